@@ -1,0 +1,55 @@
+"""Reelbook: explore, teach and prototype with an asynchronous video generation service, in a notebook.
+
+The public names are loaded when they are first used; importing reelbook imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import errors
+    from .client import AsyncClient
+    from .session import Clip, Facts, Job, JobRequest, JobView, Session, allow_nested_loops, connect
+    from .widgets import ImagePicker, JobCard, Player, PromptForm, Studio
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AsyncClient",
+    "Clip",
+    "Facts",
+    "ImagePicker",
+    "Job",
+    "JobCard",
+    "JobRequest",
+    "JobView",
+    "Player",
+    "PromptForm",
+    "Session",
+    "Studio",
+    "allow_nested_loops",
+    "connect",
+    "errors",
+]
+
+_HOMES = {
+    "AsyncClient": "client",
+    "errors": "",
+    **dict.fromkeys(("ImagePicker", "JobCard", "Player", "PromptForm", "Studio"), "widgets"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "errors":
+        return import_module(".errors", __name__)
+    value = getattr(import_module("." + _HOMES.get(name, "session"), __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

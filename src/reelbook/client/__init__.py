@@ -1,0 +1,8 @@
+"""The asynchronous client: httpx, no widgets, no threads."""
+
+from __future__ import annotations
+
+from .client import AsyncClient, Observation, job_failed
+from .gate import Purpose
+
+__all__ = ["AsyncClient", "Observation", "Purpose", "job_failed"]

@@ -1,0 +1,162 @@
+"""From the service's reply to a value or a typed error: pure, and nothing in it holds the key."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ..errors import (
+    Answer,
+    AuthenticationError,
+    BadRequest,
+    InsufficientBalance,
+    NotFound,
+    PayloadTooLarge,
+    PermissionRefused,
+    RateLimited,
+    ServerError,
+    ServiceError,
+    UnexpectedAnswer,
+)
+
+SAFE_HEADERS = frozenset(
+    {
+        *("content-type", "content-length", "date", "retry-after", "server", "x-request-id"),
+        *("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"),
+    }
+)
+EXTRACT_CHARACTERS = 300
+
+_PLAIN: Mapping[int, tuple[type[ServiceError], str]] = {
+    401: (AuthenticationError, "The service doesn't accept this API key. It may be mistyped or revoked."),
+    403: (PermissionRefused, "The service refuses this to the key."),
+    404: (NotFound, "The service doesn't know this. It may belong to another account or be gone."),
+    413: (PayloadTooLarge, "The image is larger than the service takes. Make it smaller and send it again."),
+}
+_AMOUNT = r"[^$\d]*\$?\s*(-?\d+(?:[.,]\d+)?)"
+
+Model = TypeVar("Model")
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one request: status, headers in lower case, and the body with the key masked."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model]) -> Model:
+    """The reply's JSON object as a value made by `into`.
+
+    Raises the typed ServiceError of the reply's status, and UnexpectedAnswer where the body is no JSON
+    object or lacks what it must hold.
+    """
+    if not 200 <= reply.status < 300:
+        raise error_for(reply)
+    body = _json(reply)
+    if not isinstance(body, Mapping):
+        raise UnexpectedAnswer("The service's answer is not a JSON object.", answer=summary(reply))
+    try:
+        return into(body)
+    except ValidationError as invalid:
+        fields = ", ".join(sorted({".".join(map(str, e["loc"])) or "body" for e in invalid.errors()}))
+    # Raised outside the except: the ValidationError quotes its input, which may be a new key.
+    raise UnexpectedAnswer(
+        f"The service's answer lacks something, or it can't be read: {fields}.",
+        answer=summary(reply, extract=""),
+    )
+
+
+def model(kind: type[Kind]) -> Callable[[Mapping[str, Any]], Kind]:
+    """A reader for `read` that makes a `kind`."""
+    return kind.model_validate
+
+
+def error_for(reply: Reply) -> ServiceError:
+    """The typed error of a reply that is no success (interface, Errors)."""
+    answer = summary(reply)
+    said = _said(reply)
+    if reply.status == 402:
+        balance, required = _amounts(said)
+        return InsufficientBalance(
+            f"The balance is too low. Nothing was charged. {_quoted(said)}".strip(),
+            answer=answer,
+            balance_usd=balance,
+            required_usd=required,
+        )
+    if reply.status == 429:
+        wait = retry_after(reply.headers)
+        when = f" It asks to wait {wait:.0f} s." if wait is not None else ""
+        return RateLimited(f"The key's requests are used up.{when}", answer=answer, retry_after_seconds=wait)
+    if reply.status in _PLAIN:
+        kind, text = _PLAIN[reply.status]
+        return kind(f"{text} {_quoted(said)}".strip(), answer=answer)
+    if 400 <= reply.status < 500:
+        return BadRequest(f"The service found the request invalid. {_quoted(said)}".strip(), answer=answer)
+    if reply.status >= 500:
+        return ServerError(
+            f"The service failed (status {reply.status}). {_quoted(said)}".strip(), answer=answer
+        )
+    return UnexpectedAnswer(f"The service answered with status {reply.status}.", answer=answer)
+
+
+def summary(reply: Reply, *, extract: str | None = None) -> Answer:
+    """What of a reply is safe to keep in an error."""
+    if extract is None:
+        extract = reply.body[: EXTRACT_CHARACTERS * 4].decode("utf-8", "replace")
+        extract = "".join(c if c.isprintable() else " " for c in extract)[:EXTRACT_CHARACTERS]
+    return Answer(reply.status, {k: v for k, v in reply.headers.items() if k in SAFE_HEADERS}, extract)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The `Retry-After` header in seconds, or None. A date is left to the caller's own backoff."""
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds <= 3600 else None
+
+
+def _json(reply: Reply) -> Any:
+    try:
+        return json.loads(reply.body)
+    except ValueError:  # also UnicodeDecodeError
+        pass
+    raise UnexpectedAnswer("The service's answer is not JSON.", answer=summary(reply))
+
+
+def _said(reply: Reply) -> str:
+    """The service's own words in an error body, whose shape isn't stated except for 402."""
+    try:
+        body = json.loads(reply.body)
+    except ValueError:
+        return ""
+    for _ in range(2):  # {"error": {"message": …}} is as common as {"detail": …}
+        if not isinstance(body, Mapping):
+            break
+        body = next((body[k] for k in ("detail", "message", "error", "msg") if body.get(k)), None)
+        if isinstance(body, list) and body:  # FastAPI's validation errors
+            body = body[0]
+    return body[:EXTRACT_CHARACTERS] if isinstance(body, str) else ""
+
+
+def _quoted(said: str) -> str:
+    return f"It says: “{said}”" if said else ""
+
+
+def _amounts(said: str) -> tuple[float | None, float | None]:
+    return _amount_after("balance", said), _amount_after("required", said)
+
+
+def _amount_after(word: str, said: str) -> float | None:
+    # The last mention: "insufficient balance, current balance $1.00" names the word twice.
+    found = re.findall(word + _AMOUNT, said, re.IGNORECASE)
+    return float(found[-1].replace(",", ".")) if found else None

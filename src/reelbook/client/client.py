@@ -1,0 +1,371 @@
+"""`AsyncClient`: every endpoint of the service's interface, for code that has an event loop.
+
+No widgets, no threads, no disk but for downloads. What may be sent again is decided in `retries.py`, when a
+request fits the key's budget in `budget.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .. import settings, wire
+from ..errors import (
+    ConfigurationError,
+    ConnectionFailed,
+    JobFailed,
+    NotFound,
+    RateLimited,
+    ReelbookError,
+    ServerError,
+    SubmissionUncertain,
+    UnexpectedAnswer,
+    WaitTimeout,
+)
+from ..models import (
+    Accepted,
+    ApiKey,
+    ApiKeys,
+    Balance,
+    Completed,
+    CreatedKey,
+    Failed,
+    JobStatus,
+    Processing,
+    Revoked,
+    Usage,
+    job_status,
+)
+from ..secret import Secret
+from . import answers, checks, polling, retries
+from .budget import Budget, BudgetView
+from .gate import Gate, Purpose
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from ..media.images import ImageSource, PreparedImage
+    from .downloads import Check, Report
+
+DEADLINE_SECONDS = 60.0
+NOT_FOUND_GRACE_SECONDS = 30.0
+
+Model = TypeVar("Model")
+OnSending = Callable[[bool], None]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One answer of a watch, or the error that came instead; times in seconds of the event loop."""
+
+    status: JobStatus | None
+    error: ReelbookError | None
+    progress: float | None
+    remaining_seconds: float | None
+    asked_at: float | None
+    next_ask_at: float | None
+
+
+class AsyncClient:
+    """A client of the service for asynchronous code.
+
+    Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
+    from the settings instead (see `reelbook.settings`); both are needed. `deadline_seconds` bounds every call
+    as a whole. Images are turned upright, stripped of metadata and shrunk to `max_image_side` pixels and
+    `max_image_bytes` before they are sent.
+
+    Requests wait their turn so that the key's limit isn't passed. GET and DELETE are sent again after 429,
+    5xx and network faults; a paid POST only where it certainly had no effect.
+
+    Raises ConfigurationError where the key or the address is missing or can't be used.
+    """
+
+    def __init__(
+        self,
+        api_key: str | Secret | None = None,
+        base_url: str | None = None,
+        *,
+        deadline_seconds: float = DEADLINE_SECONDS,
+        max_image_side: int = 2048,
+        max_image_bytes: int = 10_000_000,
+    ) -> None:
+        api_key = None if api_key is None else Secret.of(api_key)  # verbose tracebacks print arguments
+        key = settings.find(settings.API_KEY, api_key)
+        address = settings.find(settings.BASE_URL, base_url)
+        if key is None:
+            raise ConfigurationError(f"No API key: pass api_key=… or set {settings.API_KEY}.")
+        if address is None:
+            raise ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
+        self.base_url = settings.checked_base_url(address.value.reveal())
+        self.deadline_seconds = deadline_seconds
+        self._max_image_side = max_image_side
+        self._max_image_bytes = max_image_bytes
+        self._key = settings.checked_key(key.value)
+        self._gate = Gate(Budget())
+        self._rng = random.Random()  # noqa: S311 - jitter, no secret
+        from .transport import Transport
+
+        self._transport = Transport(self.base_url, self._key)
+
+    def __repr__(self) -> str:
+        return f"AsyncClient(base_url={self.base_url!r})"
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes the connections. Jobs go on at the service."""
+        await self._transport.aclose()
+
+    def budget(self, now: float | None = None) -> BudgetView:
+        """The key's request budget as known here, without a request. `now` is the event loop's time."""
+        return self._gate.budget.view(asyncio.get_running_loop().time() if now is None else now)
+
+    def moved_to(self, base_url: str) -> None:
+        """The same service has another address now: a sandbox that was started again."""
+        self.base_url = self._transport.base_url = settings.checked_base_url(base_url)
+
+    async def text_to_video(
+        self,
+        prompt: str,
+        *,
+        duration_seconds: int = wire.DEFAULT_SECONDS,
+        aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
+        seed: int = wire.RANDOM_SEED,
+        on_sending: OnSending | None = None,
+    ) -> Accepted:
+        """Submits a clip made from text (POST generate/text-to-video). Costs 0.05 USD a second.
+
+        `duration_seconds` is a whole number from 1 to 10, `aspect_ratio` one of 16:9, 9:16, 1:1; a fixed
+        `seed` gives reproducible results, -1 a random one. Raises InvalidInput before anything is sent,
+        InsufficientBalance and other ServiceErrors, and SubmissionUncertain where the answer was lost: the
+        request is then not sent again.
+
+        `on_sending` is called with True just before the request goes out, and with False when it certainly
+        had no effect and will be sent again; what it raises keeps the request from going out.
+        """
+        seconds = checks.duration_seconds(duration_seconds)
+        body = {
+            "prompt": checks.prompt(prompt),
+            "duration_seconds": seconds,
+            "aspect_ratio": checks.aspect_ratio(aspect_ratio),
+            "seed": checks.seed(seed),
+        }
+        return await self._submit(
+            wire.TEXT_TO_VIDEO, wire.cost_usd(seconds), body=body, on_sending=on_sending
+        )
+
+    async def image_to_video(
+        self,
+        image: ImageSource | PreparedImage,
+        prompt: str,
+        *,
+        duration_seconds: int = wire.DEFAULT_SECONDS,
+        on_sending: OnSending | None = None,
+    ) -> Accepted:
+        """Submits a clip that moves a still image (POST generate/image-to-video). Costs 0.05 USD a second.
+
+        `image` is a path, bytes, a file object, a PIL image or a numpy array; it is sent as JPEG or PNG,
+        upright and without metadata. `prompt` describes the motion, `duration_seconds` is a whole number from
+        1 to 10. Raises as `text_to_video` does, and InvalidImage.
+        """
+        prompt = checks.prompt(prompt)
+        seconds = checks.duration_seconds(duration_seconds)
+        prepared = await asyncio.to_thread(self.prepare_image, image)
+        return await self._submit(
+            wire.IMAGE_TO_VIDEO,
+            wire.cost_usd(seconds),
+            form={"prompt": prompt, "duration_seconds": str(seconds)},
+            files={"image": (prepared.filename, prepared.data, prepared.media_type)},
+            on_sending=on_sending,
+        )
+
+    def prepare_image(self, image: ImageSource | PreparedImage) -> PreparedImage:
+        """`image` as it will be sent. Raises InvalidImage."""
+        from ..media.images import PreparedImage, prepare
+
+        if isinstance(image, PreparedImage):
+            return image
+        return prepare(image, max_side=self._max_image_side, max_bytes=self._max_image_bytes)
+
+    async def status(self, request_id: str) -> JobStatus:
+        """The job's current status (GET status/{request_id}). Raises NotFound where the id isn't known."""
+        return await self._status(checks.identifier(request_id, "request_id"), Purpose.CLICK)
+
+    async def balance(self, *, background: bool = False) -> Balance:
+        """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
+        purpose = Purpose.BACKGROUND if background else Purpose.CLICK
+        return await self._call("GET", wire.BALANCE, answers.model(Balance), purpose)
+
+    async def usage(self, days: int = 30) -> Usage:
+        """What was used in the last `days` days (GET billing/usage): requests, seconds, USD."""
+        return await self._call(
+            "GET", wire.USAGE, answers.model(Usage), Purpose.CLICK, query={"days": checks.days(days)}
+        )
+
+    async def list_keys(self) -> tuple[ApiKey, ...]:
+        """All keys of the account, without the keys themselves (GET keys)."""
+        listed: ApiKeys = await self._call("GET", wire.KEYS, answers.model(ApiKeys), Purpose.CLICK)
+        return listed.api_keys
+
+    async def create_key(
+        self, name: str, *, rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE
+    ) -> CreatedKey:
+        """Makes a key (POST keys). `rate_limit` is 1 to 100 requests a minute.
+
+        The key itself is in the result's `api_key.reveal()` and is never shown again. Where the answer is
+        lost, AnswerLost says so and nothing is sent again: a key may exist whose secret nobody saw; list the
+        keys and revoke it.
+        """
+        body = {"name": checks.key_name(name), "rate_limit": checks.rate_limit(rate_limit)}
+        return await self._call(
+            "POST", wire.KEYS, answers.model(CreatedKey), Purpose.CLICK, body=body, paid=True, fresh=True
+        )
+
+    async def revoke_key(self, key_id: str) -> Revoked:
+        """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""
+        path = wire.key_path(checks.identifier(key_id, "key_id"))
+        return await self._call("DELETE", path, answers.model(Revoked), Purpose.CLICK)
+
+    async def watch(self, request_id: str) -> AsyncIterator[Observation]:
+        """Asks about a job until it is finished, and yields what was learnt each time.
+
+        Ends after the observation of a finished status. A fault in between is an observation with an
+        `error`, and the watch goes on. Raises what can't pass by itself, such as AuthenticationError, or
+        NotFound once the first seconds are over.
+        """
+        request_id = checks.identifier(request_id, "request_id")
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        asked, failures, progress = 0, 0, Progress()
+        ask_at = began + polling.next_ask_seconds(0, 0.0, None)
+        yield Observation(None, None, None, None, None, ask_at)
+        while True:
+            await asyncio.sleep(ask_at - loop.time())
+            status: JobStatus | None = None
+            error: ReelbookError | None = None
+            try:
+                status = await self._status(request_id, Purpose.POLL, attempts=1)
+            except NotFound as unknown:  # some services know a job only a moment after they accepted it
+                if loop.time() - began > NOT_FOUND_GRACE_SECONDS:
+                    raise
+                error = unknown
+            except (ConnectionFailed, RateLimited, ServerError, UnexpectedAnswer) as fault:
+                error = fault
+            now = loop.time()
+            asked, failures = asked + 1, 0 if status else failures + 1
+            if isinstance(status, Processing):
+                progress.tell(status.progress, now)
+            remaining = progress.remaining_seconds(now)
+            ask_at = now + polling.next_ask_seconds(asked, now - began, remaining, failures)
+            done = status is not None and status.finished
+            yield Observation(status, error, progress.fraction, remaining, now, None if done else ask_at)
+            if done:
+                return
+
+    async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> Completed:
+        """Watches a job to its end. Raises JobFailed, or WaitTimeout while the job goes on."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                async for seen in self.watch(request_id):
+                    if isinstance(seen.status, Completed):
+                        return seen.status
+                    if isinstance(seen.status, Failed):
+                        raise job_failed(seen.status)
+        except TimeoutError:
+            pass
+        raise WaitTimeout(
+            f"{request_id} isn't finished after {timeout_seconds:g} s. It goes on and is billed."
+        )
+
+    async def download(
+        self,
+        url: str,
+        path: str | os.PathLike[str],
+        *,
+        report: Report | None = None,
+        check: Check | None = None,
+    ) -> Path:
+        """Fetches a finished clip to `path`: resumed after a broken connection, whole and playable or not at all.
+
+        The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
+        called with bytes so far and in all (None if unsaid); `check` looks at the whole file before it gets
+        its name (default: it must decode as a video). Raises DownloadFailed (what did arrive is kept beside
+        `path` and the next call goes on from there) or NotAVideo.
+        """
+        from .downloads import download
+
+        return await download(self._transport, url, Path(path), report=report, check=check)
+
+    async def _submit(self, path: str, estimated_cost_usd: float, **content: Any) -> Accepted:
+        failure: ReelbookError
+        try:
+            return await self._call(
+                "POST", path, answers.model(Accepted), Purpose.SUBMIT, paid=True, fresh=True, **content
+            )
+        except ReelbookError as error:
+            if not retries.is_uncertain(error):
+                raise
+            failure = error
+        raise SubmissionUncertain(
+            f"{failure} The service may be making this clip all the same, and may bill "
+            f"${estimated_cost_usd:.2f}. It was not sent again.",
+            estimated_cost_usd=estimated_cost_usd,
+            answer=getattr(failure, "answer", None),
+        )
+
+    async def _status(
+        self, request_id: str, purpose: Purpose, attempts: int = retries.MAX_ATTEMPTS
+    ) -> JobStatus:
+        return await self._call("GET", wire.status_path(request_id), job_status, purpose, attempts=attempts)
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        into: Callable[[Mapping[str, Any]], Model],
+        purpose: Purpose,
+        *,
+        paid: bool = False,
+        attempts: int = retries.MAX_ATTEMPTS,
+        on_sending: OnSending | None = None,
+        **content: Any,
+    ) -> Model:
+        on_sending = on_sending or (lambda _: None)
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                async with self._gate.turn(purpose) as turn:
+                    on_sending(True)
+                    reply = await self._transport.request(
+                        method, path, deadline_seconds=self.deadline_seconds, **content
+                    )
+                    turn.answered(reply)
+                return answers.read(reply, into)
+            except ReelbookError as error:
+                if attempt >= attempts or not retries.may_send_again(error, paid=paid):
+                    raise
+                on_sending(False)
+                # The gate already holds back as long as a 429 asked for.
+                pause = (
+                    0.0
+                    if isinstance(error, RateLimited)
+                    else retries.delay_seconds(attempt, error, self._rng)
+                )
+            await asyncio.sleep(pause)
+
+
+def job_failed(status: Failed) -> JobFailed:
+    """The error of a job that the service reported as failed."""
+    reason = status.error or "The service gave no reason."
+    return JobFailed(
+        f"The service couldn't make this clip: “{reason}”", request_id=status.request_id, reason=reason
+    )

@@ -1,0 +1,227 @@
+"""Fetches a finished clip: resumed by byte range, whole and playable or not at all, and without the key.
+
+While it is incomplete a file lies beside its place as `<name>.part`, with a note (`<name>.part.json`) of
+which version of the file it is a part of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+from filelock import AsyncFileLock
+
+from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, NotAVideo
+from . import retries
+from .answers import Reply
+from .transport import Transport
+
+MAX_REDIRECTS = 5
+# Attempts in a row that brought nothing; a download that advances goes on for as long as it does.
+MAX_FRUITLESS = 5
+MIN_BYTES_PER_SECOND = 1000
+STALL_WINDOW_SECONDS = 30.0
+
+Report = Callable[[int, int | None], None]
+Check = Callable[[Path], object]
+
+
+@dataclass(frozen=True)
+class _Version:
+    """What tells one version of a file from another: its validator and its length in bytes."""
+
+    validator: str
+    total: int | None
+
+
+async def download(
+    transport: Transport,
+    url: str,
+    path: Path,
+    *,
+    report: Report | None = None,
+    check: Check | None = None,
+    rng: random.Random | None = None,
+) -> Path:
+    """Fetches `url` to `path`. See `AsyncClient.download`."""
+    rng = rng or random.Random()  # noqa: S311 - jitter, no secret
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    # Two kernels may want the same clip: the second waits, and finds it done or goes on.
+    async with AsyncFileLock(f"{part}.lock", thread_local=False):
+        if not path.exists():
+            await _fetch_all(transport, url, part, report, rng)
+            await _accept(part, path, check or _must_play)
+        Path(f"{part}.lock").unlink(missing_ok=True)
+    return path
+
+
+async def _fetch_all(
+    transport: Transport, url: str, part: Path, report: Report | None, rng: random.Random
+) -> None:
+    fruitless = 0
+    while True:
+        before = _size(part)
+        try:
+            await _fetch_once(transport, url, part, report)
+            return
+        except ConnectionFailed as broken:
+            fruitless = 0 if _size(part) > before else fruitless + 1
+            failure = broken
+        if fruitless >= MAX_FRUITLESS:
+            break
+        await asyncio.sleep(retries.delay_seconds(fruitless + 1, failure, rng))
+    raise DownloadFailed(
+        f"The clip couldn't be fetched whole: {failure} "
+        f"The {_size(part):,} bytes that arrived are kept; the next attempt goes on from there."
+    )
+
+
+async def _fetch_once(transport: Transport, url: str, part: Path, report: Report | None) -> None:
+    known, have = _note(part), _size(part)
+    if known is None:
+        have = 0
+    headers = {"range": f"bytes={have}-", "if-range": known.validator} if known and have else {}
+    async with _open(transport, url, headers) as (reply, chunks):
+        if reply.status == 416 and known is not None and have == known.total:
+            return  # all of it is here already
+        if reply.status not in (200, 206):
+            if reply.status == 416:
+                _forget(part)
+            raise _refusal(reply)
+        start = _range_start(reply) if reply.status == 206 else 0
+        if start not in (0, have):
+            _forget(part)
+            raise AnswerLost("The server sent another part of the file than was asked for.")
+        total = _total(reply, start)
+        if start == 0:
+            _remember(part, _Version(_validator(reply), total))
+        done = start
+        with part.open("r+b" if start else "wb") as file:
+            file.seek(start)
+            async for chunk in _lively(chunks):
+                file.write(chunk)
+                done += len(chunk)
+                if report is not None:
+                    report(done, total)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+    if total is not None and done != total:
+        raise AnswerLost(f"The connection ended after {done:,} of {total:,} bytes.")
+
+
+@asynccontextmanager
+async def _open(
+    transport: Transport, url: str, headers: Mapping[str, str]
+) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes]]]:
+    """Follows redirects by hand, and shows the key only to the service's own origin when it asks for it."""
+    with_key = False
+    for _ in range(MAX_REDIRECTS + 1):
+        async with transport.fetch(url, headers=headers, with_key=with_key) as (reply, chunks):
+            if reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers:
+                target, with_key = urljoin(url, reply.headers["location"]), False
+                if urlsplit(target).scheme not in ("http", "https") or _downgrades(url, target):
+                    raise DownloadFailed("The clip's address leads to one that isn't safe to follow.")
+                url = target
+                continue
+            if reply.status in (401, 403) and not with_key and transport.is_own(url):
+                with_key = True
+                continue
+            yield reply, chunks
+            return
+    raise DownloadFailed("The clip's address leads from one to the next without end.")
+
+
+def _downgrades(url: str, target: str) -> bool:
+    return url.startswith("https:") and target.startswith("http:")
+
+
+async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The chunks as they come; a drip so slow that it would never end is broken off as a lost answer."""
+    loop = asyncio.get_running_loop()
+    began, got = loop.time(), 0
+    async for chunk in chunks:
+        yield chunk
+        got += len(chunk)
+        if (spent := loop.time() - began) > STALL_WINDOW_SECONDS:
+            if got < MIN_BYTES_PER_SECOND * spent:
+                raise AnswerLost("The file came too slowly to ever end.")
+            began, got = loop.time(), 0
+
+
+async def _accept(part: Path, path: Path, check: Check) -> None:
+    try:
+        await asyncio.to_thread(check, part)
+    except NotAVideo:
+        _forget(part)
+        raise
+    os.replace(part, path)
+    _note_path(part).unlink(missing_ok=True)
+
+
+def _must_play(path: Path) -> object:
+    from ..media.clips import probe
+
+    return probe(path)
+
+
+def _refusal(reply: Reply) -> Exception:
+    if reply.status in (429, 416) or reply.status >= 500:
+        return AnswerLost(f"The server answered with status {reply.status}.")
+    if reply.status in (404, 410):
+        return DownloadFailed("The clip is no longer at its address: the link may have expired.")
+    return DownloadFailed(f"The server of the clip refused it with status {reply.status}.")
+
+
+def _range_start(reply: Reply) -> int | None:
+    found = re.match(r"bytes (\d+)-", reply.headers.get("content-range", ""))
+    return int(found[1]) if found else None
+
+
+def _total(reply: Reply, start: int) -> int | None:
+    if found := re.search(r"/(\d+)$", reply.headers.get("content-range", "")):
+        return int(found[1])
+    length = reply.headers.get("content-length", "")
+    return start + int(length) if length.isdigit() else None
+
+
+def _validator(reply: Reply) -> str:
+    etag = reply.headers.get("etag", "")
+    # A weak validator can't promise equal bytes (RFC 9110, 13.1.5).
+    return etag if etag and not etag.startswith("W/") else reply.headers.get("last-modified", "")
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def _note_path(part: Path) -> Path:
+    return part.with_name(part.name + ".json")
+
+
+def _note(part: Path) -> _Version | None:
+    try:
+        version = _Version(**json.loads(_note_path(part).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+    return version if version.validator else None
+
+
+def _remember(part: Path, version: _Version) -> None:
+    _note_path(part).write_text(json.dumps(version.__dict__))
+
+
+def _forget(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    _note_path(part).unlink(missing_ok=True)

@@ -1,0 +1,237 @@
+"""The one place that imports httpx: the key, the origin check, deadlines, and errors translated.
+
+No object of httpx leaves this module, not even as the cause of an error: a request holds the key, and
+verbose tracebacks, pickles and logs print what an error carries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import ssl
+from collections.abc import AsyncIterator, Generator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from .. import settings
+from ..errors import AnswerLost, ConnectionFailed, DeadlineExceeded, ServiceUnreachable, UnexpectedAnswer
+from ..secret import Secret
+from .answers import Reply, summary
+
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 30.0
+MAX_BODY_BYTES = 8 << 20
+# Below the 5 s at which many servers close an idle connection, so that no request meets a closed one.
+KEEP_ALIVE_SECONDS = 3.0
+
+_NEVER_SENT = (
+    httpx.ConnectError
+    | httpx.ConnectTimeout
+    | httpx.PoolTimeout
+    | httpx.UnsupportedProtocol
+    | httpx.ProxyError
+)
+
+
+class Transport:
+    """Carries requests to one service with one key. Belongs to one event loop."""
+
+    def __init__(self, base_url: str, key: Secret) -> None:
+        self.base_url = base_url
+        self.key = key
+        self._clients: dict[str, httpx.AsyncClient] = {}
+
+    def __repr__(self) -> str:
+        return f"Transport({self.base_url!r})"
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        deadline_seconds: float,
+        body: Mapping[str, Any] | None = None,
+        form: Mapping[str, str] | None = None,
+        files: Mapping[str, tuple[str, bytes, str]] | None = None,
+        query: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+    ) -> Reply:
+        """Sends one request with the key and returns its reply, whatever its status.
+
+        `fresh` uses a new connection: one kept alive may be closed by the server in the very moment, and
+        leave a paid request uncertain. Raises ServiceUnreachable, AnswerLost or DeadlineExceeded.
+        """
+        client = self._client("fresh" if fresh else "kept")
+        progress = _Progress(sent=not fresh)
+        content = (
+            None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        )
+        request = client.build_request(
+            method,
+            self.base_url + path,
+            content=content,
+            headers={"content-type": "application/json"} if content is not None else None,
+            data=form,
+            files=files,
+            params=query,
+            extensions={"trace": progress} if fresh else None,
+        )
+        with _Translated(progress) as translated:
+            async with asyncio.timeout(deadline_seconds):
+                response = await client.send(request, stream=True)
+                try:
+                    return await self._reply(response)
+                finally:
+                    await response.aclose()
+        raise translated.error
+
+    @asynccontextmanager
+    async def fetch(
+        self, url: str, *, headers: Mapping[str, str], with_key: bool
+    ) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes]]]:
+        """Opens a file for reading: its reply without body, and its bytes as they come.
+
+        Redirects aren't followed here. With `with_key` the key goes along, if `url` lies on the service's own
+        origin and nowhere else.
+        """
+        client = self._client("kept" if with_key else "files")
+        request = client.build_request("GET", url, headers={"accept-encoding": "identity", **headers})
+        response: httpx.Response | None = None
+        try:
+            with _Translated(_Progress(sent=True)) as translated:
+                response = await client.send(request, stream=True)
+            if response is None:
+                raise translated.error
+            reply = Reply(response.status_code, _headers(response), b"")
+            yield reply, self._chunks(response)
+        finally:
+            if response is not None:
+                await response.aclose()
+
+    def is_own(self, url: str) -> bool:
+        """Whether `url` lies on exactly the service's own origin."""
+        return _origin(url) == _origin(self.base_url)
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
+            await client.aclose()
+
+    async def _reply(self, response: httpx.Response) -> Reply:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                reply = Reply(response.status_code, _headers(response), bytes(body[:1000]))
+                raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
+        # A service that echoes what it was sent must not put the key into an error's extract.
+        masked = bytes(body).replace(self.key.reveal().encode(), b"***")
+        return Reply(response.status_code, _headers(response), masked)
+
+    async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
+        with _Translated(_Progress(sent=True)) as translated:
+            async for chunk in response.aiter_raw():
+                yield chunk
+            return
+        raise translated.error
+
+    def _client(self, kind: str) -> httpx.AsyncClient:
+        if kind not in self._clients:
+            loopback = settings.is_loopback(self.base_url)
+            self._clients[kind] = httpx.AsyncClient(
+                auth=None if kind == "files" else _Bearer(self),
+                timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+                limits=httpx.Limits(
+                    max_keepalive_connections=0 if kind == "fresh" else 10,
+                    keepalive_expiry=KEEP_ALIVE_SECONDS,
+                ),
+                verify=_no_trust() if self.base_url.startswith("http:") and kind != "files" else _trust(),
+                # A proxy has no way to this machine, and would be shown the key.
+                trust_env=not loopback,
+            )
+        return self._clients[kind]
+
+
+class _Bearer(httpx.Auth):
+    """Puts the key on requests to the service's own origin, and to no other."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        if self._transport.is_own(str(request.url)):
+            request.headers["Authorization"] = f"Bearer {self._transport.key.reveal()}"
+        yield request
+
+
+class _Progress:
+    """Listens to httpcore: once the request's first bytes are on their way, it may have arrived."""
+
+    def __init__(self, *, sent: bool) -> None:
+        self.sent = sent
+
+    async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
+        if event.endswith("send_request_headers.started"):
+            self.sent = True
+
+
+class _Translated:
+    """Catches what httpx raises and holds our own error instead, to be raised after the block.
+
+    Raising it there, and not `from` the cause, keeps httpx's frames and requests out of the traceback.
+    """
+
+    def __init__(self, progress: _Progress) -> None:
+        self._progress = progress
+        self._error: ConnectionFailed | None = None
+
+    @property
+    def error(self) -> ConnectionFailed:
+        assert self._error is not None
+        return self._error
+
+    def __enter__(self) -> _Translated:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, traceback: object
+    ) -> bool:
+        if isinstance(exc, TimeoutError) and self._progress.sent:
+            self._error = DeadlineExceeded("No complete answer came before the call's deadline.")
+        elif isinstance(exc, _NEVER_SENT | TimeoutError):
+            self._error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{_text(exc)}")
+        elif isinstance(exc, httpx.TimeoutException):
+            self._error = AnswerLost("The service stopped answering in the middle of the call.")
+        elif isinstance(exc, httpx.HTTPError | httpx.StreamError):
+            self._error = AnswerLost(f"The connection broke before the answer was complete.{_text(exc)}")
+        return self._error is not None
+
+
+def _text(exc: BaseException) -> str:
+    return f" ({exc})" if str(exc) else ""
+
+
+def _headers(response: httpx.Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").lower(), port
+
+
+@functools.cache
+def _trust() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+@functools.cache
+def _no_trust() -> ssl.SSLContext:
+    """For a plain-HTTP service: trusts nobody, so it costs nothing to make and anything else fails closed."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

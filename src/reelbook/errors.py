@@ -1,0 +1,267 @@
+"""Every error that Reelbook raises.
+
+ReelbookError
+├── InvalidInput (ValueError)          said before any request goes out
+│   ├── InvalidPrompt
+│   ├── InvalidDuration
+│   ├── InvalidAspectRatio
+│   ├── InvalidSeed
+│   ├── InvalidImage
+│   └── InvalidKeyRequest
+├── ConfigurationError                 a key or an address is missing or can't be used
+├── ServiceError                       the service answered, and said no; carries an `Answer`
+│   ├── BadRequest                     400
+│   ├── AuthenticationError            401
+│   ├── InsufficientBalance            402
+│   ├── PermissionRefused              403
+│   ├── NotFound                       404
+│   ├── PayloadTooLarge                413
+│   ├── RateLimited                    429
+│   ├── ServerError                    5xx
+│   └── UnexpectedAnswer               no JSON, or without what it must hold
+├── ConnectionFailed (ConnectionError) no usable answer came
+│   ├── ServiceUnreachable             the request certainly never arrived
+│   └── AnswerLost                     it may have arrived
+│       └── DeadlineExceeded (TimeoutError)
+├── SubmissionUncertain                a paid request was sent and never answered
+├── JobFailed                          the service accepted the job and could not make the clip
+├── WaitTimeout (TimeoutError)         the waiting ended, the job goes on
+├── SubmissionCancelled                taken back before it was sent
+├── DownloadFailed
+│   └── NotAVideo                      what arrived can't be played
+├── SandboxError                       the local service could not be started or found
+├── WouldDeadlock (RuntimeError)       a blocking call made on the session's own thread
+└── SessionClosed (RuntimeError)
+
+Errors hold plain values only, never the HTTP library's objects: a request holds the key, and an error is
+pickled, logged and printed with its attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "Answer",
+    "AnswerLost",
+    "AuthenticationError",
+    "BadRequest",
+    "ConfigurationError",
+    "ConnectionFailed",
+    "DeadlineExceeded",
+    "DownloadFailed",
+    "InsufficientBalance",
+    "InvalidAspectRatio",
+    "InvalidDuration",
+    "InvalidImage",
+    "InvalidInput",
+    "InvalidKeyRequest",
+    "InvalidPrompt",
+    "InvalidSeed",
+    "JobFailed",
+    "NotAVideo",
+    "NotFound",
+    "PayloadTooLarge",
+    "PermissionRefused",
+    "RateLimited",
+    "ReelbookError",
+    "SandboxError",
+    "ServerError",
+    "ServiceError",
+    "ServiceUnreachable",
+    "SessionClosed",
+    "SubmissionCancelled",
+    "SubmissionUncertain",
+    "UnexpectedAnswer",
+    "WaitTimeout",
+    "WouldDeadlock",
+]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service answered, as far as it is safe to keep: status, harmless headers, a short extract."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    extract: str = ""
+
+
+class ReelbookError(Exception):
+    """The base of all errors of Reelbook. Its text says what happened, what is safe and what to do."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Subclasses take keyword arguments, which Exception's own pickling would lose.
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(cls: type[ReelbookError], args: tuple[Any, ...], state: dict[str, Any]) -> ReelbookError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class InvalidInput(ReelbookError, ValueError):
+    """An argument can't be used. Nothing was sent and nothing was paid."""
+
+
+class InvalidPrompt(InvalidInput):
+    """The prompt is empty or no text."""
+
+
+class InvalidDuration(InvalidInput):
+    """The length is not a whole number of seconds from 1 to 10."""
+
+
+class InvalidAspectRatio(InvalidInput):
+    """The shape is not one that the API takes."""
+
+
+class InvalidSeed(InvalidInput):
+    """The seed is not a whole number."""
+
+
+class InvalidImage(InvalidInput):
+    """The image can't be read, is no image, or is too large to be opened safely."""
+
+
+class InvalidKeyRequest(InvalidInput):
+    """The name, the rate limit or the id of an API key can't be used."""
+
+
+class ConfigurationError(ReelbookError):
+    """A key or an address is missing, doubtful or can't be used. Nothing was sent."""
+
+
+class ServiceError(ReelbookError):
+    """The service answered with an error. `answer` holds its status, safe headers and a short extract."""
+
+    def __init__(self, message: str, *, answer: Answer) -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
+class BadRequest(ServiceError):
+    """400: the service found the request invalid."""
+
+
+class AuthenticationError(ServiceError):
+    """401: the API key is missing, unknown or revoked."""
+
+
+class InsufficientBalance(ServiceError):
+    """402: the balance is lower than the cost. Nothing was charged.
+
+    `balance_usd` and `required_usd` are the amounts the service named, None where it named none.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        answer: Answer,
+        balance_usd: float | None = None,
+        required_usd: float | None = None,
+    ) -> None:
+        super().__init__(message, answer=answer)
+        self.balance_usd = balance_usd
+        self.required_usd = required_usd
+
+
+class PermissionRefused(ServiceError):
+    """403: the service refuses this to the key (not in the interface; some services answer so)."""
+
+
+class NotFound(ServiceError):
+    """404: the service knows no such job or key."""
+
+
+class PayloadTooLarge(ServiceError):
+    """413: the image is larger than the service takes."""
+
+
+class RateLimited(ServiceError):
+    """429: the key's requests are used up. `retry_after_seconds` is the wait it asked for, None if unsaid."""
+
+    def __init__(self, message: str, *, answer: Answer, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message, answer=answer)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ServerError(ServiceError):
+    """5xx: the service failed."""
+
+
+class UnexpectedAnswer(ServiceError):
+    """The answer is no JSON, lacks what it must hold, or has a status the interface doesn't name."""
+
+
+class ConnectionFailed(ReelbookError, ConnectionError):
+    """No usable answer came from the service."""
+
+
+class ServiceUnreachable(ConnectionFailed):
+    """The request certainly never arrived: no connection could be made."""
+
+
+class AnswerLost(ConnectionFailed):
+    """The connection broke after the request may have arrived."""
+
+
+class DeadlineExceeded(AnswerLost, TimeoutError):
+    """The answer took longer than the call's deadline. The request may have arrived."""
+
+
+class SubmissionUncertain(ReelbookError):
+    """A paid request was sent and never answered: the job may be running, and may be billed.
+
+    It was not sent again. `estimated_cost_usd` is what it costs if it was accepted; `answer` is what the
+    service said, None if nothing came back.
+    """
+
+    def __init__(
+        self, message: str, *, estimated_cost_usd: float | None = None, answer: Answer | None = None
+    ) -> None:
+        super().__init__(message)
+        self.estimated_cost_usd = estimated_cost_usd
+        self.answer = answer
+
+
+class JobFailed(ReelbookError):
+    """The service accepted the job and then reported it as failed. `reason` is its own text."""
+
+    def __init__(self, message: str, *, request_id: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.request_id = request_id
+        self.reason = reason
+
+
+class WaitTimeout(ReelbookError, TimeoutError):
+    """The waiting ended before the job did. The job goes on, is still watched and is billed."""
+
+
+class SubmissionCancelled(ReelbookError):
+    """The job was taken back before it was sent. Nothing was paid."""
+
+
+class DownloadFailed(ReelbookError):
+    """A file could not be fetched whole. What did arrive is kept and the next attempt goes on from there."""
+
+
+class NotAVideo(DownloadFailed):
+    """What arrived is complete but can't be played. It is not kept."""
+
+
+class SandboxError(ReelbookError):
+    """The local sandbox service could not be started, found or stopped."""
+
+
+class WouldDeadlock(ReelbookError, RuntimeError):
+    """A blocking call was made on the session's own thread, where it would wait for itself."""
+
+
+class SessionClosed(ReelbookError, RuntimeError):
+    """The session was closed; `reelbook.connect()` makes a new one."""

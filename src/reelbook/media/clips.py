@@ -1,0 +1,244 @@
+"""A look into a finished clip: its figures, single frames, poster, filmstrip and frame hashes (PyAV).
+
+Reads local files only and writes none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import av
+import av.error
+
+from reelbook.errors import InvalidInput, NotAVideo
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+    from av.video.frame import VideoFrame
+    from av.video.stream import VideoStream
+    from PIL import Image
+
+ClipPath = str | os.PathLike[str]
+
+# A file that arrived from a service must not make the reader open other files or addresses, as playlists do.
+_LOCAL_ONLY = {
+    "protocol_whitelist": "file",
+    "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,ogg,flv,gif",
+}
+# Chromium plays these and stays silently black on others (HEVC, MPEG-4 part 2, 4:4:4).
+_PLAYS_IN_BROWSERS = {"h264": ("yuv420p", "yuvj420p"), "vp9": ("yuv420p",), "av1": ("yuv420p",)}
+
+
+@dataclass(frozen=True)
+class ClipInfo:
+    """A clip's figures, read from the file. Sizes in pixels as shown (turned upright)."""
+
+    width: int
+    height: int
+    duration_seconds: float
+    frames_per_second: float
+    frames: int
+    codec: str
+    pixel_format: str
+    size_bytes: int
+
+    @property
+    def plays_in_browsers(self) -> bool:
+        """Whether a browser shows it; others fail there without an error."""
+        return self.pixel_format in _PLAYS_IN_BROWSERS.get(self.codec, ())
+
+
+def probe(path: ClipPath) -> ClipInfo:
+    """Read the figures of the clip at `path`, and make sure that it is whole.
+
+    All of it is read and its first and last stretch decoded, so a file cut off anywhere is found. Raises
+    `NotAVideo` if it can't be opened, has no video in it, or is damaged.
+    """
+    with _open(path) as (container, stream):
+        first = next(_decoded(container, stream), None)
+        if first is None:
+            raise NotAVideo(f"{_name(path)} holds no frame that can be decoded.")
+        container.seek(0)
+        packets = 0
+        end = 0.0
+        for packet in container.demux(stream):
+            if packet.size == 0:
+                continue
+            if packet.is_corrupt:
+                raise NotAVideo(f"{_name(path)} is cut off: it ends in the middle of a frame.")
+            packets += 1
+            end = max(end, float(((packet.pts or 0) + (packet.duration or 0)) * stream.time_base))
+        if packets < stream.frames:
+            raise NotAVideo(f"{_name(path)} is cut off: {packets} of its {stream.frames} frames are there.")
+        rate = float(stream.average_rate or stream.guessed_rate or 0) or 1.0
+        duration = float(stream.duration * stream.time_base) if stream.duration else end
+        last = None
+        container.seek(_ticks(stream, max(0.0, end - 1 / rate)), stream=stream)
+        for last in _decoded(container, stream):
+            pass
+        if last is None or last.time is None or last.time < end - max(0.25, 3 / rate):
+            raise NotAVideo(f"{_name(path)} can't be decoded to its end.")
+        upright = (first.height, first.width) if first.rotation % 180 else (first.width, first.height)
+        return ClipInfo(
+            *upright,
+            duration_seconds=duration,
+            frames_per_second=rate,
+            frames=packets,
+            codec=stream.codec_context.name,
+            pixel_format=stream.codec_context.pix_fmt or "",
+            size_bytes=Path(path).stat().st_size,
+        )
+
+
+def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
+    """The frame that is on show `at_seconds` into the clip; beyond its end, the last. Raises `NotAVideo`."""
+    if not math.isfinite(at_seconds):
+        raise InvalidInput(f"{at_seconds} seconds is no place in a clip.")
+    with _open(path) as (container, stream):
+        return _picture(_frame_at(container, stream, at_seconds, path))
+
+
+def poster(path: ClipPath) -> Image.Image:
+    """A telling frame: the first of some spread over the clip that isn't nearly black, white or plain.
+
+    Raises `NotAVideo`.
+    """
+    best: tuple[float, Image.Image] | None = None
+    with _open(path) as (container, stream):
+        length = _length(container, stream)
+        for part in (0.35, 0.5, 0.7, 0.9, 0.15, 0.0):
+            candidate = _picture(_frame_at(container, stream, part * length, path))
+            contrast = _contrast(candidate)
+            if contrast > 14:
+                return candidate
+            if best is None or contrast > best[0]:
+                best = (contrast, candidate)
+    assert best is not None
+    return best[1]
+
+
+def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90) -> Image.Image:
+    """`tiles` frames spread evenly over the clip, side by side, each `tile_height` pixels high.
+
+    Raises `NotAVideo`, and `InvalidInput` for fewer than one tile or pixel.
+    """
+    if tiles < 1 or tile_height < 1:
+        raise InvalidInput("A filmstrip has at least one tile, and tiles of at least one pixel.")
+    from PIL import Image
+
+    pictures: list[Image.Image] = []
+    with _open(path) as (container, stream):
+        length = _length(container, stream)
+        wanted = [(i + 0.5) * length / tiles for i in range(tiles)]
+        shown: VideoFrame | None = None
+        for coming in _decoded(container, stream):
+            while shown is not None and len(pictures) < tiles and (coming.time or 0.0) > wanted[len(pictures)]:
+                pictures.append(_picture(shown, height=tile_height))
+            shown = coming
+            if len(pictures) == tiles:
+                break
+        if shown is None:
+            raise NotAVideo(f"{_name(path)} holds no frame that can be decoded.")
+        while len(pictures) < tiles:
+            pictures.append(_picture(shown, height=tile_height))
+    gap = 2
+    width = pictures[0].width
+    strip = Image.new("RGB", (tiles * (width + gap) - gap, tile_height), (128, 128, 128))
+    for i, picture in enumerate(pictures):
+        strip.paste(picture, (i * (width + gap), 0))
+    return strip
+
+
+def frame_hashes(path: ClipPath) -> tuple[str, ...]:
+    """One hash for each decoded frame; equal for equal pictures, whatever the file around them is.
+
+    Raises `NotAVideo`.
+    """
+    with _open(path) as (container, stream):
+        return tuple(_hash(picture) for picture in _decoded(container, stream))
+
+
+def _hash(picture: VideoFrame) -> str:
+    try:
+        pixels = picture.to_ndarray()
+    except ValueError:  # PyAV has no array for some of the rarer pixel formats
+        pixels = picture.to_ndarray(format="rgb24")
+    digest = hashlib.blake2b(f"{picture.width}x{picture.height}".encode(), digest_size=16)
+    digest.update(pixels.tobytes())
+    return digest.hexdigest()
+
+
+@contextmanager
+def _open(path: ClipPath) -> Iterator[tuple[InputContainer, VideoStream]]:
+    # Absolute, so that no name can be read as an address.
+    place = Path(path).absolute()
+    if not place.is_file():
+        raise NotAVideo(f"There is no file {place}.")
+    try:
+        with av.open(str(place), options=_LOCAL_ONLY) as container:
+            if not container.streams.video:
+                raise NotAVideo(f"{_name(path)} has no video in it.")
+            stream = container.streams.video[0]
+            stream.thread_type = "AUTO"
+            yield container, stream
+    except av.error.FFmpegError as exc:
+        raise NotAVideo(f"{_name(path)} can't be played: {exc.strerror or exc}.") from exc
+
+
+def _decoded(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
+    yield from container.decode(stream)
+
+
+def _name(path: ClipPath) -> str:
+    return Path(path).name
+
+
+def _ticks(stream: VideoStream, seconds: float) -> int:
+    return int(seconds / float(stream.time_base)) if stream.time_base else 0
+
+
+def _length(container: InputContainer, stream: VideoStream) -> float:
+    if stream.duration and stream.time_base:
+        return float(stream.duration * stream.time_base)
+    return (container.duration or 0) / av.time_base
+
+
+def _frame_at(container: InputContainer, stream: VideoStream, seconds: float, path: ClipPath) -> VideoFrame:
+    rate = float(stream.average_rate or 25)
+    container.seek(_ticks(stream, min(max(0.0, seconds), _length(container, stream))), stream=stream)
+    shown: VideoFrame | None = None
+    for coming in _decoded(container, stream):
+        # Half a frame of tolerance: times in a file are rounded.
+        if shown is not None and (coming.time or 0.0) > seconds + 0.01 / rate:
+            break
+        shown = coming
+    if shown is None:
+        raise NotAVideo(f"{_name(path)} can't be decoded at {seconds:.2f} s.")
+    return shown
+
+
+def _picture(decoded: VideoFrame, *, height: int | None = None) -> Image.Image:
+    if height is None:
+        picture = decoded.to_image()
+    else:
+        sideways = decoded.rotation % 180 != 0
+        scale = height / (decoded.width if sideways else decoded.height)
+        picture = decoded.to_image(
+            width=max(1, round(decoded.width * scale)), height=max(1, round(decoded.height * scale))
+        )
+    return picture.rotate(decoded.rotation, expand=True) if decoded.rotation else picture
+
+
+def _contrast(picture: Image.Image) -> float:
+    """How much there is to see: the spread of brightness, from 0 (plain) to about 127."""
+    from PIL import ImageStat
+
+    small = picture.convert("L").resize((32, 32))
+    return float(ImageStat.Stat(small).stddev[0])

@@ -1,0 +1,271 @@
+"""A still made ready for the service: upright, without hidden data, a JPEG or PNG of a size it takes.
+
+Opening what a person hands over, and saying why it can't be, is for `opening`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Literal
+
+from PIL import ExifTags, Image
+
+from reelbook.errors import InvalidImage
+from reelbook.media.opening import MAX_PIXELS, ImageSource, Opened, opened, quietly
+
+__all__ = ["MAX_PIXELS", "ImageSource", "PreparedImage", "prepare", "thumbnail"]
+
+
+@dataclass(frozen=True)
+class PreparedImage:
+    """A picture as it is sent. `notes` says in plain words what was changed; empty if nothing was."""
+
+    data: bytes = field(repr=False)
+    format: Literal["JPEG", "PNG"]
+    width: int
+    height: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def filename(self) -> str:
+        """A name of ours: the person's own file name is not sent."""
+        return "image.jpg" if self.format == "JPEG" else "image.png"
+
+    @property
+    def media_type(self) -> str:
+        return "image/jpeg" if self.format == "JPEG" else "image/png"
+
+
+def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = 10_000_000) -> PreparedImage:
+    """Make `image` a JPEG or PNG that the service takes (interface, POST …/image-to-video, part `image`).
+
+    A JPEG or PNG that is fine already passes byte for byte. Otherwise it is turned upright, brought to sRGB, rid
+    of all metadata, shrunk to `max_side` pixels and `max_bytes` bytes, and saved as PNG if it was one or is
+    transparent, else as JPEG. Raises `InvalidImage`.
+    """
+    source = opened(image)
+    with quietly():
+        if _passes(source, max_side, max_bytes):
+            picture = source.picture
+            return PreparedImage(source.data or b"", _kind(source), picture.width, picture.height)
+        notes = _hidden_data(source)
+        picture, changes = _upright(source.picture)
+        notes += changes
+        picture, changes = _plain(picture)
+        notes += changes
+        before = picture.size
+        picture = _within(picture, max_side)
+        kind: Literal["JPEG", "PNG"] = "PNG" if picture.mode == "RGBA" or source.format == "PNG" else "JPEG"
+        data, kind, picture, lossier = _saved(picture, kind, max_bytes)
+    if source.format not in ("", "MPO", kind):
+        notes += [f"converted from {_NAMES.get(source.format, source.format)}"]
+    if picture.size != before:
+        notes += [f"shrunk from {before[0]} × {before[1]} to {picture.width} × {picture.height}"]
+    elif lossier:
+        notes += ["saved with a little less detail"]
+    return PreparedImage(data, kind, picture.width, picture.height, tuple(notes))
+
+
+def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_000) -> bytes:
+    """A small upright JPEG of `image` for previews, at most `max_bytes` bytes; transparent parts become white."""
+    source = opened(image)
+    with quietly():
+        picture, _ = _upright(source.picture)
+        picture, _ = _plain(picture)
+        picture = _within(picture, max_side)
+        if picture.mode == "RGBA":
+            white = Image.new("RGB", picture.size, "white")
+            white.paste(picture, mask=picture.getchannel("A"))
+            picture = white
+        return _saved(picture, "JPEG", max_bytes, qualities=(82, 70, 55, 40))[0]
+
+
+_NAMES = {"WEBP": "WebP", "JPEG2000": "JPEG 2000"}
+
+
+def _kind(source: Opened) -> Literal["JPEG", "PNG"]:
+    return "PNG" if source.format == "PNG" else "JPEG"
+
+
+def _passes(source: Opened, max_side: int, max_bytes: int) -> bool:
+    data, picture = source.data, source.picture
+    if data is None or len(data) > max_bytes or max(picture.size) > max_side:
+        return False
+    if source.format == "JPEG":
+        return picture.mode in ("L", "RGB") and _only_the_picture_jpeg(data)
+    return source.format == "PNG" and _only_the_picture_png(data)
+
+
+# JFIF's own header, Adobe's colour flag, tables, frame and scan headers: a picture needs no other segment.
+_JPEG_SEGMENTS = {0xE0, 0xEE, 0xDB, 0xC4, 0xDD, 0xDA, 0xC0, 0xC1, 0xC2}
+_MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
+
+
+def _only_the_picture_jpeg(data: bytes) -> bool:
+    """Whether the file holds nothing but the picture: no other segment, and nothing behind its end."""
+    at = 2
+    while at + 4 <= len(data) and data[at] == 0xFF:
+        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4])
+        if marker not in _JPEG_SEGMENTS:
+            return False
+        # A longer JFIF header carries a thumbnail, and an Adobe one of another length something else.
+        if (marker == 0xE0 and (length != 16 or data[at + 4 : at + 9] != b"JFIF\0")) or (
+            marker == 0xEE and length != 14
+        ):
+            return False
+        at += 2 + length
+        if marker == 0xDA:
+            found = _MARKER.search(data, at)
+            if found is None:
+                return False
+            at = found.start()
+            if data[at + 1] == 0xD9:
+                return at + 2 == len(data)
+    return False
+
+
+_PNG_CHUNKS = {b"IHDR", b"PLTE", b"tRNS", b"sRGB", b"gAMA", b"cHRM", b"IDAT", b"IEND"}
+
+
+def _only_the_picture_png(data: bytes) -> bool:
+    """Whether the file holds nothing but a picture of at most 8 bits, and nothing behind its end."""
+    at = 8
+    while at + 12 <= len(data):
+        length, name = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
+        if name not in _PNG_CHUNKS or (name == b"IHDR" and data[at + 16] > 8):
+            return False
+        at += 12 + length
+        if name == b"IEND":
+            return at == len(data)
+    return False
+
+
+def _hidden_data(source: Opened) -> list[str]:
+    picture = source.picture
+    try:
+        exif = picture.getexif()
+        tags = set(exif) - {ExifTags.Base.Orientation}
+        located = bool(exif.get_ifd(ExifTags.IFD.GPSInfo))
+    except Exception:  # broken EXIF is dropped with the rest
+        tags, located = {0}, False
+    xmp = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or b""
+    located = located or b"GPS" in (xmp if isinstance(xmp, bytes) else str(xmp).encode())
+    if located:
+        return ["location and camera data removed"]
+    if tags:
+        return ["camera data removed"]
+    if xmp or picture.info.get("comment") or getattr(picture, "text", None):
+        return ["hidden text removed"]
+    return []
+
+
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+def _upright(picture: Image.Image) -> tuple[Image.Image, list[str]]:
+    try:
+        turn = _TURNS.get(picture.getexif().get(ExifTags.Base.Orientation, 1))
+    except Exception:  # broken EXIF says nothing about which way is up
+        turn = None
+    return (picture, []) if turn is None else (picture.transpose(turn), ["turned upright"])
+
+
+def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
+    """The picture as a fresh L, RGB or (only if it is really transparent) RGBA one in sRGB, with nothing else."""
+    notes: list[str] = []
+    icc = picture.info.get("icc_profile")
+    if picture.mode.startswith(("I", "F")):
+        picture = _eight_bit_grey(picture)
+    clear = None
+    if picture.mode in ("RGBA", "RGBa", "LA", "La", "PA") or "transparency" in picture.info:
+        picture = picture.convert("RGBA")
+        alpha = picture.getchannel("A")
+        clear = alpha if alpha.getextrema() != (255, 255) else None
+        picture = picture.convert("RGB")
+    if icc:
+        converted = _to_srgb(picture, icc)
+        if converted is not None:
+            picture, notes = converted, ["colours converted to sRGB"]
+    fresh = picture.convert("L" if picture.mode in ("1", "L") and clear is None else "RGB").copy()
+    if clear is not None:
+        fresh.putalpha(clear)
+    # Nothing may ride along into the new file: Pillow's writers look here.
+    fresh.info = {}
+    return fresh, notes
+
+
+def _eight_bit_grey(picture: Image.Image) -> Image.Image:
+    import numpy as np
+
+    values = np.asarray(picture).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise InvalidImage("The picture holds NaN or infinity where a brightness should be.")
+    low, high = (0.0, 65535.0) if picture.mode.startswith("I;16") else (float(values.min()), float(values.max()))
+    if picture.mode == "I" and low >= 0:
+        low, high = 0.0, 65535.0 if high > 255 else 255.0
+    scaled = (values - low) / max(high - low, 1e-9) * 255
+    return Image.fromarray(np.clip(scaled + 0.5, 0, 255).astype(np.uint8))
+
+
+def _to_srgb(picture: Image.Image, icc: bytes) -> Image.Image | None:
+    """The picture's colours in sRGB; None if they are in it already, or the profile can't be used."""
+    try:
+        from PIL import ImageCms
+
+        profile = ImageCms.ImageCmsProfile(BytesIO(icc))
+        if "srgb" in ImageCms.getProfileDescription(profile).lower():
+            return None
+        if picture.mode == "P":
+            picture = picture.convert("RGB")
+        return ImageCms.profileToProfile(picture, profile, ImageCms.createProfile("sRGB"), outputMode="RGB")
+    except Exception:  # a broken profile, or a Pillow without littleCMS: the numbers are taken as sRGB
+        return None
+
+
+def _within(picture: Image.Image, max_side: int) -> Image.Image:
+    factor = max_side / max(picture.size)
+    return picture if factor >= 1 else _scaled(picture, factor)
+
+
+def _scaled(picture: Image.Image, factor: float) -> Image.Image:
+    size = (max(1, round(picture.width * factor)), max(1, round(picture.height * factor)))
+    return picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def _saved(
+    picture: Image.Image, kind: Literal["JPEG", "PNG"], max_bytes: int, qualities: tuple[int, ...] = (93, 85, 75)
+) -> tuple[bytes, Literal["JPEG", "PNG"], Image.Image, bool]:
+    """The picture in at most `max_bytes`: first at lower quality, then smaller. Says whether detail was lost."""
+    lossier = False
+    while True:
+        if kind == "PNG":
+            data = _encoded(picture, "PNG")
+            if len(data) <= max_bytes:
+                return data, "PNG", picture, False
+            if picture.mode != "RGBA":
+                kind = "JPEG"
+                continue
+        else:
+            for quality in qualities:
+                data = _encoded(picture, "JPEG", quality=quality)
+                if len(data) <= max_bytes:
+                    return data, "JPEG", picture, lossier or quality != qualities[0]
+        if max(picture.size) < 16:
+            raise InvalidImage(f"The picture can't be made as small as {max_bytes} bytes.")
+        picture, lossier = _scaled(picture, 0.8), True
+
+
+def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
+    file = BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()

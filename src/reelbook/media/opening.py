@@ -1,0 +1,216 @@
+"""Whatever a person hands over as an image, opened as one decoded picture; said in plain words where it can't be.
+
+What becomes of the picture is for `images`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+from PIL import Image
+
+from reelbook.errors import InvalidImage
+
+if TYPE_CHECKING:
+    import numpy as np
+
+ImageSource: TypeAlias = (
+    "str | os.PathLike[str] | bytes | bytearray | BinaryIO | Image.Image | np.ndarray[Any, np.dtype[Any]]"
+)
+
+MAX_PIXELS = 64_000_000
+MAX_FILE_BYTES = 200_000_000
+# Only formats that are pictures alone: Pillow would also run EPS files through an interpreter.
+_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO", "JPEG2000")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A decoded picture, and the file it came from: `data` is None where there was no file."""
+
+    picture: Image.Image
+    data: bytes | None
+    format: str
+
+
+def opened(image: ImageSource) -> Opened:
+    """Open and decode `image`; the caller's object is left as it was.
+
+    A file object is read from where it stands and not closed. Of a moving picture the first frame is taken (of a
+    PIL image, the frame it is at). Raises `InvalidImage` saying what is wrong, or what the file seems to be.
+    """
+    if isinstance(image, Image.Image):
+        return _from_pillow(image)
+    if isinstance(image, bytes | bytearray | memoryview):
+        return _decoded(bytes(image))
+    if isinstance(image, str | os.PathLike):
+        return _decoded(_file(image))
+    if hasattr(image, "read"):
+        return _decoded(_stream(image))
+    if hasattr(image, "__array_interface__"):
+        return Opened(_from_array(image), None, "")
+    raise InvalidImage(
+        f"A {type(image).__name__} is no image. Give a path, bytes, a file, a PIL image or a numpy array."
+    )
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep Pillow's warnings about odd files from the person, and from becoming errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _file(path: str | os.PathLike[str]) -> bytes:
+    name = os.fspath(path)
+    if name.startswith(("http://", "https://", "data:")):
+        raise InvalidImage("That is an address, not a file. Save the picture first and give its path.")
+    try:
+        size = Path(name).stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise InvalidImage(f"{name} has {size / 1e6:.0f} MB, too much to be opened safely.")
+        return Path(name).read_bytes()
+    except FileNotFoundError:
+        raise InvalidImage(f"There is no file {name}.") from None
+    except IsADirectoryError:
+        raise InvalidImage(f"{name} is a folder. Give the path of a picture in it.") from None
+    except (OSError, ValueError) as exc:
+        raise InvalidImage(f"{name[:200]!r} can't be read: {exc}") from exc
+
+
+def _stream(file: IO[bytes]) -> bytes:
+    data = file.read(MAX_FILE_BYTES + 1)
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InvalidImage('The file was opened as text. Open it with mode "rb".')
+    if len(data) > MAX_FILE_BYTES:
+        raise InvalidImage(f"The file has more than {MAX_FILE_BYTES / 1e6:.0f} MB, too much to be opened safely.")
+    return bytes(data)
+
+
+def _decoded(data: bytes) -> Opened:
+    if not data:
+        raise InvalidImage("The image is empty: it has no bytes.")
+    Image.init()
+    with quietly():
+        try:
+            picture = Image.open(BytesIO(data), formats=[name for name in _FORMATS if name in Image.OPEN])
+        except Image.DecompressionBombError:
+            raise InvalidImage(_TOO_MANY_PIXELS) from None
+        except Exception as exc:  # Pillow's readers raise whatever a broken file makes them trip over
+            raise InvalidImage(_what_it_is(data)) from exc
+        _check_size(picture)
+        try:
+            picture.load()
+        except Exception as exc:  # as above
+            raise InvalidImage(
+                f"The {picture.format} picture is damaged or cut off: it can't be read to its end."
+            ) from exc
+    return Opened(picture, data, picture.format or "")
+
+
+_TOO_MANY_PIXELS = (
+    f"The image has more than {MAX_PIXELS // 1_000_000} million pixels, too many to be opened safely. "
+    "Save it smaller first."
+)
+
+
+def _check_size(picture: Image.Image) -> None:
+    if picture.width < 1 or picture.height < 1:
+        raise InvalidImage("The image is empty: it has no pixels.")
+    if picture.width * picture.height > MAX_PIXELS:
+        raise InvalidImage(_TOO_MANY_PIXELS)
+
+
+def _from_pillow(image: Image.Image) -> Opened:
+    _check_size(image)
+    with quietly():
+        try:
+            copy = image.copy()
+            copy.info["exif"] = image.getexif().tobytes()
+        except Exception as exc:  # a lazily opened file may turn out broken, or be closed already
+            raise InvalidImage(f"The PIL image can't be read: {exc}") from exc
+    return Opened(copy, None, image.format or "")
+
+
+def _from_array(image: Any) -> Image.Image:
+    import numpy as np
+
+    array = np.asarray(image)
+    shape = " × ".join(str(side) for side in array.shape) or "no sides"
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[:, :, 0]
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)):
+        hint = " Its channels stand first: use array.transpose(1, 2, 0)." if _channels_first(array.shape) else ""
+        raise InvalidImage(
+            f"An array of {shape} is no picture. It must be height × width, or height × width × 1, 3 or 4.{hint}"
+        )
+    if array.shape[0] < 1 or array.shape[1] < 1:
+        raise InvalidImage("The image is empty: it has no pixels.")
+    if array.shape[0] * array.shape[1] > MAX_PIXELS:
+        raise InvalidImage(_TOO_MANY_PIXELS)
+    return Image.fromarray(np.ascontiguousarray(_eight_bits(array)))
+
+
+def _channels_first(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 3 and shape[0] in (1, 3, 4)
+
+
+def _eight_bits(array: Any) -> Any:
+    import numpy as np
+
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype == np.bool_:
+        return array.astype(np.uint8) * 255
+    if not np.issubdtype(array.dtype, np.floating):
+        raise InvalidImage(
+            f"An array of {array.dtype} is ambiguous. Give uint8 (0 to 255), floats (0 to 1) or booleans."
+        )
+    if not np.isfinite(array).all():
+        raise InvalidImage("The array holds NaN or infinity where a colour should be.")
+    if array.min() < -1e-3 or array.max() > 1.001:
+        raise InvalidImage(
+            f"The array's floats go from {array.min():.4g} to {array.max():.4g}; colours go from 0 to 1. "
+            "Divide by its largest value, or convert to uint8."
+        )
+    return (np.clip(array, 0, 1) * 255 + 0.5).astype(np.uint8)
+
+
+def _what_it_is(data: bytes) -> str:
+    """The sentence for bytes that no reader took, from how they begin."""
+    brand = data[8:12] if data[4:8] == b"ftyp" else b""
+    advice = "Save it as JPEG or PNG."
+    if brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"):
+        return f"HEIC pictures can't be read here. {advice}"
+    if brand in (b"avif", b"avis"):
+        return f"This AVIF picture can't be read here. {advice}"
+    if brand or data.startswith((b"\x1aE\xdf\xa3", b"OggS", b"FLV")) or data[8:12] == b"AVI ":
+        return "That is a video, not a picture. Save one frame of it as JPEG or PNG."
+    if data.startswith((b"\xff\x0a", b"\x00\x00\x00\x0cJXL ")):
+        return f"JPEG XL pictures can't be read here. {advice}"
+    if data.startswith((b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*")) or data[8:12] == b"WEBP":
+        return "The picture is damaged or cut off: it can't be read."
+    if data.startswith(b"%PDF"):
+        return f"That is a PDF document, not a picture. {advice}"
+    if data.startswith(b"8BPS"):
+        return f"Photoshop files can't be read here. {advice}"
+    start = data[:512].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
+    if b"<svg" in start:
+        return f"SVG drawings can't be read here. {advice}"
+    if _is_text(data[:512]):
+        return "That is text, not a picture. Give a JPEG or PNG."
+    return "That is no picture that can be read here. Give a JPEG or PNG."
+
+
+def _is_text(start: bytes) -> bool:
+    # The last bytes may be half a character.
+    text = start.decode("utf-8", errors="ignore")
+    return len(text.encode()) >= len(start) - 3 and all(c.isprintable() or c in "\r\n\t" for c in text)

@@ -1,0 +1,207 @@
+"""The routes of the service's interface: parse, ask the state, answer.
+
+Every answer to a request with a valid key carries the rate-limit headers. Control is in control.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from .. import wire
+from . import control, payloads
+from .accounts import MICRO, BalanceTooLow, Key
+from .jobs import Job, status_body
+from .payloads import Refused, Wanted
+from .service import Service
+
+logger = logging.getLogger(__name__)
+
+Answered = Mapping[str, Any]
+Handler = Callable[[Service, Request], Awaitable[Answered]]
+
+_LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
+
+
+def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
+    """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            yield
+        finally:
+            await service.close()
+
+    endpoints: dict[str, dict[str, Handler]] = {
+        wire.TEXT_TO_VIDEO: {"POST": _text_to_video},
+        wire.IMAGE_TO_VIDEO: {"POST": _image_to_video},
+        f"{wire.STATUS}/{{request_id}}": {"GET": _status},
+        wire.BALANCE: {"GET": _balance},
+        wire.USAGE: {"GET": _usage},
+        wire.KEYS: {"GET": _list_keys, "POST": _create_key},
+        f"{wire.KEYS}/{{key_id}}": {"DELETE": _revoke_key},
+    }
+    app = Starlette(
+        routes=[
+            *(
+                Route(path, _authenticated(service, by_method), methods=list(by_method))
+                for path, by_method in endpoints.items()
+            ),
+            Route("/videos/{name}", _videos(service), methods=["GET"]),
+            *control.routes(service),
+        ],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _no_such_route, Exception: _failed},
+    )
+    app.router.redirect_slashes = False  # a redirected POST is one more chance to pay twice
+    return _Front(app, service, loopback_only)
+
+
+async def _text_to_video(service: Service, request: Request) -> Answered:
+    return await _submitted(service, await payloads.text_to_video(request))
+
+
+async def _image_to_video(service: Service, request: Request) -> Answered:
+    return await _submitted(service, await payloads.image_to_video(request, service.settings.max_image_bytes))
+
+
+async def _submitted(service: Service, wanted: Wanted) -> Answered:
+    try:
+        job = await service.submit(wanted)
+    except BalanceTooLow as exc:
+        free, required = exc.free_micro / MICRO, exc.required_micro / MICRO
+        raise Refused(
+            402, f"Insufficient balance. Current balance: ${free:.2f}, required: ${required:.2f}"
+        ) from None
+    return {
+        "request_id": job.request_id,
+        "status": job.state,
+        "estimated_cost_usd": job.estimated_cost_usd,
+        "estimated_duration_seconds": job.duration_seconds,
+    }
+
+
+async def _status(service: Service, request: Request) -> Answered:
+    job = await service.jobs.find(request.path_params["request_id"])
+    if job is None:
+        raise Refused(404, "No such request_id")
+    return status_body(job, service.clock.now(), _video_url(request, job))
+
+
+async def _balance(service: Service, request: Request) -> Answered:
+    await service.jobs.move_on()
+    return service.accounts.balance()
+
+
+async def _usage(service: Service, request: Request) -> Answered:
+    await service.jobs.move_on()
+    return service.accounts.usage(payloads.days(request))
+
+
+async def _list_keys(service: Service, request: Request) -> Answered:
+    keys = service.accounts.listed()
+    return {"api_keys": keys, "count": len(keys)}
+
+
+async def _create_key(service: Service, request: Request) -> Answered:
+    wanted = await payloads.new_key(request)
+    return await asyncio.to_thread(service.accounts.create_key, wanted.name, wanted.rate_limit)
+
+
+async def _revoke_key(service: Service, request: Request) -> Answered:
+    key_id = request.path_params["key_id"]
+    if not await asyncio.to_thread(service.accounts.revoke, key_id):
+        raise Refused(404, "No such key_id")
+    return {"message": "The API key was revoked", "key_id": key_id}
+
+
+def _videos(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        name = request.path_params["name"]
+        path = service.places.videos / name
+        if not re.fullmatch(r"[\w-]+\.mp4", name, re.ASCII) or not path.is_file():
+            return refusal(404, "No such video, or it was removed: videos are kept for 7 days")
+        # FileResponse answers byte ranges, without which no player can seek.
+        return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private"})
+
+    return endpoint
+
+
+def _video_url(request: Request, job: Job) -> str | None:
+    # The address by which this client reached the sandbox is one that works for it.
+    return job.video and f"{request.url.scheme}://{request.headers['host']}/videos/{job.video}"
+
+
+def _authenticated(
+    service: Service, by_method: Mapping[str, Handler]
+) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        key = _key_of(service, request)
+        if key is None:
+            return refusal(401, "Invalid API key", {"WWW-Authenticate": "Bearer"})
+        service.accounts.note_use(key)
+        verdict = service.limits.take(key.key_id, key.rate_limit, service.clock.now())
+        if not verdict.allowed:
+            return refusal(429, "Rate limit exceeded", verdict.headers())
+        try:
+            body = await by_method[request.method](service, request)
+        except Refused as exc:
+            return refusal(exc.status, exc.detail, verdict.headers())
+        except Exception:
+            logger.exception("%s %s failed", request.method, request.scope["route"].path)
+            return refusal(500, "Internal server error", verdict.headers())
+        return JSONResponse(body, headers=verdict.headers())
+
+    return endpoint
+
+
+def _key_of(service: Service, request: Request) -> Key | None:
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    return service.accounts.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
+
+
+def refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    """An error's answer: JSON `{detail}`, the shape that the interface gives for 402."""
+    return JSONResponse({"detail": detail}, status_code=status, headers=headers)
+
+
+async def _no_such_route(request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, HTTPException)
+    return refusal(exc.status_code, exc.detail, exc.headers)
+
+
+async def _failed(request: Request, exc: Exception) -> Response:
+    return refusal(500, "Internal server error")
+
+
+class _Front:
+    """Before all routes: refuses other host names than the machine's own, and notes that somebody asked."""
+
+    def __init__(self, app: ASGIApp, service: Service, loopback_only: bool) -> None:
+        self._app = app
+        self._service = service
+        self._loopback_only = loopback_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+            # A page whose name was made to point at 127.0.0.1 names itself here ("DNS rebinding").
+            if self._loopback_only and not _LOOPBACK_HOST.fullmatch(host):
+                await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
+                return
+            if scope["path"] != control.STATE:
+                self._service.note_use()
+        await self._app(scope, receive, send)

@@ -1,0 +1,133 @@
+"""Control of the sandbox, apart from the service's interface, under `/_sandbox/`.
+
+`about` is open to all; everything else wants the control token of access.json in `X-Sandbox-Token`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from .jobs import checked_pace
+from .payloads import Refused, json_object
+from .service import Service, version
+
+PREFIX: Final = "/_sandbox"
+ABOUT: Final = f"{PREFIX}/about"
+SETTINGS: Final = f"{PREFIX}/settings"
+CLOCK: Final = f"{PREFIX}/clock"
+STOP: Final = f"{PREFIX}/stop"
+STATE: Final = f"{PREFIX}/state"
+TOKEN_HEADER: Final = "X-Sandbox-Token"
+SERVICE_NAME: Final = "reelbook-sandbox"
+
+Handler = Callable[[Service, Request], Awaitable[Mapping[str, Any]]]
+
+
+def routes(service: Service) -> list[Route]:
+    """The routes of the control plane."""
+
+    async def about(request: Request) -> Response:
+        return JSONResponse(
+            {
+                "service": SERVICE_NAME,
+                "version": version(),
+                "pace": service.settings.pace,
+                "instance": service.instance,
+            }
+        )
+
+    def guarded(path: str, method: str, handler: Handler) -> Route:
+        async def endpoint(request: Request) -> Response:
+            given = request.headers.get(TOKEN_HEADER, "").encode()
+            if not hmac.compare_digest(given, service.access.control_token.reveal().encode()):
+                return JSONResponse({"detail": f"{TOKEN_HEADER} is missing or wrong"}, status_code=403)
+            try:
+                return JSONResponse(await handler(service, request))
+            except Refused as exc:
+                return JSONResponse({"detail": exc.detail}, status_code=exc.status)
+
+        return Route(path, endpoint, methods=[method])
+
+    return [
+        Route(ABOUT, about, methods=["GET"]),
+        guarded(SETTINGS, "POST", _settings),
+        guarded(CLOCK, "POST", _clock),
+        guarded(STOP, "POST", _stop),
+        guarded(STATE, "GET", _state),
+    ]
+
+
+async def _settings(service: Service, request: Request) -> Mapping[str, Any]:
+    wanted = await json_object(request)
+    for name, value in wanted.items():
+        if name not in _CHECKS:
+            raise Refused(400, f"{name} is no setting; there are {', '.join(_CHECKS)}")
+        if not _CHECKS[name](value):
+            raise Refused(400, f"{name} can't be {value!r}")
+    for name, value in wanted.items():
+        if name == "rate_limiting":
+            service.limits.lifted = not value
+        elif name == "balance_usd":
+            await asyncio.to_thread(service.accounts.set_balance, value)
+        else:
+            setattr(service.settings, name, value)
+    return await _state(service, request)
+
+
+async def _clock(service: Service, request: Request) -> Mapping[str, Any]:
+    seconds = (await json_object(request)).get("advance_seconds")
+    if not _number(seconds):
+        raise Refused(400, "advance_seconds must be a number of seconds, 0 or more")
+    service.clock.advance(seconds)
+    await service.jobs.move_on()
+    return {"now": service.clock.now()}
+
+
+async def _stop(service: Service, request: Request) -> Mapping[str, Any]:
+    service.end()
+    return {"stopping": True}
+
+
+async def _state(service: Service, request: Request) -> Mapping[str, Any]:
+    await service.jobs.move_on()
+    return {
+        "version": version(),
+        "pace": service.settings.pace,
+        "rate_limiting": not service.limits.lifted,
+        "max_image_bytes": service.settings.max_image_bytes,
+        "fail_next": service.settings.fail_next,
+        "jobs_under_way": service.jobs.under_way,
+        **service.accounts.balance(),
+        "pid": os.getpid(),
+        "idle_seconds": round(service.idle_seconds, 3),
+        "now": service.clock.now(),
+    }
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9
+
+
+def _is_pace(value: object) -> bool:
+    try:
+        checked_pace(value)
+    except ValueError:
+        return False
+    return True
+
+
+_CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "pace": _is_pace,
+    "rate_limiting": lambda value: isinstance(value, bool),
+    "balance_usd": _number,
+    "max_image_bytes": lambda value: _number(value) and isinstance(value, int),
+    "fail_next": lambda value: value is None or (isinstance(value, str) and bool(value)),
+}

@@ -1,0 +1,112 @@
+"""Where clips are drawn: worker processes of the sandbox's own, or whatever executor it is given.
+
+Knows nothing of jobs. A worker ends when the server does, even by SIGKILL; a pool that broke is replaced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
+from multiprocessing.connection import Connection
+from typing import Any
+
+from ..errors import SandboxError
+from .render import Rendered, Spec, render
+
+ATTEMPTS = 2
+
+
+class Renders:
+    """Draws clips on an executor that `make_executor` makes when the first one is asked for."""
+
+    def __init__(self, make_executor: Callable[[], Executor]) -> None:
+        self._make_executor = make_executor
+        self._executor: Executor | None = None
+        self._closed = False
+
+    async def draw(self, spec: Spec) -> Rendered:
+        """Draw `spec`. A worker that dies costs one more attempt; raises BrokenExecutor if that one dies too."""
+        for attempt in range(1, ATTEMPTS + 1):
+            executor = self._executor
+            try:
+                if executor is None:
+                    executor = self._executor = self._make_executor()
+                return await asyncio.wrap_future(executor.submit(render, spec))
+            except BrokenExecutor:
+                if self._executor is executor:
+                    self._executor = None
+                    if executor is not None:
+                        executor.shutdown(wait=False, cancel_futures=True)
+                if attempt == ATTEMPTS or self._closed:
+                    raise
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """End the workers; what they were drawing is lost and drawn again after the next start."""
+        self._closed = True
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+class WorkerPool(Executor):
+    """Processes that are started one by one as they are needed, ignore Ctrl-C, and end with the server."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
+        spawn = multiprocessing.get_context("spawn")
+        # Nothing is ever sent: a worker learns of the end by the pipe's closing.
+        lifeline, self._ours = spawn.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            max_workers=workers or min(2, os.cpu_count() or 1),
+            mp_context=spawn,
+            initializer=_begin_worker,
+            initargs=(lifeline,),
+        )
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run `fn` in a worker."""
+        return self._pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the workers now, in the middle of what they do."""
+        with contextlib.suppress(OSError):
+            self._ours.close()
+        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+
+def dask_executor(address: str) -> Executor:
+    """The executor of the Dask scheduler at `address` (`tcp://…`), whose workers have reelbook installed."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise SandboxError(
+            "Rendering on a Dask cluster needs Dask here too. Nothing was started. "
+            "Run: pip install 'reelbook[cluster]'"
+        ) from None
+    executor: Executor = Client(address).get_executor()
+    return executor
+
+
+def _begin_worker(lifeline: Connection) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the server
+    threading.Thread(target=_end_with_server, args=(lifeline,), daemon=True).start()
+    import av  # noqa: F401  # loaded now, so that the first clip needn't wait for it
+    import numpy  # noqa: F401  # the same
+    import PIL.Image  # noqa: F401  # the same
+
+
+def _end_with_server(lifeline: Connection) -> None:
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    wait([lifeline] if parent is None else [lifeline, parent.sentinel])
+    os._exit(0)

@@ -1,0 +1,183 @@
+"""Find, start and stop the sandbox: a process shared by all kernels of one home, or a thread for tests."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from ..errors import SandboxError
+from . import control
+from .clock import Clock
+from .handle import Sandbox, ask, handle_on
+from .jobs import Pace
+from .notice import ended_within, put_up, read_notice, running_lock, take_down
+from .places import Places
+from .service import Service, version
+from .serving import LOOPBACK, bound_socket, local_url, make_server
+
+ABOUT_TIMEOUT_SECONDS = 5.0
+LOOK_SECONDS = 0.02
+LOG_TAIL_CHARACTERS = 2000
+
+
+def ensure(home: Path, *, timeout_seconds: float = 20.0) -> Sandbox:
+    """The running sandbox of `home`, started if there is none. Several processes may call this at once.
+
+    One of another version of Reelbook is replaced, unless it has jobs under way. Raises SandboxError.
+    """
+    places = Places.under(home)
+    places.create()
+    try:
+        with FileLock(places.start_lock, timeout=timeout_seconds):
+            sandbox = find(home)
+            if sandbox is not None and _outdated(places) and not sandbox.state()["jobs_under_way"]:
+                sandbox.stop()
+                sandbox = None
+            return sandbox or _start(home, places, timeout_seconds)
+    except Timeout:
+        raise SandboxError(
+            f"Another process has been starting the sandbox for {timeout_seconds:g} s. Nothing was changed. "
+            f"Its log: {places.log}"
+        ) from None
+
+
+def find(home: Path) -> Sandbox | None:
+    """The running sandbox of `home`, None if there is none."""
+    notice = read_notice(Places.under(home))
+    if notice is None:
+        return None
+    try:
+        about = ask(notice.url + control.ABOUT, None, {}, ABOUT_TIMEOUT_SECONDS)
+    except SandboxError:
+        return None
+    # Another server may have the port by now, even another home's sandbox: it must not see our token.
+    if about.get("service") != control.SERVICE_NAME or about.get("instance") != notice.instance:
+        return None
+    return handle_on(home, notice.url, notice.pid)
+
+
+def stop(home: Path) -> bool:
+    """End the sandbox of `home`, also one that no longer answers. False if none ran."""
+    places = Places.under(home)
+    if ended_within(places, 0):
+        return False
+    sandbox = find(home)
+    if sandbox is not None:
+        sandbox.stop()
+        return True
+    notice = read_notice(places)
+    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        if notice is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(notice.pid, number)
+        if ended_within(places, 3.0):
+            return True
+    raise SandboxError(f"The sandbox still runs and can't be reached. Its log: {places.log}")
+
+
+@contextlib.contextmanager
+def in_thread(
+    home: Path,
+    *,
+    pace: Pace = 0,
+    clock: Clock | None = None,
+    executor: Executor | None = None,
+    **settings: Any,
+) -> Iterator[Sandbox]:
+    """Run the sandbox in a thread of this process, for tests, on a free port; ended when the block ends.
+
+    `executor` replaces the worker processes and is shut down with it; `settings` go to `Service`.
+    """
+    if executor is not None:
+        settings["make_executor"] = lambda: executor
+    places = Places.under(home)
+    places.create()
+    with running_lock(places):
+        service = Service(home, pace=pace, clock=clock, idle_minutes=None, **settings)
+        listening = bound_socket(LOOPBACK, 0)
+        url = local_url(listening)
+        started = threading.Event()
+        server = make_server(service, host=LOOPBACK, on_started=started.set)
+
+        def run() -> None:
+            try:
+                with asyncio.Runner() as runner:
+                    runner.run(server.serve(sockets=[listening]))
+            finally:
+                started.set()
+
+        thread = threading.Thread(target=run, name="reelbook-sandbox", daemon=True)
+        thread.start()
+        started.wait()
+        put_up(places, url=url, version=version(), instance=service.instance)
+        try:
+            yield handle_on(home, url, os.getpid())
+        finally:
+            take_down(places, service.instance)
+            service.end()
+            thread.join()
+
+
+def _outdated(places: Places) -> bool:
+    notice = read_notice(places)
+    return notice is not None and notice.version != version()
+
+
+def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
+    if not sys.executable:
+        raise SandboxError("The sandbox can't be started: this Python doesn't know its own program.")
+    with places.log.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "reelbook.sandbox", "--home", str(Path(home).absolute())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=places.folder,  # Python looks for modules there first, and a person's folder may hold anything
+            env=_environment(),
+            start_new_session=True,  # the notebook's Stop and a terminal's Ctrl-C are not meant for it
+        )
+    # Waiting in a thread takes the ended process off the system's list for as long as this one lives.
+    threading.Thread(target=process.wait, name="reelbook-sandbox-end", daemon=True).start()
+    deadline = time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline:
+        notice = read_notice(places)
+        if notice is not None and notice.pid == process.pid and (sandbox := find(home)):
+            return sandbox
+        if process.poll() is not None:
+            raise SandboxError(f"The sandbox could not be started. {_log_tail(places)}")
+        time.sleep(LOOK_SECONDS)
+    process.kill()
+    raise SandboxError(f"The sandbox didn't answer within {timeout_seconds:g} s. {_log_tail(places)}")
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment without keys and addresses, and with the way to this very package."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("REELBOOK_")}
+    paths = [os.path.abspath(path) for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
+    package_root = str(Path(__file__).resolve().parents[2])
+    if package_root not in {*paths, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+        paths.insert(0, package_root)
+    if paths:
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
+    return environment
+
+
+def _log_tail(places: Places) -> str:
+    try:
+        tail = places.log.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:].strip()
+    except OSError:
+        tail = ""
+    return f"The end of its log ({places.log}):\n{tail or '(empty)'}"

@@ -1,0 +1,91 @@
+"""A finished clip on this machine's disk, with what made it."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import display
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from ..media.clips import ClipInfo
+    from .job import JobRequest
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """One clip: an MP4 at `path`.
+
+    `request` is what was asked for (None for a job taken up by its id), `cost_usd` what the service says it
+    cost, `took_seconds` the time from submission to completion, `sandbox` whether it was drawn by the local
+    sandbox and not made by a model. Length and size are read from the file itself.
+    """
+
+    path: Path
+    request_id: str
+    request: JobRequest | None = None
+    cost_usd: float | None = None
+    took_seconds: float | None = None
+    sandbox: bool = False
+
+    @functools.cached_property
+    def info(self) -> ClipInfo:
+        """What the file says of itself. Raises NotAVideo."""
+        from ..media.clips import probe
+
+        return probe(self.path)
+
+    @property
+    def duration_seconds(self) -> float:
+        """The real length in seconds."""
+        return self.info.duration_seconds
+
+    @property
+    def width(self) -> int:
+        """In pixels."""
+        return self.info.width
+
+    @property
+    def height(self) -> int:
+        """In pixels."""
+        return self.info.height
+
+    @property
+    def frames_per_second(self) -> float:
+        """The frame rate."""
+        return self.info.frames_per_second
+
+    def poster(self) -> Image.Image:
+        """A telling frame as a PIL image."""
+        from ..media.clips import poster
+
+        return poster(self.path)
+
+    def frame(self, at_seconds: float = 0.0) -> Image.Image:
+        """The frame shown at `at_seconds` as a PIL image; negative counts from the end."""
+        from ..media.clips import frame
+
+        return frame(
+            self.path, at_seconds if at_seconds >= 0 else max(0.0, self.duration_seconds + at_seconds)
+        )
+
+    def filmstrip(self, tiles: int = 8) -> Image.Image:
+        """`tiles` frames over the whole length side by side, as a PIL image."""
+        from ..media.clips import filmstrip
+
+        return filmstrip(self.path, tiles)
+
+    def show(self) -> None:
+        """Shows the clip in a player below the cell."""
+        display.show(self)
+
+    def _ipython_display_(self) -> None:
+        self.show()
+
+    def __repr__(self) -> str:
+        where = " sandbox" if self.sandbox else ""
+        return f"<Clip {self.path.name}, {self.duration_seconds:.1f} s, {self.width}×{self.height}{where}>"

@@ -1,0 +1,36 @@
+"""How a Job or a Clip shows itself: a registry that the widgets fill, loaded on first display."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+# By name: the widgets stand on a floor above, and a script that shows nothing never loads them.
+_FILLED_BY = "reelbook.widgets"
+
+_makers: dict[type, Callable[[Any], Any]] = {}
+
+
+def register(kind: type, make: Callable[[Any], Any]) -> None:
+    """Things of type `kind` are shown as the widget that `make` builds from them."""
+    _makers[kind] = make
+
+
+def show(thing: Any) -> None:
+    """Shows `thing` in the page of a notebook, or as its one line of text elsewhere."""
+    if not in_notebook():
+        print(repr(thing))  # noqa: T201 - in a terminal this is what showing means
+        return
+    from IPython.display import display
+
+    importlib.import_module(_FILLED_BY)
+    display(_makers[type(thing)](thing))
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this, and not a script or a terminal."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and getattr(shell, "kernel", None) is not None

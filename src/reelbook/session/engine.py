@@ -1,0 +1,111 @@
+"""One daemon thread with one event loop: everything a session does on the network happens here.
+
+Nothing of ours runs in the kernel's loop, so cells, widgets and scripts can all hand over work and wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import concurrent.futures
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+from ..errors import SessionClosed, WouldDeadlock
+
+SLICE_SECONDS = 0.2
+STOP_SECONDS = 2.0
+
+T = TypeVar("T")
+
+_running: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+class Engine:
+    """A thread with an event loop. `submit` hands work over, `call` waits for it, `close` ends it."""
+
+    def __init__(self, name: str = "reelbook-session") -> None:
+        # Made here and not by asyncio.run, so that a patched asyncio (nest-asyncio) doesn't matter.
+        self.loop = asyncio.SelectorEventLoop()
+        self._closing: list[Callable[[], Awaitable[None]]] = []
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+        _running.add(self)
+
+    @property
+    def closed(self) -> bool:
+        return not self._thread.is_alive() or self.loop.is_closed()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+        """Runs `coroutine` on the engine's loop and returns at once. Raises SessionClosed."""
+        if self.closed:
+            coroutine.close()
+            raise SessionClosed("This session is closed. reelbook.connect() makes a new one.")
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs `coroutine` on the engine's loop and waits for it. Raises WouldDeadlock on its own thread."""
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            self.refuse_own_thread()
+        future = self.submit(coroutine)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # Stop ends a call that nobody waits for any more
+            raise
+
+    def refuse_own_thread(self) -> None:
+        """Raises WouldDeadlock if this is the engine's own thread, where waiting would never end."""
+        if threading.current_thread() is self._thread:
+            raise WouldDeadlock(
+                "This call waits, and was made on the session's own thread, which it would wait for. "
+                "Make it from a cell or another thread, or await the job instead."
+            )
+
+    def on_close(self, close: Callable[[], Awaitable[None]]) -> None:
+        """`close` is awaited on the loop before it ends."""
+        self._closing.append(close)
+
+    def close(self) -> None:
+        """Cancels what runs, closes what was opened and ends the thread. Safe to call twice."""
+        if self.closed:
+            return
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(STOP_SECONDS)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+            self.loop.run_until_complete(self._end())
+        finally:
+            self.loop.close()
+
+    async def _end(self) -> None:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for close in self._closing:
+            await close()
+
+
+async def ended(future: concurrent.futures.Future[Any]) -> None:
+    """Waits for a future of another thread without owning it: Stop ends the waiting, not the work.
+
+    In slices, because a kernel's loop that only waits for another thread doesn't notice the Stop button.
+    """
+    waiter = asyncio.wrap_future(future)
+    waiter.add_done_callback(lambda done: done.cancelled() or done.exception())  # it is looked at elsewhere
+    while not waiter.done():
+        await asyncio.wait({waiter}, timeout=SLICE_SECONDS)
+
+
+@atexit.register
+def _close_all() -> None:
+    for engine in list(_running):
+        engine.close()

@@ -1,0 +1,247 @@
+"""One clip on its way: what is known of it at any moment, and how to wait for it.
+
+The session's thread replaces what is known as a whole, so any thread may read it at any time.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from .. import wire
+from ..errors import ReelbookError, WaitTimeout
+from ..models import JobStatus
+from . import display
+from .clip import Clip
+from .engine import ended
+
+if TYPE_CHECKING:
+    from ..media.images import PreparedImage
+    from .session import Session
+
+SENDING = "sending"
+REFUSED = "refused"
+UNCERTAIN = "uncertain"
+CANCELLED = "cancelled"
+FINAL = frozenset({wire.COMPLETED, wire.FAILED, REFUSED, UNCERTAIN, CANCELLED})
+
+
+@dataclass(frozen=True)
+class JobRequest:
+    """What was asked for. An image has no aspect ratio and no seed: its endpoint takes none."""
+
+    mode: wire.Mode
+    prompt: str
+    duration_seconds: int
+    aspect_ratio: wire.AspectRatio | None = None
+    seed: int | None = None
+    image: PreparedImage | None = None
+
+    @property
+    def estimated_cost_usd(self) -> float:
+        """0.05 USD a second of the length asked for (interface, Limits)."""
+        return wire.cost_usd(self.duration_seconds)
+
+
+@dataclass(frozen=True)
+class Known:
+    """All that is known of a job at one moment. Times are the session's clock, in seconds."""
+
+    began_at: float
+    state: str = SENDING
+    request_id: str | None = None
+    status: JobStatus | None = None
+    watched: bool = True
+    progress: float | None = None
+    ends_at: float | None = None
+    ended_at: float | None = None
+    asked_at: float | None = None
+    next_ask_at: float | None = None
+    estimated_cost_usd: float | None = None
+    cost_usd: float | None = None
+    balance_before_usd: float | None = None
+    balance_after_usd: float | None = None
+    error: ReelbookError | None = None
+    downloaded: float | None = None
+    clip: Clip | None = None
+
+
+@dataclass(frozen=True)
+class JobView:
+    """What a card shows of a job; times in seconds, relative to now. None: not known.
+
+    `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
+    service said no at the submission), `uncertain` (sent, never answered), `cancelled` (taken back before it
+    was sent), or a word of the service's own. `progress` and `download` go from 0 to 1.
+    """
+
+    state: str
+    watched: bool
+    progress: float | None
+    elapsed_seconds: float
+    remaining_seconds: float | None
+    took_seconds: float | None
+    asked_seconds_ago: float | None
+    next_ask_in_seconds: float | None
+    waiting_seconds: float | None
+    estimated_cost_usd: float | None
+    cost_usd: float | None
+    balance_before_usd: float | None
+    balance_after_usd: float | None
+    error: str | None
+    download: float | None
+
+
+class Job:
+    """One submitted clip. `await job` or `job.result()` gives the Clip; in a notebook it shows a live card.
+
+    Waiting can be stopped at any time: a timeout, Stop or Ctrl-C ends the waiting and never the job, which
+    goes on at the service and is billed.
+    """
+
+    def __init__(self, session: Session, number: int, request: JobRequest | None, known: Known) -> None:
+        self.session = session
+        self.number = number
+        self.request = request
+        self._known = known
+        self._outcome: concurrent.futures.Future[Clip] = concurrent.futures.Future()
+        self._listeners: list[Callable[[Job], None]] = []
+
+    @property
+    def request_id(self) -> str | None:
+        """The service's id, None until it answered."""
+        return self._known.request_id
+
+    @property
+    def state(self) -> str:
+        """One word; see `JobView`."""
+        return self._known.state
+
+    @property
+    def status(self) -> JobStatus | None:
+        """The service's last answer about the job, in the type of its state."""
+        return self._known.status
+
+    @property
+    def error(self) -> ReelbookError | None:
+        """What went wrong, or None."""
+        return self._known.error
+
+    @property
+    def clip(self) -> Clip | None:
+        """The clip, once it is on the disk."""
+        return self._known.clip
+
+    def view(self) -> JobView:
+        """All that a card shows, as of now."""
+        known, now = self._known, self.session.clock()
+        ended = known.ended_at
+        waits = self.session.facts.requests_back_in_seconds
+        unsent = known.state == SENDING
+        polling_late = known.next_ask_at is not None and known.next_ask_at <= now
+        return JobView(
+            state=known.state,
+            watched=known.watched,
+            progress=known.progress,
+            elapsed_seconds=max(0.0, (now if ended is None else ended) - known.began_at),
+            remaining_seconds=None
+            if known.ends_at is None or ended is not None
+            else max(0.0, known.ends_at - now),
+            took_seconds=None if ended is None else max(0.0, ended - known.began_at),
+            asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
+            next_ask_in_seconds=None if known.next_ask_at is None else max(0.0, known.next_ask_at - now),
+            waiting_seconds=waits if unsent or polling_late else None,
+            estimated_cost_usd=known.estimated_cost_usd,
+            cost_usd=known.cost_usd,
+            balance_before_usd=known.balance_before_usd,
+            balance_after_usd=known.balance_after_usd,
+            error=None if known.error is None else str(known.error),
+            download=known.downloaded if known.clip is None else None,
+        )
+
+    def result(self, timeout: float | None = None) -> Clip:
+        """Waits for the clip, for code that can't await.
+
+        `timeout` in seconds raises WaitTimeout, and the job goes on. Raises JobFailed, InsufficientBalance and
+        the other errors of the submission, SubmissionUncertain, DownloadFailed; WouldDeadlock on the session's
+        own thread.
+        """
+        self.session.refuse_own_thread()
+        outcome = self._wanted()
+        concurrent.futures.wait({outcome}, timeout)
+        if not outcome.done():
+            raise WaitTimeout(f"Not finished after {timeout:g} s. The job goes on, is watched and is billed.")
+        return self._settled(outcome)
+
+    def __await__(self) -> Generator[Any, None, Clip]:
+        return self._wait().__await__()
+
+    def stop_watching(self) -> None:
+        """Asks no more about the job. It goes on at the service and is billed; `watch()` takes it up again."""
+        self.session.stop_watching(self)
+
+    def watch(self) -> None:
+        """Takes up a job that isn't watched, or a download that broke off."""
+        self.session.watch(self)
+
+    def cancel(self) -> bool:
+        """Takes the job back if it wasn't sent yet. False if it was: then it goes on and is billed."""
+        return self.session.cancel(self)
+
+    def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
+        """`callback(job)` is called on the session's thread at every change. Returns what ends that."""
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback) if callback in self._listeners else None
+
+    def _ipython_display_(self) -> None:
+        display.show(self)
+
+    def __repr__(self) -> str:
+        words = "a job taken up by its id"
+        if self.request is not None:
+            prompt = self.request.prompt
+            words = (
+                f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”, {self.request.duration_seconds} s"
+            )
+        return f"<Job {self.request_id or '(no id yet)'} {self.state}: {words}>"
+
+    # What follows is for the session, on its own thread.
+
+    def _learn(self, **changes: Any) -> None:
+        self._known = replace(self._known, **changes)
+        for listener in tuple(self._listeners):
+            listener(self)
+
+    def _settle(self, clip: Clip | None = None, error: Exception | None = None) -> None:
+        if self._outcome.done():
+            return
+        if error is not None:
+            self._outcome.set_exception(error)
+        elif clip is not None:
+            self._outcome.set_result(clip)
+
+    def _unsettle(self) -> None:
+        if self._outcome.done():
+            self._outcome = concurrent.futures.Future()
+
+    def _wanted(self) -> concurrent.futures.Future[Clip]:
+        # Whoever waits wants the clip, so a watch that was stopped is taken up again.
+        if not self._known.watched and not self._outcome.done():
+            self.watch()
+        return self._outcome
+
+    async def _wait(self) -> Clip:
+        outcome = self._wanted()
+        await ended(outcome)
+        return self._settled(outcome)
+
+    @staticmethod
+    def _settled(outcome: concurrent.futures.Future[Clip]) -> Clip:
+        error = outcome.exception()
+        if error is None:
+            return outcome.result()
+        # A copy: raising the same error again would add to its traceback each time.
+        raise copy.copy(error)

@@ -1,0 +1,162 @@
+"""Where the key, the addresses and the folder come from.
+
+First found wins: argument, environment, Colab secret, system keyring and, with `ask=True` only, a one-time
+masked prompt. Nothing here talks to the network; `session.connect` decides what a missing setting means.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import ipaddress
+import os
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from .errors import ConfigurationError
+from .secret import Secret
+
+API_KEY = "REELBOOK_API_KEY"
+BASE_URL = "REELBOOK_BASE_URL"
+MCP_URL = "REELBOOK_MCP_URL"
+USER_ID = "REELBOOK_USER_ID"
+HOME = "REELBOOK_HOME"
+
+KEYRING_SERVICE = "reelbook"
+Source = Literal["argument", "environment", "Colab secret", "keyring", "prompt"]
+
+
+class InsecureAddress(UserWarning):
+    """A key is about to travel over plain HTTP to another machine, readable for everyone in between."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A setting and where it was found. The value is held as a Secret, whatever it is."""
+
+    value: Secret
+    source: Source
+
+
+def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) -> Found | None:
+    """The setting `name` (such as `REELBOOK_API_KEY`) from the first place that has it, or None."""
+    if argument is not None:
+        argument = Secret.of(argument)
+        if not argument.reveal().strip():
+            raise ConfigurationError(f"The {_words(name)} given is empty.")
+        return Found(argument, "argument")
+    if value := os.environ.get(name, "").strip():
+        return Found(Secret(value), "environment")
+    if secret := _from_colab(name):
+        return Found(secret, "Colab secret")
+    if secret := _from_keyring(name):
+        return Found(secret, "keyring")
+    if ask and (secret := _from_prompt(name)):
+        return Found(secret, "prompt")
+    return None
+
+
+def home(argument: str | os.PathLike[str] | None = None) -> Path:
+    """The folder for clips and the sandbox: the argument, `REELBOOK_HOME`, or the system's own place."""
+    import platformdirs
+
+    chosen = argument or os.environ.get(HOME) or platformdirs.user_data_dir("reelbook", appauthor=False)
+    return Path(chosen).expanduser().resolve()
+
+
+def checked_base_url(url: str) -> str:
+    """`url` without a trailing slash, if it is an address that a key may be sent to.
+
+    Raises ConfigurationError for anything but a plain http(s) address. Warns with InsecureAddress where the
+    key would travel over plain HTTP beyond this machine.
+    """
+    url = url.strip().rstrip("/")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ConfigurationError("The service's address can't be read. It looks like https://host.") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise ConfigurationError(
+            "The service's address must begin with https:// (or http://) and name a host."
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        # Not quoted in the message: what stands there may be a credential.
+        raise ConfigurationError("The service's address must hold no user, password, query or fragment.")
+    if parts.scheme == "http" and not is_loopback(url):
+        warnings.warn(
+            f"The key will travel unencrypted to {host}, readable on the way. Use https where you can.",
+            InsecureAddress,
+            stacklevel=3,
+        )
+    return url
+
+
+def is_loopback(url: str) -> bool:
+    """Whether `url` points at this very machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def in_colab() -> bool:
+    """Whether this runs in a Colab kernel."""
+    return "google.colab" in sys.modules
+
+
+@functools.cache  # A refusal is remembered: asking again would open Colab's dialog once more.
+def _from_colab(name: str) -> Secret | None:
+    if not in_colab():
+        return None
+    from google.colab import userdata
+
+    try:
+        value = userdata.get(name)
+    except (userdata.SecretNotFoundError, userdata.NotebookAccessError, userdata.TimeoutException):
+        return None
+    return Secret(value.strip()) if value and value.strip() else None
+
+
+def _from_keyring(name: str) -> Secret | None:
+    if importlib.util.find_spec("keyring") is None:
+        return None
+    import keyring
+    import keyring.errors
+
+    try:
+        value = keyring.get_password(KEYRING_SERVICE, name)
+    except keyring.errors.KeyringError:
+        return None
+    return Secret(value) if value else None
+
+
+def _from_prompt(name: str) -> Secret | None:
+    import getpass
+
+    value = getpass.getpass(f"{_words(name).capitalize()} (not shown, not kept): ").strip()
+    return Secret(value) if value else None
+
+
+def _words(name: str) -> str:
+    return (
+        name.removeprefix("REELBOOK_")
+        .replace("_", " ")
+        .lower()
+        .replace("api", "API")
+        .replace("url", "address")
+    )
+
+
+def checked_key(key: Secret) -> Secret:
+    """`key`, if it can stand in a header. Raises ConfigurationError without quoting it."""
+    if all("!" <= character <= "~" for character in key.reveal()):
+        return key
+    raise ConfigurationError(
+        "The API key holds a space, a line break or a character that no key has. Copy it again."
+    )

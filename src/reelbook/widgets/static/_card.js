@@ -1,0 +1,130 @@
+// The one anatomy of every clip: the stage in its own shape, prompt, state, figures with the money at the right, actions.
+import { h, setText, pictureUrl } from "./_dom.js";
+import { countingLines } from "./_live.js";
+import { clipPlayer } from "./_media.js";
+
+/**
+ * What reelbook.widgets.words composes.
+ * @typedef {object} Face
+ * @property {string} prompt
+ * @property {string} word the state, in a word
+ * @property {string} tone wait | run | done | fail | odd
+ * @property {[number, number] | null} shape null: no stage
+ * @property {string} stage what stands in the stage while there is no clip
+ * @property {string} note
+ * @property {string} aside
+ * @property {"" | "open" | "figure"} bar open: running, with no figure
+ * @property {string} money
+ * @property {Array<[string, string]>} actions name and label
+ * @property {string} mark
+ * @property {string} id
+ * @property {number} clip 0: none yet; another number: another clip
+ * @property {string} file
+ * @property {string} codec
+ */
+
+/** @param {() => Face} face */
+export function clipCard(frame, model, face, onAction) {
+  const stage = h("div", { class: "rb-stage" });
+  const mark = h("span", { class: "rb-corner" });
+  const words = h("span", { class: "rb-stage-text" });
+  const picture = h("img", { class: "rb-still", alt: "", hidden: true });
+  const empty = h("div", { class: "rb-empty" }, picture, words);
+  const prompt = h("p", { class: "rb-prompt" });
+  const state = h("span", { class: "rb-chip" });
+  const bar = h("div", { class: "rb-bar", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 }, h("i"));
+  const note = h("div", { class: "rb-note" });
+  const lines = h("div", { class: "rb-lines" });
+  const money = h("span", { class: "rb-money" });
+  const aside = h("p", { class: "rb-aside" });
+  const acts = h("div", { class: "rb-acts" });
+  const drawLines = countingLines(frame, lines);
+  frame.body.append(h("article", { class: "rb-card" }, h("div", { class: "rb-stage-wrap" }, stage),
+    h("div", { class: "rb-text" }, h("div", { class: "rb-head" }, prompt, state), bar, note,
+      h("div", { class: "rb-meta" }, lines, money), aside, acts)));
+  let player = null;
+  let playing = 0;
+  let poster = "";
+
+  const draw = () => {
+    const now = face();
+    stage.parentElement.hidden = !now.shape;
+    if (now.shape) stage.style.setProperty("--rb-shape", `${now.shape[0]} / ${now.shape[1]}`);
+    stage.classList.toggle("rb-portrait", Boolean(now.shape && now.shape[1] > now.shape[0]));
+    if (now.clip !== playing) {
+      // A card that takes up another job starts with an empty stage; the player's pieces go with its frame.
+      if (player) player.close();
+      player = now.clip ? openPlayer() : null;
+      playing = now.clip;
+    }
+    if (!stage.childElementCount) stage.append(empty, mark);
+    empty.hidden = Boolean(player);
+    setText(words, now.stage);
+    setText(mark, now.mark);
+    mark.hidden = !now.mark || !now.shape;
+    setText(prompt, now.prompt);
+    prompt.title = now.prompt;
+    setText(state, now.word);
+    state.className = `rb-chip rb-${now.tone}`;
+    state.hidden = !now.word;
+    setText(note, now.note);
+    note.hidden = !now.note;
+    note.className = `rb-note rb-${now.tone}`;
+    setText(aside, now.aside);
+    aside.hidden = !now.aside;
+    setText(money, now.money);
+    drawActions(now.actions);
+    prompt.parentElement.parentElement.hidden = !now.prompt;
+  };
+  const openPlayer = () => {
+    const closers = [];
+    const inner = { ...frame, onClose: (cleanup) => closers.push(cleanup), listen: (event, callback) => { model.on(event, callback); closers.push(() => model.off(event, callback)); } };
+    const opened = clipPlayer(inner, model, stage, {
+      codec: () => face().codec, label: () => face().prompt, autoplay: () => model.get("autoplay") !== false });
+    if (poster) opened.video.poster = poster;
+    const close = () => { for (const closer of closers.splice(0)) closer(); opened.video.nextSibling?.remove(); opened.video.remove(); };
+    frame.onClose(close);
+    return { ...opened, close };
+  };
+  let drawn = "";
+  const drawActions = (actions) => {
+    // Buttons are kept while they stay the same: a new one would lose the person's focus.
+    if (JSON.stringify(actions) === drawn) return;
+    const focused = acts.contains(document.activeElement);
+    drawn = JSON.stringify(actions);
+    acts.replaceChildren(...actions.map(([name, label]) => h("button", { type: "button", class: "rb-plain", "data-act": name, onclick: (event) => onAction(name, event.currentTarget) }, label)));
+    acts.hidden = !actions.length;
+    if (focused && acts.firstElementChild) acts.firstElementChild.focus();
+  };
+  const drawBar = () => {
+    const kind = face().bar;
+    bar.hidden = !kind;
+    const share = Math.min(1, Math.max(0, model.get("progress") ?? 0));
+    bar.firstElementChild.style.width = kind === "figure" ? `${share * 100}%` : "0";
+    bar.classList.toggle("rb-open", kind === "open");
+    bar.setAttribute("aria-label", kind === "figure" ? "Progress" : "Progress: no figure yet");
+    if (kind === "figure") bar.setAttribute("aria-valuenow", Math.round(share * 100));
+    else bar.removeAttribute("aria-valuenow");
+  };
+  pictureUrl(frame, model, "poster", (url) => {
+    poster = url;
+    picture.hidden = !url;
+    if (url) picture.src = url;
+    if (player) player.video.poster = url;
+  });
+  frame.draw(["face"], draw);
+  frame.draw(["face", "progress"], drawBar);
+  frame.draw(["figures"], () => drawLines(model.get("figures")));
+  return { player: () => player, note: (text) => { setText(aside, text); aside.hidden = !text; }, redraw: draw };
+}
+
+/** Copies, and says so on the button; where the page may not, the text is shown to be copied by hand. */
+export async function copyText(frame, text, button, show) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    setText(button, "Copied");
+    frame.say("Copied.");
+    setTimeout(() => setText(button, label), 1500);
+  } catch { show(text); }
+}

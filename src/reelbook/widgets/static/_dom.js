@@ -1,0 +1,92 @@
+// The frame of every panel: real elements, keys that stay inside, one polite live region, errors under the panel.
+
+/**
+ * One element. `attributes`: on… are listeners, true sets an empty attribute, null or false leaves it out.
+ * Children that are text become text nodes, so nothing from outside is ever read as markup.
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Node|string)} children
+ * @returns {any}
+ */
+export function h(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== false) node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children);
+  return node;
+}
+
+/** Sets text only where it differs, so that a selection in it survives. */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+let lastId = 0;
+/** An id of its own for each view, so that labels of two views of one panel don't meet. */
+export function freshId(word) {
+  lastId += 1;
+  return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
+}
+
+/**
+ * The frame of a panel's view.
+ * @param {any} model
+ * @param {HTMLElement} host
+ * @param {string} label what a screen reader calls the panel
+ */
+export function openPanel(model, host, label) {
+  const cleanups = [];
+  const body = h("div", { class: "rb-body" });
+  const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
+  const troubleText = h("span");
+  const trouble = h("div", { class: "rb-note rb-bad rb-trouble", role: "alert", hidden: true }, troubleText,
+    h("button", { type: "button", class: "rb-plain", onclick: () => model.send({ name: "dismiss" }) }, "Dismiss"));
+  const root = h("section", { class: "rb", "aria-label": label }, body, trouble, region);
+  // The notebook acts on keys that reach it: Ctrl+Enter would run the cell again, "a" would insert one.
+  for (const kind of ["keydown", "keyup", "keypress"]) root.addEventListener(kind, (event) => event.stopPropagation());
+  host.classList.add("rb-host");
+  host.append(root);
+
+  const frame = {
+    root,
+    body,
+    /** Runs when the view goes. */
+    onClose: (cleanup) => cleanups.push(cleanup),
+    /** Listens to the model until the view goes. */
+    listen(event, callback) {
+      model.on(event, callback);
+      cleanups.push(() => model.off(event, callback));
+    },
+    /** Draws now and on every change of the named traits. */
+    draw(names, callback) {
+      for (const name of names) frame.listen(`change:${name}`, callback);
+      callback();
+    },
+    /** Tells a screen reader, once it has finished speaking. */
+    say: (text) => setText(region, text),
+    close() {
+      for (const cleanup of cleanups.splice(0)) cleanup();
+      root.remove();
+    },
+  };
+  frame.draw(["trouble"], () => {
+    setText(troubleText, model.get("trouble"));
+    trouble.hidden = !model.get("trouble");
+  });
+  return frame;
+}
+
+/** Bytes of the model as a URL that an <img> or a poster can show; made anew on change, given back at the end. */
+export function pictureUrl(frame, model, name, show) {
+  let url = "";
+  const drop = () => url && URL.revokeObjectURL(url);
+  frame.draw([name], () => {
+    drop();
+    const bytes = model.get(name);
+    url = bytes && bytes.byteLength ? URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })) : "";
+    show(url);
+  });
+  frame.onClose(drop);
+}

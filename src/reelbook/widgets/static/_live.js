@@ -1,0 +1,72 @@
+// What counts between two messages: lines with running seconds, and asking a kernel that doesn't speak by itself.
+import { h, setText } from "./_dom.js";
+
+/** "14 s", "2 min 5 s": as reelbook.widgets.words.seconds says it. */
+export function spanText(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+/** @typedef {Array<string | [number, number]>} Line texts, and [seconds, how many of them a second adds] */
+
+/**
+ * Draws lines and counts their seconds on until the next ones come. Ages are relative: the page's clock may differ.
+ * @param {ReturnType<import("./_dom.js").openPanel>} frame
+ * @param {HTMLElement} box
+ */
+export function countingLines(frame, box) {
+  let drawn = [];
+  let since = performance.now();
+  const tick = () => {
+    const passed = (performance.now() - since) / 1000;
+    for (const [node, line] of drawn) setText(node, line.map((part) => typeof part === "string" ? part : counted(part, passed)).join(""));
+  };
+  const timer = setInterval(tick, 500);
+  frame.onClose(() => clearInterval(timer));
+  return (lines) => {
+    since = performance.now();
+    while (drawn.length > lines.length) drawn.pop()[0].remove();
+    drawn = lines.map((line, place) => [drawn[place] ? drawn[place][0] : box.appendChild(h("span")), line]);
+    tick();
+  };
+}
+
+function counted([seconds, rate], passed) {
+  const now = seconds + rate * passed;
+  // What is due is about to happen: "in 0 s" would be said for as long as the answer takes.
+  return spanText(rate < 0 ? Math.max(1, now) : now);
+}
+
+/**
+ * Says hello when a view opens, and asks the kernel while something is live: every second where updates can't come
+ * by themselves (`asks`, Colab), else only when nothing came for a while. One question at a time.
+ * @param {(answers: boolean) => void} onSilence told when the kernel stops answering, and when it answers again
+ */
+export function keepAsking(frame, model, onSilence) {
+  let heard = performance.now();
+  let asked = 0;
+  let silent = false;
+  let visible = false;
+  const answered = () => {
+    heard = performance.now();
+    asked = 0;
+    if (silent) onSilence((silent = false));
+  };
+  frame.listen("change", answered);
+  frame.listen("msg:custom", answered);
+  const observer = new IntersectionObserver((entries) => { visible = entries.some((entry) => entry.isIntersecting); });
+  observer.observe(frame.root);
+  const ask = (name) => {
+    asked = performance.now();
+    model.send({ name });
+  };
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (asked && now - asked > 12000 && !silent) onSilence((silent = true));
+    if (!model.get("live") || !visible || document.hidden) return;
+    if (now - heard < (model.get("asks") ? 900 : 15000) || (asked && now - asked < 30000)) return;
+    ask("ask");
+  }, 1000);
+  frame.onClose(() => { clearInterval(timer); observer.disconnect(); });
+  ask("hello");
+}

@@ -1,0 +1,91 @@
+// A clip in the page: fetched in pieces when it is seen, played from a Blob, saved as a file.
+import { h, setText } from "./_dom.js";
+
+/**
+ * Fetches the clip from the kernel, piece by piece, each asked for after the one before it.
+ * @param {(done: number) => void} onPiece 0 to 1
+ * @returns {Promise<Blob>}
+ */
+export function fetchClip(frame, model, onPiece) {
+  const id = Math.random().toString(36).slice(2);
+  const pieces = [];
+  return new Promise((resolve, reject) => {
+    const ask = () => model.send({ name: "chunk", id, index: pieces.length });
+    // Another view of the same model asks under another id.
+    frame.listen("msg:custom", (content, buffers) => {
+      if (content.name !== "chunk" || content.id !== id || content.index !== pieces.length) return;
+      if (content.problem) return reject(new Error(content.problem));
+      pieces.push(buffers[0]);
+      onPiece(pieces.length / content.total);
+      if (pieces.length < content.total) ask();
+      else resolve(new Blob(pieces, { type: "video/mp4" }));
+    });
+    ask();
+  });
+}
+
+/** @param {Blob} blob @param {string} file */
+export function saveFile(blob, file) {
+  const url = URL.createObjectURL(blob);
+  h("a", { href: url, download: file }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+/**
+ * A muted, looping player in `stage`. It loads when seen, plays while seen (unless the person paused it or wants
+ * less motion) and pauses out of sight.
+ * @param {{codec: () => string, label: () => string, autoplay: () => boolean}} about
+ */
+export function clipPlayer(frame, model, stage, about) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const video = h("video", { muted: true, loop: true, playsinline: true, controls: true, preload: "auto", "aria-label": about.label() });
+  video.muted = true; // the attribute alone doesn't mute an element made by script
+  const words = h("div", { class: "rb-stage-words", hidden: true });
+  stage.append(video, words);
+  let url = "";
+  let blob = null;
+  let fetching = null;
+  let seen = false;
+  let wanted = about.autoplay() && !still.matches;
+  let closed = false;
+  const say = (text) => { setText(words, text); words.hidden = !text; };
+  const follow = () => {
+    if (!url) return;
+    if (seen && wanted) video.play().catch(() => {});
+    else if (!seen && !video.paused) { const keep = wanted; video.pause(); wanted = keep; }
+  };
+  const load = () => {
+    fetching ??= (async () => {
+      const slow = setTimeout(() => say("The clip is on the kernel's disk; run the cell again to play it."), 8000);
+      try {
+        blob = await fetchClip(frame, model, (done) => { clearTimeout(slow); say(done < 1 ? `Loading the clip: ${Math.floor(done * 100)} %` : ""); });
+        if (closed) return null;
+        video.src = url = URL.createObjectURL(blob);
+        say("");
+        follow();
+      } catch (error) { say(error.message); fetching = null; } finally { clearTimeout(slow); }
+      return blob;
+    })();
+    return fetching;
+  };
+  video.addEventListener("loadedmetadata", () => {
+    // Chromium plays the time of a codec it can't show, without an error.
+    if (!video.videoWidth) say(`This browser can't show the clip's codec (${about.codec()}). Save it and play it in another program.`);
+  });
+  video.addEventListener("error", () => { if (url) say(`This browser can't play the clip (${about.codec()}). Save it and play it in another program.`); });
+  video.addEventListener("play", () => { wanted = true; });
+  video.addEventListener("pause", () => { if (seen && !document.hidden) wanted = false; });
+  const near = new IntersectionObserver((entries) => {
+    seen = entries[entries.length - 1].isIntersecting;
+    if (seen) load();
+    follow();
+  }, { threshold: 0.2 });
+  near.observe(stage);
+  frame.onClose(() => {
+    closed = true;
+    near.disconnect();
+    video.removeAttribute("src");
+    if (url) URL.revokeObjectURL(url);
+  });
+  return { video, load, save: async (file) => { const whole = await load(); if (whole) saveFile(whole, file); } };
+}

@@ -1,0 +1,27 @@
+// The line on top of the Studio: which service, what is left of the balance and of the key's requests.
+import { h, openPanel, setText } from "./_dom.js";
+import { keepAsking } from "./_live.js";
+
+function render({ model, el }) {
+  const frame = openPanel(model, el, "Reelbook");
+  const badge = h("span", { class: "rb-badge" });
+  const balance = h("span");
+  const bars = h("span", { class: "rb-budget", "aria-hidden": "true" });
+  const left = h("span");
+  frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), h("div", { class: "rb-facts" }, badge, balance, bars, left)));
+  frame.draw(["facts"], () => {
+    const facts = model.get("facts");
+    setText(badge, facts.service);
+    badge.classList.toggle("rb-sandbox", facts.service === "sandbox");
+    setText(balance, facts.balance);
+    balance.hidden = !facts.balance;
+    setText(left, facts.text);
+    // More than twenty strokes can't be counted with the eye.
+    bars.hidden = facts.limit > 20;
+    bars.replaceChildren(...Array.from({ length: bars.hidden ? 0 : facts.limit }, (_, place) => h("i", { class: place < facts.limit - facts.left ? "rb-used" : "" })));
+  });
+  keepAsking(frame, model, () => {});
+  return () => frame.close();
+}
+
+export default { render };

@@ -1,0 +1,67 @@
+"""The service's interface as data: paths, field names, states, limits and the price, each written once.
+
+Client and sandbox share this module and nothing else, so a mistake in one can't hide in the other.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+from urllib.parse import quote
+
+API: Final = "/api/v1"
+TEXT_TO_VIDEO: Final = f"{API}/generate/text-to-video"
+IMAGE_TO_VIDEO: Final = f"{API}/generate/image-to-video"
+STATUS: Final = f"{API}/status"
+BALANCE: Final = f"{API}/billing/balance"
+USAGE: Final = f"{API}/billing/usage"
+KEYS: Final = f"{API}/keys"
+
+PENDING: Final = "pending"
+PROCESSING: Final = "processing"
+COMPLETED: Final = "completed"
+FAILED: Final = "failed"
+
+Mode = Literal["text-to-video", "image-to-video"]
+AspectRatio = Literal["16:9", "9:16", "1:1"]
+
+ASPECT_RATIOS: Final[tuple[AspectRatio, ...]] = ("16:9", "9:16", "1:1")
+DEFAULT_ASPECT_RATIO: Final[AspectRatio] = "16:9"
+# The web app offers these too; the API doesn't (interface, "What the service does").
+WEB_APP_ONLY_RATIOS: Final = ("4:3", "3:4", "21:9")
+
+MIN_SECONDS: Final = 1
+MAX_SECONDS: Final = 10
+DEFAULT_SECONDS: Final = 5
+RANDOM_SEED: Final = -1
+PRICE_USD_PER_SECOND: Final = 0.05
+
+IMAGE_FORMATS: Final = ("JPEG", "PNG")
+
+DEFAULT_REQUESTS_PER_MINUTE: Final = 10
+MAX_REQUESTS_PER_MINUTE: Final = 100
+RATE_WINDOW_SECONDS: Final = 60.0
+RATE_LIMIT: Final = "X-RateLimit-Limit"
+RATE_REMAINING: Final = "X-RateLimit-Remaining"
+RATE_RESET: Final = "X-RateLimit-Reset"
+
+USER_ID_HEADER: Final = "X-User-ID"
+
+
+def cost_usd(seconds: float) -> float:
+    """The price in USD of `seconds` of video (interface, Limits: 0.05 x duration_seconds)."""
+    return round(PRICE_USD_PER_SECOND * seconds, 6)
+
+
+def status_path(request_id: str) -> str:
+    """The path of a job's status; the id is quoted, so that no id can name another endpoint."""
+    return f"{STATUS}/{_segment(request_id)}"
+
+
+def key_path(key_id: str) -> str:
+    """The path of one API key; the id is quoted, so that no id can name another endpoint."""
+    return f"{KEYS}/{_segment(key_id)}"
+
+
+def _segment(identifier: str) -> str:
+    # quote() leaves dots alone, and a path of "." or ".." would be resolved away.
+    return quote(identifier, safe="") if identifier.strip(".") else quote(identifier).replace(".", "%2E")
