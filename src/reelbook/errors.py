@@ -21,6 +21,7 @@ ReelbookError
 │   └── UnexpectedAnswer               no JSON, or without what it must hold
 ├── ConnectionFailed (ConnectionError) no usable answer came
 │   ├── ServiceUnreachable             the request certainly never arrived
+│   ├── SendInterrupted                only a part of it went out, so it can't have been accepted
 │   └── AnswerLost                     it may have arrived
 │       └── DeadlineExceeded (TimeoutError)
 ├── SubmissionUncertain                a paid request was sent and never answered
@@ -68,6 +69,7 @@ __all__ = [
     "RateLimited",
     "ReelbookError",
     "SandboxError",
+    "SendInterrupted",
     "ServerError",
     "ServiceError",
     "ServiceUnreachable",
@@ -205,6 +207,10 @@ class ConnectionFailed(ReelbookError, ConnectionError):
 
 class ServiceUnreachable(ConnectionFailed):
     """The request certainly never arrived: no connection could be made."""
+
+
+class SendInterrupted(ConnectionFailed):
+    """The connection broke while the request was still being sent: the service can't have accepted it."""
 
 
 class AnswerLost(ConnectionFailed):

@@ -1,0 +1,81 @@
+"""The command `reelbook`: puts the commands together, and says errors in one line at the edge.
+
+Each command has a module of its own, which imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ..errors import InvalidInput, ReelbookError
+from .generate import generate
+from .lab import lab
+from .sandbox import sandbox
+
+__all__ = ["app", "main"]
+
+FAILED, BAD_USAGE = 1, 2
+
+
+class Commands(TyperGroup):
+    """The commands; an error of the library ends them with one clean line and not with a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # typer ends quietly when nobody reads the output any more
+        except (ReelbookError, OSError) as error:
+            if ctx.params["debug"]:
+                raise
+            typer.echo("\n".join([str(error), *getattr(error, "__notes__", ())]), err=True)
+            raise typer.Exit(BAD_USAGE if isinstance(error, InvalidInput) else FAILED) from None
+
+
+app = typer.Typer(
+    name="reelbook",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(f"reelbook {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def reelbook(
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Make clips from text and stills, on a video generation service or on the local sandbox."""
+
+
+app.command()(lab)
+app.command()(generate)
+app.add_typer(sandbox, name="sandbox")
+
+
+def main() -> None:
+    """Runs the command of `sys.argv` and exits: 0 done, 1 failed, 2 bad usage, 130 stopped by Ctrl-C."""
+    warnings.showwarning = _warn
+    app()
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    # A warning of ours is a sentence for the person; where in the code it arose means nothing to them.
+    typer.echo(str(message), err=True)

@@ -244,8 +244,9 @@ class AsyncClient:
         request_id = checks.identifier(request_id, "request_id")
         loop = asyncio.get_running_loop()
         began = loop.time()
-        asked, failures, progress = 0, 0, Progress()
-        ask_at = began + polling.next_ask_seconds(0, 0.0, None)
+        asked: list[float] = []
+        failures, progress = 0, Progress()
+        ask_at = began + polling.next_ask_seconds(asked, 0.0, None)
         yield Observation(None, None, None, None, None, ask_at)
         while True:
             await asyncio.sleep(ask_at - loop.time())
@@ -260,7 +261,8 @@ class AsyncClient:
             except (ConnectionFailed, RateLimited, ServerError, UnexpectedAnswer) as fault:
                 error = fault
             now = loop.time()
-            asked, failures = asked + 1, 0 if status else failures + 1
+            asked.append(now - began)
+            failures = 0 if status else failures + 1
             if isinstance(status, Processing):
                 progress.tell(status.progress, now)
             remaining = progress.remaining_seconds(now)
@@ -293,7 +295,7 @@ class AsyncClient:
         report: Report | None = None,
         check: Check | None = None,
     ) -> Path:
-        """Fetches a finished clip to `path`: resumed after a broken connection, whole and playable or not at all.
+        """Fetches a finished clip to `path`: resumed after a broken connection, whole or not at all.
 
         The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
         called with bytes so far and in all (None if unsaid); `check` looks at the whole file before it gets

@@ -7,10 +7,13 @@ which version of the file it is a part of.
 from __future__ import annotations
 
 import asyncio
+import getpass
+import hashlib
 import json
 import os
 import random
 import re
+import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -58,12 +61,17 @@ async def download(
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     # Two kernels may want the same clip: the second waits, and finds it done or goes on.
-    async with AsyncFileLock(f"{part}.lock", thread_local=False):
+    async with AsyncFileLock(_lock_path(path), thread_local=False):
         if not path.exists():
             await _fetch_all(transport, url, part, report, rng)
             await _accept(part, path, check or _must_play)
-        Path(f"{part}.lock").unlink(missing_ok=True)
     return path
+
+
+def _lock_path(path: Path) -> Path:
+    """Not beside the clip: a lock file can't be removed safely, and a person's folder is kept clean."""
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    return Path(tempfile.gettempdir(), f"reelbook-{getpass.getuser()}-{name}.lock")
 
 
 async def _fetch_all(

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import random
 
-from ..errors import AnswerLost, RateLimited, ReelbookError, ServerError, ServiceUnreachable, UnexpectedAnswer
+from ..errors import (
+    AnswerLost,
+    RateLimited,
+    ReelbookError,
+    SendInterrupted,
+    ServerError,
+    ServiceUnreachable,
+    UnexpectedAnswer,
+)
 
 MAX_ATTEMPTS = 4
 FIRST_DELAY_SECONDS = 1.0
@@ -18,7 +26,7 @@ def may_send_again(error: ReelbookError, *, paid: bool) -> bool:
     """Whether a request that ended in `error` may be sent again without a risk of paying twice."""
     if isinstance(error, RateLimited | ServiceUnreachable):
         return True
-    return not paid and isinstance(error, AnswerLost | ServerError)
+    return not paid and isinstance(error, AnswerLost | SendInterrupted | ServerError)
 
 
 def is_uncertain(error: ReelbookError) -> bool:

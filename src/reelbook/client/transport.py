@@ -18,7 +18,14 @@ from urllib.parse import urlsplit
 import httpx
 
 from .. import settings
-from ..errors import AnswerLost, ConnectionFailed, DeadlineExceeded, ServiceUnreachable, UnexpectedAnswer
+from ..errors import (
+    AnswerLost,
+    ConnectionFailed,
+    DeadlineExceeded,
+    SendInterrupted,
+    ServiceUnreachable,
+    UnexpectedAnswer,
+)
 from ..secret import Secret
 from .answers import Reply, summary
 
@@ -70,11 +77,14 @@ class Transport:
         content = (
             None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         )
+        headers = {"connection": "close"} if fresh else {}
+        if content is not None:
+            headers["content-type"] = "application/json"
         request = client.build_request(
             method,
             self.base_url + path,
             content=content,
-            headers={"content-type": "application/json"} if content is not None else None,
+            headers=headers,
             data=form,
             files=files,
             params=query,
@@ -170,13 +180,15 @@ class _Bearer(httpx.Auth):
 
 
 class _Progress:
-    """Listens to httpcore: once the request's first bytes are on their way, it may have arrived."""
+    """Listens to httpcore: how much of the request went out. One that isn't listened to counts as sent."""
 
     def __init__(self, *, sent: bool) -> None:
-        self.sent = sent
+        self.began = self.sent = sent
 
     async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith("send_request_headers.started"):
+            self.began = True
+        elif event.endswith("send_request_body.complete"):
             self.sent = True
 
 
@@ -201,15 +213,23 @@ class _Translated:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, traceback: object
     ) -> bool:
-        if isinstance(exc, TimeoutError) and self._progress.sent:
-            self._error = DeadlineExceeded("No complete answer came before the call's deadline.")
-        elif isinstance(exc, _NEVER_SENT | TimeoutError):
+        progress = self._progress
+        if not isinstance(exc, httpx.HTTPError | httpx.StreamError | TimeoutError):
+            return False
+        if isinstance(exc, _NEVER_SENT) or not progress.began:
             self._error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{_text(exc)}")
+        elif not progress.sent:
+            self._error = SendInterrupted(
+                "The connection broke while the request was being sent, so the service can't have accepted "
+                f"it. It may find the image too large.{_text(exc)}"
+            )
+        elif isinstance(exc, TimeoutError):
+            self._error = DeadlineExceeded("No complete answer came before the call's deadline.")
         elif isinstance(exc, httpx.TimeoutException):
             self._error = AnswerLost("The service stopped answering in the middle of the call.")
-        elif isinstance(exc, httpx.HTTPError | httpx.StreamError):
+        else:
             self._error = AnswerLost(f"The connection broke before the answer was complete.{_text(exc)}")
-        return self._error is not None
+        return True
 
 
 def _text(exc: BaseException) -> str:

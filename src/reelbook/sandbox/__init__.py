@@ -1,20 +1,63 @@
-"""The sandbox: the service's whole interface as a local server with its own state (server.py finds and starts it)."""
+"""The sandbox: the service's whole interface as a local server with its own state.
+
+`ensure(home)` finds or starts it, `find` and `stop` do what they say, `in_thread` is for tests, and `serve`
+runs it in the foreground. A `Sandbox` is the handle on a running one: its address, key and controls.
+
+What the sandbox chose where the interface is silent:
+
+==========================  ====================================================================
+ Silent about                Chosen
+==========================  ====================================================================
+ moves between states        pending → processing → completed or failed; a failure passes
+                             processing too; nothing leaves completed or failed
+ progress                    0 to 99 of the planned time while processing, 99 until the clip is there
+ estimated_duration_seconds  the length of the clip that was asked for
+ failed jobs                 cost nothing
+ when money moves            at completion, by the clip's real length; a submission is refused (402)
+                             when the balance, less the estimates of jobs under way, is below its
+                             own estimate, and that difference is the "current balance" it names
+ prompt                      1 to 2000 characters, not only spaces
+ unknown fields and parts    ignored; a part or parameter given twice is refused (400)
+ image                       a JPEG or PNG that opens, at most 10 MiB (else 413) and 50 million
+                             pixels; the clip takes the nearest of the three shapes, upright
+ seed                        any integer; -1 is drawn at acceptance; image-to-video always random
+ who sees a job              every key: there is one account
+ API key names, limits       name of 1 to 100 characters; rate_limit 1 to 100, 10 if left out
+ last_used, never used       null
+ revoked keys                stay listed with is_active false; revoking again is confirmed again;
+                             a revoked notebook key is replaced at the sandbox's next start
+ days                        1 to 365, 30 if left out; windows of 24 hours up to now. Requests count
+                             when accepted, seconds and cost when completed
+ rate limit                  a sliding window of 60 s per key; refused requests aren't counted, all
+                             others with a valid key are, whatever the answer
+ X-RateLimit-Reset           whole seconds until one more request is free than now: after a 429 the
+                             time until the next one is allowed. On every answer to a valid key
+ other errors' bodies        {"detail": text}; unknown ids and paths 404, wrong methods 405, wrong
+                             content types 400, JSON above 1 MiB 413, foreign host names 421
+ video_url                   absolute, by the host that was asked; needs no key; byte ranges
+ retention                   7 days, removed at a start of the sandbox
+ API key expiry, scopes      none
+==========================  ====================================================================
+"""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .handle import Sandbox
     from .server import ensure, find, in_thread, stop
+    from .serving import serve
 
-__all__ = ["Sandbox", "ensure", "find", "in_thread", "stop"]
+__all__ = ["Sandbox", "ensure", "find", "in_thread", "serve", "stop"]
+
+_MODULES = {"Sandbox": "handle", "serve": "serving"}
 
 
 def __getattr__(name: str) -> Any:
-    # A drawing process imports this package too, and needs no server.
+    # Loaded on first use: a drawing process imports this package too, and a session needs no server code.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import handle, server
-
-    return getattr(handle if name == "Sandbox" else server, name)
+    module = importlib.import_module(f".{_MODULES.get(name, 'server')}", __name__)
+    return getattr(module, name)

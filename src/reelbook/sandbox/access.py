@@ -44,7 +44,9 @@ def read_access(places: Places) -> Access:
 def ensure_access(places: Places) -> Access:
     """The credentials kept in `places`, made at the first start."""
     if not places.access.exists():
-        write_access(places, Access(new_api_key(), Secret(secrets.token_urlsafe(32)), f"user-{secrets.token_hex(8)}"))
+        write_access(
+            places, Access(new_api_key(), Secret(secrets.token_urlsafe(32)), f"user-{secrets.token_hex(8)}")
+        )
     return read_access(places)
 
 

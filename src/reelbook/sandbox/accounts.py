@@ -38,7 +38,7 @@ class Key:
 
 
 class BalanceTooLow(Exception):
-    """The job can't be paid: what is free of the balance, and what the job is estimated to cost, in micro-USD."""
+    """The job can't be paid: what is free of the balance and what the job would cost, in micro-USD."""
 
     def __init__(self, free_micro: int, required_micro: int) -> None:
         super().__init__(free_micro, required_micro)
@@ -76,7 +76,8 @@ class Accounts:
             with self._store.transaction() as db:
                 for digest in used:
                     db.execute(
-                        "UPDATE keys SET last_used = ? WHERE digest = ?", (self._keys[digest].last_used, digest)
+                        "UPDATE keys SET last_used = ? WHERE digest = ?",
+                        (self._keys[digest].last_used, digest),
                     )
 
     def create_key(self, name: str, rate_limit: int) -> dict[str, Any]:
@@ -106,8 +107,8 @@ class Accounts:
         )
         with self._store.transaction() as db:
             db.execute(
-                "INSERT INTO keys VALUES (:key_id, :digest, :name, :preview, :rate_limit, :created_at, :last_used,"
-                " :is_active)",
+                "INSERT INTO keys VALUES (:key_id, :digest, :name, :preview, :rate_limit,"
+                " :created_at, :last_used, :is_active)",
                 asdict(key),
             )
         self._keys[key.digest] = key
@@ -173,7 +174,7 @@ class Accounts:
 
 
 def require_funds(db: sqlite3.Connection, required_micro: int) -> None:
-    """Raise BalanceTooLow unless the balance, less the estimates of jobs under way, covers `required_micro`."""
+    """Raise BalanceTooLow unless the balance less what jobs under way will cost covers `required_micro`."""
     row = db.execute(
         "SELECT balance_micro - (SELECT coalesce(sum(duration_seconds), 0) * :price FROM jobs"
         " WHERE state IN (:pending, :processing)) AS free FROM account",

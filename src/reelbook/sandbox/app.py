@@ -24,6 +24,7 @@ from . import control, payloads
 from .accounts import MICRO, BalanceTooLow, Key
 from .jobs import Job, status_body
 from .payloads import Refused, Wanted
+from .protocol import STATE
 from .service import Service
 
 logger = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ async def _submitted(service: Service, wanted: Wanted) -> Answered:
     try:
         job = await service.submit(wanted)
     except BalanceTooLow as exc:
-        free, required = exc.free_micro / MICRO, exc.required_micro / MICRO
+        free, required = max(0, exc.free_micro) / MICRO, exc.required_micro / MICRO
         raise Refused(
             402, f"Insufficient balance. Current balance: ${free:.2f}, required: ${required:.2f}"
         ) from None
@@ -156,8 +157,9 @@ def _authenticated(
         verdict = service.limits.take(key.key_id, key.rate_limit, service.clock.now())
         if not verdict.allowed:
             return refusal(429, "Rate limit exceeded", verdict.headers())
+        method = "GET" if request.method == "HEAD" else request.method
         try:
-            body = await by_method[request.method](service, request)
+            body = await by_method[method](service, request)
         except Refused as exc:
             return refusal(exc.status, exc.detail, verdict.headers())
         except Exception:
@@ -202,6 +204,6 @@ class _Front:
             if self._loopback_only and not _LOOPBACK_HOST.fullmatch(host):
                 await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
                 return
-            if scope["path"] != control.STATE:
+            if scope["path"] != STATE:
                 self._service.note_use()
         await self._app(scope, receive, send)

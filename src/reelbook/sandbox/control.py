@@ -9,6 +9,7 @@ import asyncio
 import hmac
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -17,16 +18,8 @@ from starlette.routing import Route
 
 from .jobs import checked_pace
 from .payloads import Refused, json_object
-from .service import Service, version
-
-PREFIX: Final = "/_sandbox"
-ABOUT: Final = f"{PREFIX}/about"
-SETTINGS: Final = f"{PREFIX}/settings"
-CLOCK: Final = f"{PREFIX}/clock"
-STOP: Final = f"{PREFIX}/stop"
-STATE: Final = f"{PREFIX}/state"
-TOKEN_HEADER: Final = "X-Sandbox-Token"
-SERVICE_NAME: Final = "reelbook-sandbox"
+from .protocol import ABOUT, CLOCK, SERVICE_NAME, SETTINGS, STATE, STOP, TOKEN_HEADER, version
+from .service import Service
 
 Handler = Callable[[Service, Request], Awaitable[Mapping[str, Any]]]
 
@@ -72,19 +65,17 @@ async def _settings(service: Service, request: Request) -> Mapping[str, Any]:
             raise Refused(400, f"{name} is no setting; there are {', '.join(_CHECKS)}")
         if not _CHECKS[name](value):
             raise Refused(400, f"{name} can't be {value!r}")
-    for name, value in wanted.items():
-        if name == "rate_limiting":
-            service.limits.lifted = not value
-        elif name == "balance_usd":
-            await asyncio.to_thread(service.accounts.set_balance, value)
-        else:
-            setattr(service.settings, name, value)
+    if "rate_limiting" in wanted:
+        service.limits.lifted = not wanted.pop("rate_limiting")
+    if "balance_usd" in wanted:
+        await asyncio.to_thread(service.accounts.set_balance, wanted.pop("balance_usd"))
+    service.settings = replace(service.settings, **wanted)
     return await _state(service, request)
 
 
 async def _clock(service: Service, request: Request) -> Mapping[str, Any]:
     seconds = (await json_object(request)).get("advance_seconds")
-    if not _number(seconds):
+    if not isinstance(seconds, int | float) or not _number(seconds):
         raise Refused(400, "advance_seconds must be a number of seconds, 0 or more")
     service.clock.advance(seconds)
     await service.jobs.move_on()

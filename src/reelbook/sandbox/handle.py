@@ -7,15 +7,17 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SandboxError
 from ..secret import Secret
-from . import control
+from . import protocol
 from .access import read_access
-from .jobs import Pace
 from .notice import ended_within
 from .places import Places
+
+if TYPE_CHECKING:
+    from .jobs import Pace
 
 CONTROL_TIMEOUT_SECONDS = 10.0
 END_TIMEOUT_SECONDS = 10.0
@@ -65,7 +67,7 @@ class Sandbox:
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if fail_next is not _UNSET:
             wanted["fail_next"] = fail_next
-        self._ask(control.SETTINGS, wanted)
+        self._ask(protocol.SETTINGS, wanted)
 
     def set_pace(self, pace: Pace) -> None:
         """How long jobs take from now on: "at once", "brisk", "lifelike", or seconds."""
@@ -85,20 +87,20 @@ class Sandbox:
 
     def advance(self, seconds: float) -> None:
         """Move the sandbox's clock on; from then on it only moves this way."""
-        self._ask(control.CLOCK, {"advance_seconds": seconds})
+        self._ask(protocol.CLOCK, {"advance_seconds": seconds})
 
     def state(self) -> dict[str, Any]:
         """Pace, limits, balance, jobs under way, process and how long nobody used it."""
-        return self._ask(control.STATE, None)
+        return self._ask(protocol.STATE, None)
 
     def stop(self) -> None:
         """End the sandbox and wait for its end. Unfinished jobs go on when it is started again."""
-        self._ask(control.STOP, {})
+        self._ask(protocol.STOP, {})
         if not ended_within(Places.under(self.home), END_TIMEOUT_SECONDS):
             raise SandboxError(f"The sandbox (process {self.pid}) was asked to stop and still runs.")
 
     def _ask(self, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
-        headers = {control.TOKEN_HEADER: self.control_token.reveal(), "Content-Type": "application/json"}
+        headers = {protocol.TOKEN_HEADER: self.control_token.reveal(), "Content-Type": "application/json"}
         return ask(self.url + path, body, headers, CONTROL_TIMEOUT_SECONDS)
 
 

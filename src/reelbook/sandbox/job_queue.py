@@ -53,6 +53,8 @@ class JobQueue:
         """Go on with what was under way when the server last ended."""
         rows = self._store.read("SELECT * FROM jobs WHERE state IN (?, ?) ORDER BY rowid", UNDER_WAY)
         for job in map(Job.of, rows):
+            # A clock that was moved on stands back at the machine's time after a restart.
+            job = replace(job, accepted_at=min(job.accepted_at, self._clock.now()))
             self._under_way[job.request_id] = job
             self._draw(job)
 
@@ -190,7 +192,7 @@ def _write_move(db: sqlite3.Connection, job: Job) -> None:
 
 
 async def _whole(write: Callable[[], T]) -> T:
-    """Run `write` in a thread and wait for its end even when cancelled: memory must not fall behind the disk."""
+    """Run `write` in a thread to its end, even when cancelled: memory must not fall behind the disk."""
     running = asyncio.ensure_future(asyncio.to_thread(write))
     try:
         return await asyncio.shield(running)

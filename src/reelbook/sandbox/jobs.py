@@ -107,7 +107,7 @@ def next_move(job: Job, now: float) -> str | None:
 def progress(job: Job, now: float) -> int:
     """0 to 99 while it runs: the share of the planned time, held at 99 until the clip is really there."""
     if not job.planned_seconds:
-        return 0
+        return ALMOST_DONE
     start = PENDING_SHARE * job.planned_seconds
     share = (now - job.accepted_at - start) / (job.planned_seconds - start)
     return max(0, min(ALMOST_DONE, int(100 * share)))

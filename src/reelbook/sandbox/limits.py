@@ -32,7 +32,7 @@ class Verdict:
 
 
 class Limits:
-    """The windows of all keys. A refused request isn't counted. While `lifted`, nothing is refused or counted."""
+    """The windows of all keys. Refused requests aren't counted. While `lifted`, none are refused."""
 
     def __init__(self) -> None:
         self.lifted = False

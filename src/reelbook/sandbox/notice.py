@@ -16,7 +16,7 @@ from .places import Places, write_whole
 
 @dataclass(frozen=True)
 class Notice:
-    """Where a server listens. `instance` is random and told by `/_sandbox/about`: it tells this one from any other."""
+    """Where a server listens. `instance` is random, and `/_sandbox/about` tells it too."""
 
     url: str
     pid: int

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from python_multipart.exceptions import FormParserError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
@@ -27,6 +28,8 @@ DEFAULT_DAYS = 30
 MAX_DAYS = 365
 # What a multipart body holds beside the image: boundaries, part headers, prompt and length.
 FORM_OVERHEAD_BYTES = 64 * 1024
+
+_PARTS = ("image", "prompt", "duration_seconds")
 
 T = TypeVar("T")
 
@@ -66,17 +69,18 @@ async def text_to_video(request: Request) -> Wanted:
     ratio = body.get("aspect_ratio", wire.DEFAULT_ASPECT_RATIO)
     if not isinstance(ratio, str) or ratio not in wire.ASPECT_RATIOS:
         raise Refused(400, f"aspect_ratio must be one of {', '.join(wire.ASPECT_RATIOS)}")
+    seconds = _integer(body, "duration_seconds", wire.DEFAULT_SECONDS)
     return Wanted(
         mode="text-to-video",
         prompt=_prompt(body.get("prompt")),
-        duration_seconds=_whole(body, "duration_seconds", wire.MIN_SECONDS, wire.MAX_SECONDS, wire.DEFAULT_SECONDS),
+        duration_seconds=_between(seconds, "duration_seconds", wire.MIN_SECONDS, wire.MAX_SECONDS),
         aspect_ratio=ratio,
-        seed=_whole(body, "seed", None, None, wire.RANDOM_SEED),
+        seed=_integer(body, "seed", wire.RANDOM_SEED),
     )
 
 
 async def image_to_video(request: Request, max_image_bytes: int) -> Wanted:
-    """POST /api/v1/generate/image-to-video: multipart/form-data. Raises Refused, 413 for too large an image."""
+    """POST /api/v1/generate/image-to-video: multipart/form-data. Raises Refused."""
     if _content_type(request) != "multipart/form-data":
         raise Refused(400, "Content-Type must be multipart/form-data")
     too_large = Refused(413, f"The image is larger than {max_image_bytes} bytes")
@@ -86,14 +90,16 @@ async def image_to_video(request: Request, max_image_bytes: int) -> Wanted:
     request = Request(request.scope, receive=counted.receive)
     try:
         form = await request.form(max_files=4, max_fields=16)
-    except (HTTPException, MultiPartException) as exc:
+    except (HTTPException, MultiPartException, FormParserError) as exc:
         if counted.exceeded:
             raise too_large from None
         raise Refused(400, f"The multipart body can't be read: {getattr(exc, 'detail', exc)}") from None
     except ClientDisconnect:
         raise Refused(400, "The request ended before its body did") from None
     try:
-        image, prompt, duration = (_one(form.getlist(name), name) for name in ("image", "prompt", "duration_seconds"))
+        image, prompt, duration = (
+            _one(form.getlist(name), name) for name in ("image", "prompt", "duration_seconds")
+        )
         if not isinstance(image, UploadFile):
             raise Refused(400, "image is required, as a file part")
         if (image.size or 0) > max_image_bytes:
@@ -103,7 +109,8 @@ async def image_to_video(request: Request, max_image_bytes: int) -> Wanted:
         await form.close()
     if isinstance(duration, UploadFile):
         raise Refused(400, "duration_seconds must be a text part")
-    seconds = _whole_text(duration, "duration_seconds", wire.MIN_SECONDS, wire.MAX_SECONDS, wire.DEFAULT_SECONDS)
+    seconds = _integer_text(duration, "duration_seconds", wire.DEFAULT_SECONDS)
+    seconds = _between(seconds, "duration_seconds", wire.MIN_SECONDS, wire.MAX_SECONDS)
     prompt = _prompt(prompt)
     shape = await asyncio.to_thread(shape_of, content)
     if shape is None:
@@ -119,13 +126,14 @@ async def new_key(request: Request) -> WantedKey:
         raise Refused(400, "name is required and must be a text")
     if len(name) > MAX_NAME_CHARACTERS:
         raise Refused(400, f"name must have at most {MAX_NAME_CHARACTERS} characters")
-    limit = _whole(body, "rate_limit", 1, wire.MAX_REQUESTS_PER_MINUTE, wire.DEFAULT_REQUESTS_PER_MINUTE)
-    return WantedKey(name.strip(), limit)
+    limit = _integer(body, "rate_limit", wire.DEFAULT_REQUESTS_PER_MINUTE)
+    return WantedKey(name.strip(), _between(limit, "rate_limit", 1, wire.MAX_REQUESTS_PER_MINUTE))
 
 
 def days(request: Request) -> int:
     """The `days` of GET /api/v1/billing/usage. Raises Refused."""
-    return _whole_text(_one(request.query_params.getlist("days"), "days"), "days", 1, MAX_DAYS, DEFAULT_DAYS)
+    text = _one(request.query_params.getlist("days"), "days")
+    return _between(_integer_text(text, "days", DEFAULT_DAYS), "days", 1, MAX_DAYS)
 
 
 async def json_object(request: Request) -> dict[str, Any]:
@@ -194,22 +202,22 @@ def _encodable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _whole(body: dict[str, Any], name: str, least: int | None, most: int | None, default: int) -> int:
+def _integer(body: dict[str, Any], name: str, default: int) -> int:
     value = body.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise Refused(400, f"{name} must be an integer")
-    return _between(value, name, least, most)
+    return value
 
 
-def _whole_text(text: str | None, name: str, least: int, most: int, default: int) -> int:
+def _integer_text(text: str | None, name: str, default: int) -> int:
     if text is None:
         return default
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
         raise Refused(400, f"{name} must be an integer")
-    return _between(int(text), name, least, most)
+    return int(text)
 
 
-def _between(value: int, name: str, least: int | None, most: int | None) -> int:
-    if (least is not None and value < least) or (most is not None and value > most):
+def _between(value: int, name: str, least: int, most: int) -> int:
+    if not least <= value <= most:
         raise Refused(400, f"{name} must be from {least} to {most}")
     return value

@@ -17,39 +17,41 @@ from typing import Any
 from ..errors import SandboxError
 from .render import Rendered, Spec, render
 
-ATTEMPTS = 2
-
 
 class Renders:
-    """Draws clips on an executor that `make_executor` makes when the first one is asked for."""
+    """Draws clips on the executor that `make_executor` makes when the first one is asked for."""
 
     def __init__(self, make_executor: Callable[[], Executor]) -> None:
         self._make_executor = make_executor
         self._executor: Executor | None = None
-        self._closed = False
+        self._second_attempt = asyncio.Lock()
 
     async def draw(self, spec: Spec) -> Rendered:
-        """Draw `spec`. A worker that dies costs one more attempt; raises BrokenExecutor if that one dies too."""
-        for attempt in range(1, ATTEMPTS + 1):
-            executor = self._executor
-            try:
-                if executor is None:
-                    executor = self._executor = self._make_executor()
-                return await asyncio.wrap_future(executor.submit(render, spec))
-            except BrokenExecutor:
-                if self._executor is executor:
-                    self._executor = None
-                    if executor is not None:
-                        executor.shutdown(wait=False, cancel_futures=True)
-                if attempt == ATTEMPTS or self._closed:
-                    raise
-        raise AssertionError("unreachable")
+        """Draw `spec`, once more if a worker dies; raises BrokenExecutor if one dies again."""
+        try:
+            return await self._attempt(spec)
+        except BrokenExecutor:
+            # A worker's death ends all that was being drawn. One after the other, so that the clip which
+            # kills its worker fails alone.
+            async with self._second_attempt:
+                return await self._attempt(spec)
 
     def close(self) -> None:
-        """End the workers; what they were drawing is lost and drawn again after the next start."""
-        self._closed = True
+        """End the workers; what they were drawing is lost, and drawn again after the next start."""
         if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
+            self._executor.shutdown(wait=False)
+
+    async def _attempt(self, spec: Spec) -> Rendered:
+        executor = self._executor
+        if executor is None:
+            executor = self._executor = self._make_executor()
+        try:
+            return await asyncio.wrap_future(executor.submit(render, spec))
+        except BrokenExecutor:
+            if self._executor is executor:
+                self._executor = None
+                executor.shutdown(wait=False)
+            raise
 
 
 class WorkerPool(Executor):
@@ -74,10 +76,10 @@ class WorkerPool(Executor):
         return self._pool.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the workers now, in the middle of what they do."""
+        """End the workers in the middle of what they do. Always waits: it takes them milliseconds."""
         with contextlib.suppress(OSError):
             self._ours.close()
-        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 def dask_executor(address: str) -> Executor:

@@ -1,8 +1,10 @@
-"""Find, start and stop the sandbox: a process shared by all kernels of one home, or a thread for tests."""
+"""Find, start and stop the sandbox: a process shared by all kernels of one home, or a thread for tests.
+
+Finding and starting load nothing of the server itself; a session pays for that in the other process.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -12,21 +14,23 @@ import sysconfig
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from ..errors import SandboxError
-from . import control
-from .clock import Clock
+from . import protocol
 from .handle import Sandbox, ask, handle_on
-from .jobs import Pace
 from .notice import ended_within, put_up, read_notice, running_lock, take_down
 from .places import Places
-from .service import Service, version
-from .serving import LOOPBACK, bound_socket, local_url, make_server
+from .protocol import version
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from .clock import Clock
+    from .jobs import Pace
 
 ABOUT_TIMEOUT_SECONDS = 5.0
 LOOK_SECONDS = 0.02
@@ -60,11 +64,11 @@ def find(home: Path) -> Sandbox | None:
     if notice is None:
         return None
     try:
-        about = ask(notice.url + control.ABOUT, None, {}, ABOUT_TIMEOUT_SECONDS)
+        about = ask(notice.url + protocol.ABOUT, None, {}, ABOUT_TIMEOUT_SECONDS)
     except SandboxError:
         return None
     # Another server may have the port by now, even another home's sandbox: it must not see our token.
-    if about.get("service") != control.SERVICE_NAME or about.get("instance") != notice.instance:
+    if about.get("service") != protocol.SERVICE_NAME or about.get("instance") != notice.instance:
         return None
     return handle_on(home, notice.url, notice.pid)
 
@@ -72,7 +76,7 @@ def find(home: Path) -> Sandbox | None:
 def stop(home: Path) -> bool:
     """End the sandbox of `home`, also one that no longer answers. False if none ran."""
     places = Places.under(home)
-    if ended_within(places, 0):
+    if not places.running_lock.exists() or ended_within(places, 0):
         return False
     sandbox = find(home)
     if sandbox is not None:
@@ -99,8 +103,14 @@ def in_thread(
 ) -> Iterator[Sandbox]:
     """Run the sandbox in a thread of this process, for tests, on a free port; ended when the block ends.
 
-    `executor` replaces the worker processes and is shut down with it; `settings` go to `Service`.
+    `executor` replaces the worker processes and is shut down with it; without one a script needs a main
+    guard, as for all of multiprocessing. `settings` go to `Service`.
     """
+    import asyncio
+
+    from .service import Service
+    from .serving import LOOPBACK, bound_socket, local_url, make_server
+
     if executor is not None:
         settings["make_executor"] = lambda: executor
     places = Places.under(home)
@@ -145,7 +155,7 @@ def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            cwd=places.folder,  # Python looks for modules there first, and a person's folder may hold anything
+            cwd=places.folder,  # Python looks for modules there first; a person's folder may hold anything
             env=_environment(),
             start_new_session=True,  # the notebook's Stop and a terminal's Ctrl-C are not meant for it
         )

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import secrets
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -34,7 +33,7 @@ RANDOM_SEEDS = 2**31
 NOTEBOOK_KEY = "notebook"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Settings:
     """What the control plane may change while the sandbox runs."""
 
@@ -44,7 +43,11 @@ class Settings:
 
 
 class Service:
-    """All state of one sandbox. Made in any thread; `start`, `submit` and `close` belong to the server's loop."""
+    """All state of one sandbox. `start`, `submit` and `close` belong to the server's loop.
+
+    `pace` is how long jobs take, `rate_limit` (requests a minute) that of a new notebook key, `balance_usd`
+    None keeps the balance, `idle_minutes` None never ends by itself.
+    """
 
     def __init__(
         self,
@@ -98,7 +101,8 @@ class Service:
     async def submit(self, wanted: Wanted) -> Job:
         """Accept a job. Raises accounts.BalanceTooLow."""
         request_id = f"req_{secrets.token_hex(12)}"
-        failure, self.settings.fail_next = self.settings.fail_next, None
+        failure = self.settings.fail_next
+        self.settings = replace(self.settings, fail_next=None)
         job = Job(
             request_id=request_id,
             state=wire.PENDING,
@@ -114,7 +118,7 @@ class Service:
         try:
             await self.jobs.accept(job, wanted.image)
         except BaseException:
-            self.settings.fail_next = self.settings.fail_next or failure  # it is for the next job that is accepted
+            self.settings = replace(self.settings, fail_next=self.settings.fail_next or failure)
             raise
         return job
 
@@ -129,7 +133,8 @@ class Service:
 
     def _access(self, rate_limit: int) -> Access:
         access = ensure_access(self.places)
-        if self.accounts.knows(access.api_key) and self.accounts.authenticate(access.api_key.reveal()) is None:
+        known = self.accounts.knows(access.api_key)
+        if known and self.accounts.authenticate(access.api_key.reveal()) is None:
             # Somebody revoked the notebook's own key; without a new one no session could come in again.
             access = replace(access, api_key=new_api_key())
             write_access(self.places, access)
@@ -151,9 +156,3 @@ class Service:
                 logger.info("nobody used the sandbox for %g minutes", self._idle_minutes)
                 self.end()
                 return
-
-
-def version() -> str:
-    """Reelbook's version."""
-    # Not imported: the package's root reaches every floor, and this one may import only floor 0.
-    return str(vars(sys.modules[__name__.partition(".")[0]])["__version__"])

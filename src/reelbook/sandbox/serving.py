@@ -1,15 +1,28 @@
-"""Runs the service on a socket: the same way in a process of its own and in a thread.
+"""Serves the sandbox from this process: on a socket, with uvicorn, until it is stopped.
 
-Who starts it, and how it is found, is server.py's part.
+Who starts such a process, and how it is found, is server.py's part.
 """
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import signal
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import Timeout
+
+from .. import wire
+from ..errors import SandboxError
 from .app import make_app
+from .jobs import BRISK, Pace
+from .notice import last_port, put_up, read_notice, running_lock, take_down
+from .places import Places
+from .protocol import version
+from .renders import WorkerPool, dask_executor
 from .service import Service
 
 if TYPE_CHECKING:
@@ -19,10 +32,67 @@ LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "::1")
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 30
+# An older sandbox of the same home may be on its way out.
+WAIT_FOR_OLDER_SECONDS = 10.0
+
+
+def serve(
+    home: Path,
+    *,
+    host: str = LOOPBACK,
+    port: int | None = None,
+    pace: Pace = BRISK,
+    idle_minutes: float | None = None,
+    workers: int | None = None,
+    rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE,
+    balance_usd: float | None = None,
+    dask: str | None = None,
+    foreground: bool = True,
+) -> None:
+    """Serve the sandbox of `home`, on the main thread, until it is stopped. In the `foreground` it says where.
+
+    `port` None is the one used last or a free one; `idle_minutes` None never ends by itself; `workers` is the
+    number of drawing processes; `rate_limit` (requests a minute) is that of a new notebook key; `balance_usd`
+    None keeps the balance; `dask` is the address of a Dask scheduler to draw on. Raises SandboxError.
+    """
+    places = Places.under(home)
+    places.create()
+    try:
+        lock = running_lock(places, 0 if foreground else WAIT_FOR_OLDER_SECONDS).acquire()
+    except Timeout:
+        notice = read_notice(places)
+        where = f" at {notice.url}" if notice else ""
+        raise SandboxError(f"A sandbox of this folder already runs{where}. It was left as it is.") from None
+    with lock:
+        executor = dask_executor(dask) if dask else None
+        listening = _listening(host, port, places)
+        service = Service(
+            home,
+            pace=pace,
+            make_executor=(lambda: executor) if executor else functools.partial(WorkerPool, workers),
+            rate_limit=rate_limit,
+            balance_usd=balance_usd,
+            idle_minutes=idle_minutes,
+        )
+        url = local_url(listening)
+
+        def on_started() -> None:
+            put_up(places, url=url, version=version(), instance=service.instance)
+            if foreground:
+                _introduce(url, host, places)
+
+        server = make_server(service, host=host, on_started=on_started)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # uvicorn sends itself the signal again when it is done, which would cut the cleaning off.
+            signal.signal(number, lambda *_: service.end())
+        try:
+            asyncio.run(server.serve(sockets=[listening]))
+        finally:
+            take_down(places, service.instance)
 
 
 def bound_socket(host: str, *ports: int) -> socket.socket:
-    """A listening socket on the first of `ports` that is free; 0 is any free one. Raises OSError if none is."""
+    """A listening socket on the first free one of `ports`; 0 is any free one. Raises OSError if none is."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for port in ports:
         # With the protocol named, asyncio sets TCP_NODELAY; without it each kept-alive request costs 44 ms.
@@ -67,6 +137,7 @@ def make_server(service: Service, *, host: str, on_started: Callable[[], None]) 
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=1,
     )
@@ -77,3 +148,28 @@ def make_server(service: Service, *, host: str, on_started: Callable[[], None]) 
 
     service.end = end
     return server
+
+
+def _listening(host: str, port: int | None, places: Places) -> socket.socket:
+    ports = [port] if port else [*filter(None, [last_port(places)]), 0]
+    try:
+        return bound_socket(host, *ports)
+    except OSError as exc:
+        raise SandboxError(
+            f"The sandbox can't listen on {host}{f':{port}' if port else ''}: {exc.strerror or exc}. "
+            "Nothing was started. Choose another port or host."
+        ) from None
+
+
+def _introduce(url: str, host: str, places: Places) -> None:
+    lines = [
+        f"The sandbox serves at {url}",
+        f"Its API key is in {places.access} (readable by you only).",
+        "In a notebook: reelbook.connect(service='sandbox'). Ctrl-C stops it.",
+    ]
+    if host not in LOOPBACK_NAMES:
+        lines.append(
+            f"It listens on {host} in plain HTTP: anyone on the network can read what is sent, "
+            "and whoever has a key can use it."
+        )
+    print("\n".join(lines), flush=True)  # noqa: T201  # a person started it on a terminal

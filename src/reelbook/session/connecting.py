@@ -58,8 +58,8 @@ def connect(
         )
     if address is None:
         raise ConfigurationError(
-            f"The service's address is missing; there is a key ({key.source}). Set {settings.BASE_URL} or pass "
-            "base_url=…. connect('sandbox') needs none."
+            f"The service's address is missing; there is a key ({key.source}). Set {settings.BASE_URL} or "
+            "pass base_url=…. connect('sandbox') needs none."
         )
     url = settings.checked_base_url(address.value.reveal())
     name = ("address", url, key.value.fingerprint, str(folder))

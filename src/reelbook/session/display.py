@@ -26,7 +26,7 @@ def show(thing: Any) -> None:
     from IPython.display import display
 
     importlib.import_module(_FILLED_BY)
-    display(_makers[type(thing)](thing))
+    display(_makers[type(thing)](thing))  # type: ignore[no-untyped-call]  # IPython 9 leaves it untyped
 
 
 def in_notebook() -> bool:

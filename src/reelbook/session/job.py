@@ -165,9 +165,9 @@ class Job:
     def result(self, timeout: float | None = None) -> Clip:
         """Waits for the clip, for code that can't await.
 
-        `timeout` in seconds raises WaitTimeout, and the job goes on. Raises JobFailed, InsufficientBalance and
-        the other errors of the submission, SubmissionUncertain, DownloadFailed; WouldDeadlock on the session's
-        own thread.
+        `timeout` in seconds raises WaitTimeout, and the job goes on. Raises JobFailed, InsufficientBalance
+        and the other errors of the submission, SubmissionUncertain, DownloadFailed; WouldDeadlock on the
+        session's own thread.
         """
         self.session.refuse_own_thread()
         outcome = self._wanted()
@@ -180,7 +180,7 @@ class Job:
         return self._wait().__await__()
 
     def stop_watching(self) -> None:
-        """Asks no more about the job. It goes on at the service and is billed; `watch()` takes it up again."""
+        """Asks no more about the job. It goes on and is billed; `watch()` takes it up again."""
         self.session.stop_watching(self)
 
     def watch(self) -> None:

@@ -131,7 +131,7 @@ class Session:
     def image_to_video(
         self, image: ImageSource | PreparedImage, prompt: str, *, duration_seconds: int = wire.DEFAULT_SECONDS
     ) -> Job:
-        """Submits a clip that moves a still image, and returns its Job (POST generate/image-to-video).
+        """Submits a clip that moves a still image, returns its Job (POST generate/image-to-video).
 
         `image` is a path, bytes, a file object, a PIL image or a numpy array. Costs 0.05 USD a second. Raises
         InvalidImage and other InvalidInput before anything is sent.
@@ -158,9 +158,13 @@ class Session:
 
     def balance(self) -> Balance:
         """Asks for the balance in USD and waits (GET billing/balance)."""
-        balance = self._call(lambda client: client.balance())
-        self._heard_balance(balance.balance_usd)
-        return balance
+
+        async def ask(client: AsyncClient) -> Balance:
+            balance = await client.balance()
+            self._heard_balance(balance.balance_usd)
+            return balance
+
+        return self._call(ask)
 
     def usage(self, days: int = 30) -> Usage:
         """Asks what was used in the last `days` days and waits (GET billing/usage)."""

@@ -1,0 +1,52 @@
+"""The panels: what a person at a notebook sees and presses. Loaded when the first thing is shown.
+
+`base` is what all share, `live` brings changes to the page, `words` says everything, `static/` draws it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from reelbook.session import Clip, Job, display
+
+if TYPE_CHECKING:
+    from .card import JobCard
+    from .form import PromptForm
+    from .picker import ImagePicker
+    from .player import Player
+    from .studio import Studio
+
+__all__ = ["ImagePicker", "JobCard", "Player", "PromptForm", "Studio"]
+
+_MODULES = {
+    "ImagePicker": "picker",
+    "JobCard": "card",
+    "Player": "player",
+    "PromptForm": "form",
+    "Studio": "studio",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _card(job: Job) -> Any:
+    return import_module(".card", __name__).JobCard(job)
+
+
+def _player(clip: Clip) -> Any:
+    return import_module(".player", __name__).Player(clip)
+
+
+display.register(Job, _card)
+display.register(Clip, _player)

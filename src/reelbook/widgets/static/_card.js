@@ -25,23 +25,24 @@ import { clipPlayer } from "./_media.js";
 
 /** @param {() => Face} face */
 export function clipCard(frame, model, face, onAction) {
-  const stage = h("div", { class: "rb-stage" });
   const mark = h("span", { class: "rb-corner" });
   const words = h("span", { class: "rb-stage-text" });
   const picture = h("img", { class: "rb-still", alt: "", hidden: true });
   const empty = h("div", { class: "rb-empty" }, picture, words);
+  const stage = h("div", { class: "rb-stage" }, empty, mark);
+  const badge = h("span", { class: "rb-badge" });
   const prompt = h("p", { class: "rb-prompt" });
   const state = h("span", { class: "rb-chip" });
   const bar = h("div", { class: "rb-bar", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 }, h("i"));
   const note = h("div", { class: "rb-note" });
   const lines = h("div", { class: "rb-lines" });
   const money = h("span", { class: "rb-money" });
+  const meta = h("div", { class: "rb-meta" }, lines, money);
   const aside = h("p", { class: "rb-aside" });
   const acts = h("div", { class: "rb-acts" });
   const drawLines = countingLines(frame, lines);
   frame.body.append(h("article", { class: "rb-card" }, h("div", { class: "rb-stage-wrap" }, stage),
-    h("div", { class: "rb-text" }, h("div", { class: "rb-head" }, prompt, state), bar, note,
-      h("div", { class: "rb-meta" }, lines, money), aside, acts)));
+    h("div", { class: "rb-text" }, h("div", { class: "rb-head" }, prompt, badge, state), bar, note, meta, aside, acts)));
   let player = null;
   let playing = 0;
   let poster = "";
@@ -57,11 +58,13 @@ export function clipCard(frame, model, face, onAction) {
       player = now.clip ? openPlayer() : null;
       playing = now.clip;
     }
-    if (!stage.childElementCount) stage.append(empty, mark);
     empty.hidden = Boolean(player);
     setText(words, now.stage);
+    // Where there is no stage to mark, the words are marked.
     setText(mark, now.mark);
-    mark.hidden = !now.mark || !now.shape;
+    setText(badge, now.mark);
+    mark.hidden = !now.mark;
+    badge.hidden = !now.mark || Boolean(now.shape);
     setText(prompt, now.prompt);
     prompt.title = now.prompt;
     setText(state, now.word);
@@ -114,7 +117,10 @@ export function clipCard(frame, model, face, onAction) {
   });
   frame.draw(["face"], draw);
   frame.draw(["face", "progress"], drawBar);
-  frame.draw(["figures"], () => drawLines(model.get("figures")));
+  frame.draw(["figures", "face"], () => {
+    drawLines(model.get("figures"));
+    meta.hidden = !model.get("figures").length && !face().money;
+  });
   return { player: () => player, note: (text) => { setText(aside, text); aside.hidden = !text; }, redraw: draw };
 }
 

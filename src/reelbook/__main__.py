@@ -1,0 +1,8 @@
+"""`python -m reelbook`: the same as the command `reelbook`."""
+
+from __future__ import annotations
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""A job from the terminal: sent or taken up, waited for, and left well when Ctrl-C ends the waiting."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import NoReturn
+
+import typer
+
+from .. import wire
+from ..errors import ReelbookError
+from ..session import Clip, Job, JobRequest, Session
+from ..widgets.words import dollars
+from .waiting import wait
+
+STOPPED = 130  # what a shell says of a program that Ctrl-C ended
+ID_SECONDS = 60.0
+LOOK_SECONDS = 0.05
+
+
+def carry(session: Session, wanted: JobRequest | str, *, resuming: str) -> Clip:
+    """Sends a request, or takes up the job of an id, and waits for its clip.
+
+    `resuming` is the command that takes the job up again, without the id at its end; it is said wherever the
+    job may go on without us. Ctrl-C ends in typer's Exit(130). Raises what `Job.result` raises.
+    """
+    try:
+        return wait(session.job(wanted) if isinstance(wanted, str) else _sent(session, wanted))
+    except KeyboardInterrupt:
+        _stopped(session, resuming)
+    except ReelbookError as error:
+        for job in session.jobs():
+            if job.request_id is not None and job.request is not None and job.state != wire.FAILED:
+                error.add_note(f"The job was sent. To get its clip:\n  {resuming} {job.request_id}")
+        raise
+
+
+def _sent(session: Session, request: JobRequest) -> Job:
+    if request.image is not None:
+        return session.image_to_video(
+            request.image, request.prompt, duration_seconds=request.duration_seconds
+        )
+    return session.text_to_video(
+        request.prompt,
+        duration_seconds=request.duration_seconds,
+        aspect_ratio=request.aspect_ratio or wire.DEFAULT_ASPECT_RATIO,
+        seed=wire.RANDOM_SEED if request.seed is None else request.seed,
+    )
+
+
+def _stopped(session: Session, resuming: str) -> NoReturn:
+    """Takes the job back if it wasn't sent, else says what becomes of it and how to come back."""
+    for job in session.jobs():
+        if job.cancel():
+            typer.echo("Taken back before it was sent. Nothing was paid.", err=True)
+        else:
+            _await_id(job)
+            typer.echo(_left(job, resuming), err=True)
+    raise typer.Exit(STOPPED)
+
+
+def _await_id(job: Job) -> None:
+    """Waits until the service named the job, or for another Ctrl-C: by its id a paid job is found again."""
+    deadline = time.monotonic() + ID_SECONDS
+    said = False
+    with contextlib.suppress(KeyboardInterrupt):
+        while job.request_id is None and job.error is None and time.monotonic() < deadline:
+            if not said:
+                typer.echo("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
+                said = True
+            time.sleep(LOOK_SECONDS)
+
+
+def _left(job: Job, resuming: str) -> str:
+    if job.request_id is None:
+        if job.error is not None:
+            return str(job.error)
+        cost = dollars(job.view().estimated_cost_usd or 0.0)
+        return (
+            f"It was sent and not answered yet. The service may be making this clip, and may bill {cost}. "
+            "Its id isn't known, so it can't be taken up again."
+        )
+    command = f"To get the clip:\n  {resuming} {job.request_id}"
+    if job.state in (wire.COMPLETED, wire.FAILED):
+        return f"The job is {job.state}. {command}"
+    return f"Stopped waiting. The job goes on at the service and is billed. {command}"

@@ -1,0 +1,92 @@
+"""`reelbook lab`: JupyterLab on the lessons, with the sandbox running and no way to a live service."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import settings
+from ..errors import ReelbookError
+from .options import Home
+
+
+def lab(
+    folder: Annotated[Path, typer.Argument(help="Where the lessons are copied to.", file_okay=False)] = Path(
+        "reelbook-lessons"
+    ),
+    port: Annotated[
+        int | None,
+        typer.Option(help="JupyterLab's port. By default 8888 or the next free one.", show_default=False),
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
+    home: Home = None,
+) -> None:
+    """Open the lessons in JupyterLab, on the sandbox whatever is configured.
+
+    Copies of the lessons that are there already are kept as they are. Ctrl-C ends it.
+    """
+    from ..sandbox import server
+    from . import lessons
+
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise ReelbookError('JupyterLab isn\'t installed. Install it with: pip install "reelbook[lab]"')
+    folder = folder.absolute()
+    shipped = lessons.shipped()
+    kept = lessons.copy(shipped, folder)
+    home = settings.home(home)
+    sandbox = server.ensure(home)
+    typer.echo(f"The lessons are in {folder}")
+    if kept:
+        names = ", ".join(theirs.name for theirs in kept)
+        typer.echo(f"Kept as they are: {names}. To start one afresh, rename it and run this again.")
+    typer.echo(f"The sandbox runs at {sandbox.url}. No clip costs money here.")
+    command = _command(folder / shipped[0].name, port=port, browser=not no_browser)
+    raise typer.Exit(_run(command, environment(os.environ, home)))
+
+
+def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The environment of JupyterLab and its kernels: `base` without a way to a live service."""
+    kept = {name: value for name, value in base.items() if not name.startswith("REELBOOK_")}
+    # A key in the system's keyring would be found by a bare connect() in a cell.
+    return kept | {settings.HOME: str(home), "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
+
+
+def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        f"--ServerApp.root_dir={lesson.parent}",
+        f"--LabApp.default_url=/lab/tree/{lesson.name}",
+        # No question about news, no request to the network, no second question at Ctrl-C, no page of log.
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--ServerApp.answer_yes=True",
+        "--Application.log_level=WARN",
+    ]
+    if port is not None:
+        command.append(f"--ServerApp.port={port}")
+    if not browser:
+        command.append("--ServerApp.open_browser=False")
+    return command
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run until it ends; a signal to us is passed on to it. Returns its exit code."""
+    process = subprocess.Popen(command, env=environment)
+
+    def pass_on(number: int, _: object) -> None:
+        process.send_signal(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, pass_on)
+    return process.wait()

@@ -1,0 +1,104 @@
+"""`reelbook sandbox`: the local service in the foreground, and what runs of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .. import settings, wire
+from .options import Home
+
+sandbox = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="The sandbox: the service, on this machine."
+)
+
+
+@sandbox.command()
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(help="By default the last one, or a free one.", min=1, max=65535, show_default=False),
+    ] = None,
+    pace: Annotated[
+        str, typer.Option(help="How long jobs take: at once, brisk, lifelike, or seconds.")
+    ] = "brisk",
+    idle_minutes: Annotated[
+        float,
+        typer.Option(help="End after so many minutes without use. 0: never.", min=0, show_default="0"),
+    ] = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="How many processes draw.", min=1, show_default=False)
+    ] = None,
+    rate_limit: Annotated[
+        int,
+        typer.Option(
+            help="Requests a minute of the notebook's key, when it is made.",
+            min=1,
+            max=wire.MAX_REQUESTS_PER_MINUTE,
+        ),
+    ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
+    balance: Annotated[
+        float | None,
+        typer.Option(help="Set the balance, in USD. By default it stays.", min=0, show_default=False),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="tcp://…", help="Draw on this Dask cluster.", show_default=False),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Serve the sandbox until Ctrl-C."""
+    from ..sandbox.serving import serve as serve_sandbox
+
+    serve_sandbox(
+        settings.home(home),
+        host=host,
+        port=port,
+        pace=_pace(pace),
+        idle_minutes=idle_minutes or None,
+        workers=workers,
+        rate_limit=rate_limit,
+        balance_usd=balance,
+        dask=dask,
+    )
+
+
+@sandbox.command()
+def status(home: Home = None) -> None:
+    """Say whether a sandbox runs, and what it does."""
+    from ..sandbox import server
+
+    running = server.find(settings.home(home))
+    if running is None:
+        typer.echo("No sandbox runs. It starts by itself when a session needs it.")
+        return
+    state = running.state()
+    pace, jobs = state["pace"], state["jobs_under_way"]
+    typer.echo(f"The sandbox runs at {running.url} (process {running.pid}).")
+    typer.echo(
+        f"Pace: {pace if isinstance(pace, str) else f'{pace:g} s'}. Jobs under way: {jobs}. "
+        f"Balance: ${state['balance_usd']:.2f}. Unused for {state['idle_seconds']:.0f} s."
+    )
+
+
+@sandbox.command()
+def stop(home: Home = None) -> None:
+    """End the sandbox. Unfinished jobs go on when it is started again."""
+    from ..sandbox import server
+
+    typer.echo("Stopped." if server.stop(settings.home(home)) else "No sandbox runs.")
+
+
+def _pace(text: str) -> str | float:
+    from ..sandbox.jobs import checked_pace
+
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = None
+    try:
+        return checked_pace(text if seconds is None else seconds)
+    except ValueError as error:
+        raise typer.BadParameter(f"The {error}.", param_hint="--pace") from None

@@ -1,0 +1,121 @@
+"""A job on the terminal: a bar where a person watches, plain lines where a file or a program reads.
+
+The words are the panels' own (`widgets.words`); what Ctrl-C means is said in `generate`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import typer
+
+from .. import wire
+from ..errors import NotFound, WaitTimeout
+from ..session import Clip, Job, JobView
+from ..widgets import words
+
+LOOK_SECONDS = 0.1
+SAY_AGAIN_SECONDS = 10.0
+
+Show = Callable[[Job], None]
+
+
+def wait(job: Job) -> Clip:
+    """Waits for the clip and shows how far it is. Raises what `Job.result` raises."""
+    taken_up = job.request is None
+    with _bar() if sys.stderr.isatty() else _lines() as show:
+        while True:
+            try:
+                return job.result(LOOK_SECONDS)
+            except WaitTimeout:
+                show(job)
+            if taken_up and isinstance(job.error, NotFound):
+                # The watch would ask for a while yet, as a job just sent may not be known; this one is old.
+                raise job.error
+
+
+def state_word(job: Job, view: JobView) -> str:
+    """The state as the cards name it."""
+    face = words.job_face(
+        view, job.request, request_id=job.request_id, clip=None, service=job.session.service
+    )
+    return face["word"]
+
+
+def figures(job: Job, view: JobView) -> str:
+    """What is known of the time: "62 % · 14 s so far · about 9 s left"."""
+    limit = job.session.facts.requests_limit
+    return " · ".join(words.plain(line) for line in words.job_lines(view, None, requests_limit=limit))
+
+
+def share(view: JobView) -> float | None:
+    """How full the bar is, from 0 to 1; None while there is no figure."""
+    return view.download if view.state == wire.COMPLETED else view.progress
+
+
+@contextmanager
+def _bar() -> Iterator[Show]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    console = Console(stderr=True, highlight=False, markup=False)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(24),
+        TextColumn("{task.fields[figures]}", markup=False),
+    )
+    said = _Said(lambda text: console.print(text))
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=None, figures="")
+
+        def show(job: Job) -> None:
+            view = job.view()
+            said.news(job, view)
+            full = share(view)
+            progress.update(
+                task,
+                description=state_word(job, view),
+                figures=figures(job, view),
+                total=None if full is None else 1.0,
+                completed=full or 0.0,
+            )
+
+        yield show
+
+
+@contextmanager
+def _lines() -> Iterator[Show]:
+    said = _Said(lambda text: typer.echo(text, err=True))
+    last = ("", float("-inf"))
+
+    def show(job: Job) -> None:
+        nonlocal last
+        view, now = job.view(), time.monotonic()
+        said.news(job, view)
+        word = state_word(job, view)
+        if word != last[0] or now - last[1] >= SAY_AGAIN_SECONDS:
+            last = (word, now)
+            known = figures(job, view)
+            typer.echo(f"{word}: {known}" if known else word, err=True)
+
+    yield show
+
+
+class _Said:
+    """What is said once: the id as soon as there is one, and each trouble on the way."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._id: str | None = None
+        self._error: str | None = None
+
+    def news(self, job: Job, view: JobView) -> None:
+        if job.request_id != self._id:
+            self._id = job.request_id
+            self._say(f"The job's id: {self._id}")
+        if view.error is not None and view.error != self._error:
+            self._say(view.error)
+        self._error = view.error

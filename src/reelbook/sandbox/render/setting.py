@@ -1,0 +1,55 @@
+"""The place of a scene, put together: what is painted behind everything, the layers, and the weather's light."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from reelbook.sandbox.render import elsewhere, land, town, water
+from reelbook.sandbox.render.layers import Layer, Stage
+from reelbook.sandbox.render.palette import Palette
+from reelbook.sandbox.render.sky import Sky, sky
+from reelbook.sandbox.render.words import Scene
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """The background and the layers behind and before the subject, far to near."""
+
+    above: Sky
+    back: tuple[Layer, ...]
+    front: tuple[Layer, ...]
+
+
+_PLACES: dict[str, Callable[[np.random.Generator, Stage, Scene, Palette], land.Built]] = {
+    "snow": land.snow,
+    "desert": land.desert,
+    "forest": land.forest,
+    "mountains": land.mountains,
+    "meadow": land.meadow,
+    "sea": water.sea,
+    "beach": water.beach,
+    "lake": water.lake,
+    "underwater": water.underwater,
+    "city": town.city,
+    "street": town.street,
+    "indoors": town.indoors,
+    "space": elsewhere.space,
+    "abstract": elsewhere.abstract,
+}
+
+
+def setting(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Setting:
+    """Draw the place of `scene`."""
+    if scene.setting == "space":
+        above = Sky(elsewhere.space_picture(rng, stage, scene, colours), (), (), None)
+    elif scene.setting == "abstract":
+        above = Sky(elsewhere.abstract_picture(rng, stage, scene, colours), (), (), None)
+    elif scene.setting == "underwater":
+        above = Sky(water.water_column(rng, stage, colours), (), (), None)
+    else:
+        above = sky(rng, stage, scene, colours)
+    back, front = _PLACES[scene.setting](rng, stage, scene, colours)
+    return Setting(above, (*above.layers, *back), tuple(front))

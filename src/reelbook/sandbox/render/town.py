@@ -1,0 +1,288 @@
+"""Settings that people built: a city's skyline, a street, a room."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter
+
+from reelbook.sandbox.render import plants
+from reelbook.sandbox.render.land import GREENS, Built
+from reelbook.sandbox.render.layers import Layer, Sprite, Stage
+from reelbook.sandbox.render.palette import MOOD_HUES, Palette, mix, shaded
+from reelbook.sandbox.render.shapes import Pen, Strip
+from reelbook.sandbox.render.sky import night_share
+from reelbook.sandbox.render.words import RGB, Scene
+
+_WALLS: tuple[RGB, ...] = ((92, 100, 122), (112, 104, 118), (82, 96, 110), (124, 112, 112), (98, 90, 108))
+_LAMP: RGB = (255, 214, 136)
+_FINE = 2
+
+Box = tuple[float, float, float, float]
+Fill = Callable[[Box, RGB], None]
+
+
+def city(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Built:
+    """A skyline behind a promenade."""
+    back = [
+        blocks(rng, stage, scene, colours, depth=0.10, foot=0.74, tall=(70, 190), wide=(20, 46), pane=0),
+        blocks(rng, stage, scene, colours, depth=0.26, foot=0.78, tall=(60, 168), wide=(30, 58), pane=4.0),
+        blocks(rng, stage, scene, colours, depth=0.5, foot=0.80, tall=(44, 120), wide=(44, 84), pane=6.0),
+        pavement(rng, stage, scene, colours, row=0.775, lamps=3),
+    ]
+    return back, []
+
+
+def street(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Built:
+    """A street between houses, with shop windows, lamps and, in neon, signs."""
+    back = [
+        blocks(rng, stage, scene, colours, depth=0.12, foot=0.76, tall=(90, 210), wide=(26, 60), pane=0),
+        blocks(rng, stage, scene, colours, depth=0.34, foot=0.79, tall=(100, 200), wide=(44, 78), pane=5.0),
+        blocks(rng, stage, scene, colours, depth=0.72, foot=0.80, tall=(90, 170), wide=(84, 140), pane=9.0, shops=True),
+        pavement(rng, stage, scene, colours, row=0.745, lamps=4),
+    ]
+    return back, []
+
+
+def blocks(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, *, depth: float, foot: float, tall: tuple[float, float], wide: tuple[float, float], pane: float, shops: bool = False) -> Layer:
+    """One row of buildings; `pane` is the size of its windows, 0 for a mere outline."""
+    unit, dark = stage.unit, night_share(colours)
+    highest = tall[1] * unit * (1.35 if stage.height > stage.width else 1.0)
+    top = math.floor(stage.height * foot - highest - 24 * unit)
+    height = round(stage.height * foot) - top
+    colour = Image.new("RGB", (stage.period * _FINE, height * _FINE), colours.lit(_WALLS[0], depth))
+    cover = Image.new("L", colour.size, 0)
+    pens = (ImageDraw.Draw(colour), ImageDraw.Draw(cover))
+    signs: list[tuple[Box, RGB]] = []
+
+    def fill(box: Box, paint: RGB) -> None:
+        fine = (box[0] * _FINE, box[1] * _FINE, box[2] * _FINE - 1, box[3] * _FINE - 1)
+        if fine[2] >= fine[0] and fine[3] >= fine[1]:
+            pens[0].rectangle(fine, fill=paint)
+            pens[1].rectangle(fine, fill=255)
+
+    x = 0.0
+    while x < stage.period:
+        width = min(rng.uniform(*wide) * unit, stage.period - x)
+        if stage.period - x - width < wide[0] * unit * 0.6:
+            width = stage.period - x
+        roof = height - rng.uniform(tall[0] * unit, highest)
+        wall = colours.lit(shaded(_WALLS[int(rng.integers(len(_WALLS)))], rng.uniform(0.85, 1.08)), depth)
+        fill((x, roof, x + width, height), wall)
+        fill((x + width * 0.7, roof, x + width, height), shaded(wall, 0.86))
+        if rng.random() < 0.4:
+            fill((x + width * 0.2, roof - 9 * unit, x + width * 0.55, roof), shaded(wall, 0.92))
+        if rng.random() < 0.25:
+            fill((x + width * 0.48, roof - 20 * unit, x + width * 0.48 + 1.5 * unit, roof), shaded(wall, 0.8))
+        if pane:
+            _windows(rng, fill, (x, roof, x + width, height - (34 * unit if shops else 0)), pane * unit, wall, colours, dark, depth)
+        if shops:
+            _shop(rng, fill, signs, x, width, height, unit, scene, colours, dark)
+        x += width
+    colour, cover = colour.reduce(_FINE), cover.reduce(_FINE)
+    if signs:
+        _glow(colour, signs, 5 * unit)
+    mist = np.clip((np.arange(height) / height - 0.35) / 0.65, 0, 1)[:, None, None] * 0.55 * (1 - depth)
+    pixels = np.asarray(colour, dtype=float)
+    pixels = pixels + (np.array(colours.haze, dtype=float) - pixels) * mist
+    return Strip(Image.fromarray(pixels.astype(np.uint8)), cover, top).layer(stage, depth)
+
+
+def _windows(
+    rng: np.random.Generator, fill: Fill, box: Box, pane: float, wall: RGB, colours: Palette, dark: float, depth: float
+) -> None:
+    x0, y0, x1, y1 = box
+    lamp = mix(colours.haze, colours.tone(_LAMP), 0.45 + 0.55 * depth)
+    glass = mix(shaded(wall, 0.72), colours.sky[2], 0.35)
+    step_x, step_y = pane * 1.9, pane * 2.1
+    columns = max(1, int((x1 - x0 - pane) / step_x))
+    left = x0 + ((x1 - x0) - columns * step_x + (step_x - pane)) / 2
+    y = y0 + pane * 1.2
+    while y < y1 - pane:
+        busy = rng.random()
+        for i in range(columns):
+            lit = rng.random() < (0.10 + 0.62 * dark) * (0.45 + busy)
+            paint = shaded(lamp, rng.uniform(0.72, 1.05)) if lit and dark > 0.25 else shaded(glass, rng.uniform(0.9, 1.12))
+            fill((left + i * step_x, y, left + i * step_x + pane, y + pane * 1.15), paint)
+        y += step_y
+
+
+def _shop(
+    rng: np.random.Generator, fill: Fill, signs: list[tuple[Box, RGB]], x: float, width: float, height: float,
+    unit: float, scene: Scene, colours: Palette, dark: float,
+) -> None:  # fmt: skip
+    hues: tuple[RGB, ...] = MOOD_HUES["neon"] if scene.mood == "neon" else ((206, 92, 78), (76, 132, 128), (222, 164, 84), (98, 108, 156))
+    hue = colours.tone(hues[int(rng.integers(len(hues)))])
+    inside = mix(colours.lit((150, 150, 150), 0.7), colours.tone(_LAMP), 0.2 + 0.75 * dark)
+    top = height - 30 * unit
+    fill((x + 6 * unit, top, x + width - 6 * unit, height - 4 * unit), inside)
+    for share in (0.33, 0.66):
+        fill((x + width * share, top, x + width * share + 2 * unit, height - 4 * unit), shaded(inside, 0.55))
+    awning = hue if scene.mood == "neon" else colours.lit(hue, 0.8)
+    fill((x + 3 * unit, top - 6 * unit, x + width - 3 * unit, top + 1 * unit), mix(awning, colours.lit((60, 60, 70)), 0.3))
+    if scene.mood == "neon":
+        for _ in range(3):
+            tall, wide = (rng.uniform(24, 60), rng.uniform(6, 11)) if rng.random() < 0.6 else (rng.uniform(6, 11), rng.uniform(26, 54))
+            sx, sy = x + rng.uniform(0.06, 0.7) * width, top - 14 * unit - rng.uniform(0, 80) * unit - tall * unit
+            paint = colours.tone(hues[int(rng.integers(len(hues)))])
+            signs.append(((sx, sy, sx + wide * unit, sy + tall * unit), paint))
+        signs.append(((x + 3 * unit, top - 5 * unit, x + width - 3 * unit, top - 2 * unit), hue))
+
+
+def _glow(picture: Image.Image, signs: list[tuple[Box, RGB]], reach: float) -> None:
+    """Neon: a blurred halo of every sign, then its bright tubes."""
+    halo = Image.new("RGB", picture.size)
+    pen = ImageDraw.Draw(halo)
+    for (x0, y0, x1, y1), paint in signs:
+        pen.rectangle((x0 - reach, y0 - reach, x1 + reach, y1 + reach), fill=paint)
+    halo = halo.filter(ImageFilter.BoxBlur(reach * 1.6)).filter(ImageFilter.BoxBlur(reach))
+    pixels = np.asarray(picture, dtype=float)
+    lit = np.asarray(halo, dtype=float)
+    picture.paste(Image.fromarray(np.clip(255 - (255 - pixels) * (255 - lit * 0.8) / 255, 0, 255).astype(np.uint8)))
+    pen = ImageDraw.Draw(picture)
+    for (x0, y0, x1, y1), paint in signs:
+        line = max(1, round(reach * 0.32))
+        pen.rectangle((x0, y0, x1, y1), fill=shaded(paint, 0.32), outline=shaded(paint, 1.45), width=line)
+        across, along = x1 - x0, y1 - y0
+        marks = max(2, int(max(across, along) / (reach * 1.9)))
+        for i in range(marks):
+            # Strokes that read as writing from afar and mean nothing.
+            share = (i + 0.5) / marks
+            cx, cy = (x0 + across * share, (y0 + y1) / 2) if across > along else ((x0 + x1) / 2, y0 + along * share)
+            size = min(across, along) * 0.24
+            pen.line((cx - size, cy - size * (i % 3 - 1), cx + size, cy + size * ((i + 1) % 3 - 1)), fill=shaded(paint, 1.6), width=line)
+
+
+def pavement(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, *, row: float, lamps: int) -> Layer:
+    """Kerb, road and street lamps; wet, it mirrors the lights above it."""
+    unit, dark = stage.unit, night_share(colours)
+    line = np.full(stage.period, stage.height * row)
+    wet = bool(scene.weather & {"rain", "storm"})
+    asphalt = colours.lit((96, 98, 108) if not wet else (70, 76, 92))
+    stone = colours.lit((150, 146, 146))
+    strip = Strip.hill(stage, line, (stone, stone, asphalt, asphalt, shaded(asphalt, 0.8)), fade=96 * unit, headroom=150 * unit)
+    pen = ImageDraw.Draw(strip.colour)
+    kerb = round(stage.height * row + 14 * unit - strip.top)
+    bottom = strip.colour.height
+    pen.rectangle((0, kerb, stage.period, bottom), fill=asphalt)
+    pen.rectangle((0, kerb, stage.period, kerb + round(2.5 * unit)), fill=shaded(stone, 0.7))
+    pixels = np.asarray(strip.colour, dtype=float)
+    rows = np.arange(bottom)
+    fall = np.clip((rows - kerb) / max(1, bottom - kerb), 0, 1)[:, None]
+    pixels = pixels * np.where(rows[:, None, None] >= kerb, 1.06 - 0.30 * fall[:, :, None], 1)
+    if wet or dark > 0.5:
+        hues: tuple[RGB, ...] = MOOD_HUES["neon"] if scene.mood == "neon" else (_LAMP, (255, 190, 120), colours.sky[2])
+        for _ in range(26):
+            x, half = rng.uniform(0, stage.period), rng.uniform(4, 16) * unit
+            gap = np.abs((np.arange(stage.period) - x + stage.period / 2) % stage.period - stage.period / 2)
+            start = kerb + rng.uniform(0, 12) * unit
+            streak = np.exp(-((gap / half) ** 2))[None, :] * np.exp(-np.abs(rows - start - 26 * unit) / (30 * unit))[:, None]
+            broken = 0.6 + 0.4 * np.sin(rows / (1.7 * unit) + x)[:, None]
+            share = streak * broken * (0.62 if wet else 0.18) * max(0.3, dark) * (rows >= kerb)[:, None]
+            pixels += (np.array(colours.tone(hues[int(rng.integers(len(hues)))]), dtype=float) - pixels) * share[:, :, None]
+    strip.colour = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+    dash = round(stage.height * 0.905) - strip.top
+    pen = ImageDraw.Draw(strip.colour)
+    for x in range(0, stage.period - 30, max(1, stage.period // 9)):
+        pen.polygon([(x, dash), (x + 46 * unit, dash), (x + 44 * unit, dash + 3.5 * unit), (x - 3 * unit, dash + 3.5 * unit)], fill=shaded(stone, 1.05))
+    for i in range(lamps):
+        x = (i + rng.uniform(0.2, 0.8)) * stage.period / lamps
+        if rng.random() < 0.35 and scene.mood != "neon":
+            leaf = colours.lit(GREENS[int(rng.integers(len(GREENS)))])
+            strip.stamp(plants.broadleaf(rng, 92 * unit, leaf, colours.lit((80, 64, 52))), x, stage.height * row + 8 * unit)
+        else:
+            strip.stamp(_lamp(unit, colours, dark), x, stage.height * row + 9 * unit)
+    return strip.layer(stage, 1.0)
+
+
+def _lamp(unit: float, colours: Palette, dark: float) -> Sprite:
+    iron = colours.lit((64, 68, 78))
+    pen = Pen(120 * unit, 0.25, 0.3, 1.06, 0.04, iron)
+    if dark > 0.4:
+        for size, cover in ((0.2, 26), (0.14, 44), (0.085, 86)):
+            pen.oval(0.17, 0.9, size, size, colours.tone(_LAMP), cover=cover)
+    pen.limb([(0, 0), (0, 0.9)], [0.035, 0.02], iron)
+    pen.limb([(0, 0.88), (0.05, 0.97), (0.16, 0.97)], [0.02, 0.02, 0.02], iron)
+    pen.oval(0.17, 0.945, 0.055, 0.02, iron)
+    pen.oval(0.17, 0.925, 0.04, 0.018, colours.tone((255, 240, 200)) if dark > 0.3 else colours.lit((220, 224, 220)))
+    return pen.sprite()
+
+
+def indoors(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Built:
+    """A room with a window, a lamp, a plant and some furniture."""
+    unit, dark = stage.unit, night_share(colours)
+    walls: tuple[RGB, ...] = ((214, 186, 160), (160, 186, 182), (202, 178, 196), (190, 196, 160))
+    wall = mix(colours.tone(scene.ground_tint or walls[int(rng.integers(len(walls)))]), (40, 30, 52), 0.5 * dark)
+    floor_row, top = stage.height * 0.76, -stage.margin
+    picture = Image.new("RGB", (stage.period, stage.height + 2 * stage.margin), wall)
+    pixels = np.asarray(picture, dtype=float) * (1.08 - 0.22 * np.linspace(0, 1, picture.height))[:, None, None]
+    picture = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+    pen = ImageDraw.Draw(picture)
+    wood = mix(colours.tone((150, 106, 74)), (34, 26, 40), 0.45 * dark)
+    base = round(floor_row - top)
+    pen.rectangle((0, base, stage.period, picture.height), fill=wood)
+    for i in range(5):
+        y = base + (i + 1) ** 1.6 * 6 * unit
+        pen.line((0, y, stage.period, y), fill=shaded(wood, 0.86), width=max(1, round(unit)))
+    pen.rectangle((0, base - 7 * unit, stage.period, base), fill=shaded(wall, 1.16))
+    for i in range(2):
+        x = stage.period * (0.12 + 0.5 * i) + rng.uniform(0, 0.12) * stage.period
+        _window(pen, x, stage.height * 0.16 - top, 120 * unit, 136 * unit, unit, wall, colours)
+    for _ in range(4):
+        x, y = rng.uniform(0, stage.period - 60 * unit), stage.height * rng.uniform(0.2, 0.34) - top
+        hue = colours.tone(tuple(int(c) for c in rng.integers(70, 210, 3)))  # type: ignore[arg-type] # three numbers
+        pen.rectangle((x, y, x + 38 * unit, y + 48 * unit), fill=shaded(wall, 1.3), outline=shaded(wood, 0.7), width=max(1, round(3 * unit)))
+        pen.ellipse((x + 9 * unit, y + 12 * unit, x + 29 * unit, y + 34 * unit), fill=mix(hue, wall, 0.2))
+    strip = Strip(picture, Image.new("L", picture.size, 255), top)
+    for i in range(3):
+        x = (i + rng.uniform(0.1, 0.9)) * stage.period / 3
+        strip.stamp(_sofa(rng, unit, colours, dark) if i == 0 else _plant(rng, unit, colours, dark), x, floor_row + 10 * unit)
+    rug = colours.lit((170, 84, 78))
+    fine = ImageDraw.Draw(strip.colour)
+    for x in (0.22, 0.72):
+        box = (stage.period * x, stage.height * 0.82 - top, stage.period * (x + 0.26), stage.height * 0.95 - top)
+        fine.ellipse(box, fill=mix(rug, wood, 0.3))
+        fine.ellipse((box[0] + 9 * unit, box[1] + 4 * unit, box[2] - 9 * unit, box[3] - 4 * unit), fill=rug)
+    return [strip.layer(stage, 1.0)], []
+
+
+def _window(
+    pen: ImageDraw.ImageDraw, x: float, y: float, width: float, height: float, unit: float, wall: RGB, colours: Palette
+) -> None:
+    for row in range(int(height)):
+        share = row / height * 3
+        low = min(2, int(share))
+        pen.line((x, y + row, x + width, y + row), fill=mix(colours.sky[low], colours.sky[low + 1], share - low))
+    frame = shaded(wall, 1.3)
+    line = max(2, round(5 * unit))
+    pen.rectangle((x - line, y - line, x + width + line, y + height + line), outline=frame, width=line)
+    pen.line((x + width / 2, y, x + width / 2, y + height), fill=frame, width=line)
+    pen.line((x, y + height * 0.42, x + width, y + height * 0.42), fill=frame, width=line)
+
+
+def _sofa(rng: np.random.Generator, unit: float, colours: Palette, dark: float) -> Sprite:
+    hues: tuple[RGB, ...] = ((78, 110, 132), (170, 96, 76), (96, 126, 96))
+    cloth = mix(colours.tone(hues[int(rng.integers(3))]), (30, 26, 40), 0.4 * dark)
+    pen = Pen(150 * unit, 0.6, 0.6, 0.62, 0.06, cloth)
+    pen.blob([(-0.5, 0.1), (-0.48, 0.52), (0.0, 0.56), (0.48, 0.52), (0.5, 0.1)], shaded(cloth, 0.9))
+    pen.box(-0.5, 0.04, 0.5, 0.26, cloth)
+    for x in (-0.52, 0.40):
+        pen.blob([(x, 0.02), (x, 0.36), (x + 0.06, 0.4), (x + 0.12, 0.36), (x + 0.12, 0.02)], shaded(cloth, 1.08))
+    pen.box(-0.005, 0.1, 0.005, 0.5, shaded(cloth, 0.75))
+    return pen.sprite()
+
+
+def _plant(rng: np.random.Generator, unit: float, colours: Palette, dark: float) -> Sprite:
+    leaf = mix(colours.tone((76, 136, 84)), (20, 30, 40), 0.4 * dark)
+    pot = mix(colours.tone((196, 116, 80)), (40, 26, 40), 0.4 * dark)
+    pen = Pen(120 * unit, 0.4, 0.4, 1.0, 0.05, leaf)
+    for i in range(9):
+        angle = -1.1 + 2.2 * i / 8 + rng.uniform(-0.1, 0.1)
+        reach = rng.uniform(0.35, 0.6)
+        tip = (math.sin(angle) * reach * 0.7, 0.26 + math.cos(angle) * reach)
+        pen.limb([(0, 0.2), (tip[0] * 0.4, tip[1] * 0.75), tip], [0.03, 0.085, 0.01], shaded(leaf, rng.uniform(0.8, 1.15)))
+    pen.polygon([(-0.12, 0.26), (0.12, 0.26), (0.09, 0.0), (-0.09, 0.0)], pot)
+    pen.box(-0.135, 0.23, 0.135, 0.28, shaded(pot, 1.1))
+    return pen.sprite()

@@ -1,0 +1,134 @@
+"""What every panel is: an anywidget that takes only arguments it knows, answers the page's messages, shows
+its errors under itself and has a still form. Joining the page's files is for `assets`, words for `words`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import ipywidgets
+import traitlets
+
+from reelbook.errors import ReelbookError
+
+_HERE = str(Path(__file__).parent.parent)
+_log = logging.getLogger("reelbook.widgets")
+
+
+class Still:
+    """The still form beside the live one, in ipywidgets 7 and 8; for panels and for boxes of panels."""
+
+    def still(self) -> tuple[str, str]:
+        """This panel as HTML and as one line of text, for a page without a kernel."""
+        text = f"{type(self).__name__} of Reelbook. Run the cell again to use it."
+        return f"<div>{html.escape(text)}</div>", text
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        page, text = self.still()
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}  # type: ignore[attr-defined] # Widget's
+        return {"text/plain": text, "text/html": page, "application/vnd.jupyter.widget-view+json": view}
+
+    if hasattr(ipywidgets.Widget, "_ipython_display_"):  # ipywidgets 7 asks for this one only
+
+        def _ipython_display_(self, **_: Any) -> None:
+            from IPython.display import display
+
+            display(self._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call] # it has no types
+
+
+def only_known(panel: ipywidgets.Widget, given: Mapping[str, object]) -> None:
+    """Raises TypeError for arguments that are no public trait: ipywidgets would swallow a misspelt one."""
+    known = sorted(
+        name
+        for name, trait in panel.traits().items()
+        if name == "layout" or (trait.this_class.__module__.startswith("reelbook.") and name[0] != "_")
+    )
+    if unknown := sorted(set(given) - set(known)):
+        raise TypeError(
+            f"{type(panel).__name__}() doesn't take {', '.join(unknown)}. It takes: {', '.join(known)}."
+        )
+
+
+class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bundle may also be None
+    """The base of all panels.
+
+    A message `{"name": "x", …}` of the page goes to the method `_on_x(content, buffers)`.
+    """
+
+    trouble = traitlets.Unicode(help="What went wrong, shown under the panel.").tag(sync=True)
+    live = traitlets.Bool(help="Whether something in it changes by itself.").tag(sync=True)
+    asks = traitlets.Bool(help="Whether the page has to ask for what is new.").tag(sync=True)
+
+    _endings: tuple[Callable[[], None], ...] = ()
+
+    def __init__(self, **traits: Any) -> None:
+        only_known(self, traits)
+        self._sending = threading.RLock()
+        # In Colab an update sent by a thread never shows (googlecolab/colabtools#3373).
+        super().__init__(asks="google.colab" in sys.modules, **traits)
+        self.on_msg(self._heard)
+
+    def update(self) -> None:
+        """Brings the page up to date; what a panel shows of the world outside is read here."""
+
+    def close(self) -> None:
+        """Ends the panel, as ipywidgets do, and what it listens to."""
+        for end in self._endings:
+            end()
+        self._endings = ()
+        super().close()
+
+    @contextlib.contextmanager
+    def showing_errors(self, doing: str) -> Iterator[None]:
+        """Errors inside are shown under the panel: in a widget's callback they would vanish."""
+        try:
+            yield
+        except ReelbookError as error:
+            self.trouble = str(error)
+        except Exception as error:
+            _log.debug("%s failed", doing, exc_info=True)
+            self.trouble = f"{doing} failed. {type(error).__name__}: {error}{_place(error)}"
+
+    def refresh(self) -> None:
+        """`update`, with its errors shown and one thread at a time."""
+        with self._sending, self.showing_errors("Bringing this panel up to date"):
+            self.update()
+
+    def _heard(self, _: object, content: Any, buffers: Sequence[Any]) -> None:
+        name = content.get("name") if isinstance(content, dict) else None
+        handler = (
+            getattr(self, f"_on_{name}", None) if isinstance(name, str) and name.isidentifier() else None
+        )
+        if handler is None:
+            self.trouble = f"The page sent “{name}”, which this panel doesn't know. Run the cell again."
+            return
+        with self.showing_errors(f"“{name}”"):
+            handler(content, buffers)
+
+    def _on_dismiss(self, *_: object) -> None:
+        self.trouble = ""
+
+    def _on_hello(self, *_: object) -> None:
+        self.refresh()
+        self.send({"name": "here"})
+
+    def _on_ask(self, *_: object) -> None:
+        self.refresh()
+        self.send({"name": "here"})
+
+
+def _place(error: Exception) -> str:
+    """Where in the person's own code it happened: the innermost frame that isn't ours."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith(_HERE):
+            return f" ({frame.name}, line {frame.lineno})"
+    return ""

@@ -1,0 +1,132 @@
+"""The live card of one job. Its words come from `words`, the job from the session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from reelbook import wire
+from reelbook.session import Clip, Job
+
+from . import words
+from .assets import module, style
+from .live import Live
+from .media import ServesClip
+from .still import card_html, card_text, small_poster
+
+
+class JobCard(ServesClip):
+    """A job as it goes: state, progress, time left, cost, and the clip when it is there.
+
+    `JobCard(job)`; `card.job = another` takes up another one, `JobCard()` is an empty card. Observe or link
+    `state` (one word, as in `JobView`; empty without a job) and `progress` (0 to 1, None without a figure).
+    Stopping to watch doesn't stop the job: it goes on and is billed.
+    """
+
+    _esm = module("card")
+    _css = style("card")
+
+    job = traitlets.Instance(Job, allow_none=True, help="The job shown.")
+    state = traitlets.Unicode(help="The job's state in one word.").tag(sync=True)
+    progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
+    face = traitlets.Dict(help="What the page draws.").tag(sync=True)
+    figures: traitlets.List[Any] = traitlets.List(help="The lines that count on.").tag(sync=True)
+
+    def __init__(self, job: Job | None = None, **traits: Any) -> None:
+        self._live = Live(self.refresh)
+        self._unsubscribe = _nothing
+        self._pictured: object = None
+        super().__init__(face=dict(words.empty_face()), **traits)
+        self._endings = (self._live.close, lambda: self._unsubscribe())
+        self.job = job
+
+    @traitlets.observe("job")
+    def _new_job(self, change: Any) -> None:
+        self._unsubscribe()
+        job = change["new"]
+        self._unsubscribe = job.subscribe(self._live.changed) if job is not None else _nothing
+        self.refresh()
+
+    def update(self) -> None:
+        job = self.job
+        if job is None:
+            with self.hold_sync():
+                self.face, self.figures = dict(words.empty_face()), []
+                self.state, self.progress, self.poster, self.live = "", None, b"", False
+            return
+        view, clip = job.view(), job.clip
+        face = words.job_face(
+            view, job.request, request_id=job.request_id, clip=clip, service=job.session.service
+        )
+        with self.hold_sync():
+            self._picture(job, clip)
+            self.state = view.state
+            fetching = view.state == wire.COMPLETED and clip is None
+            self.progress = view.download if fetching else view.progress
+            self.face = dict(face)
+            self.figures = words.job_lines(view, clip, requests_limit=job.session.facts.requests_limit)
+            self.live = bool(face["bar"]) and view.watched
+
+    def clip_path(self) -> Path | None:
+        clip = self.job.clip if self.job is not None else None
+        return clip.path if clip is not None else None
+
+    def still(self) -> tuple[str, str]:
+        self.refresh()
+        if self.job is None:
+            return f"<div>{words.RUNNING_STAGE}</div>", words.RUNNING_STAGE
+        face: Any = self.face
+        return card_html(face, self.figures, self.poster), card_text(face, self.figures)
+
+    def _picture(self, job: Job, clip: Clip | None) -> None:
+        image = job.request.image if job.request is not None else None
+        wanted = clip or image
+        if wanted is self._pictured:
+            return
+        if clip is not None:
+            self.poster = small_poster(clip.poster())
+        elif image is not None:
+            from reelbook.media.images import thumbnail
+
+            self.poster = thumbnail(image.data, max_side=320, max_bytes=10_000)
+        else:
+            self.poster = b""
+        self._pictured = wanted
+
+    def _on_stop(self, *_: object) -> None:
+        if self.job is not None:
+            self.job.stop_watching()
+            self._live.changed()
+
+    def _on_watch(self, *_: object) -> None:
+        if self.job is not None:
+            self.job.watch()
+            self._live.changed()
+
+    def _on_cancel(self, *_: object) -> None:
+        if self.job is not None and not self.job.cancel():
+            self.trouble = "It was sent already. The job goes on and is billed."
+
+    def _on_again(self, *_: object) -> None:
+        job = self.job
+        # The card shows a finished job here; a second press finds the new one, which isn't.
+        if job is None or job.request is None or self.live:
+            return
+        asked, session = job.request, job.session
+        if asked.image is not None:
+            self.job = session.image_to_video(
+                asked.image, asked.prompt, duration_seconds=asked.duration_seconds
+            )
+            return
+        self.job = session.text_to_video(
+            asked.prompt,
+            duration_seconds=asked.duration_seconds,
+            aspect_ratio=asked.aspect_ratio or wire.DEFAULT_ASPECT_RATIO,
+            seed=wire.RANDOM_SEED if asked.seed is None else asked.seed,
+        )
+
+
+def _nothing() -> None:
+    """Nothing is listened to."""

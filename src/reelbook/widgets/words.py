@@ -1,0 +1,305 @@
+"""What the panels say: pure functions from what is known to words and figures. Drawing is the page's part.
+
+A line is a list of texts and `[seconds, rate]` pairs: the page counts each pair on by `rate` a second until
+the next line comes, so that nothing has to be sent for a second that merely passed.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from reelbook import wire
+
+if TYPE_CHECKING:
+    from reelbook.session import Clip, Facts, JobRequest, JobView
+
+Line = list[str | list[float]]
+
+RUNNING_STAGE = "The clip appears here when it is done."
+NOT_WATCHING = "Not watching. The job goes on and is billed."
+
+# state: the word shown, and the tone of its dot (wait, run, done, fail, odd)
+_STATES = {
+    "sending": ("Sending", "wait"),
+    wire.PENDING: ("Pending", "wait"),
+    wire.PROCESSING: ("Processing", "run"),
+    wire.COMPLETED: ("Completed", "done"),
+    wire.FAILED: ("Failed", "fail"),
+    "refused": ("Refused", "fail"),
+    "uncertain": ("Not certain", "odd"),
+    "cancelled": ("Taken back", "wait"),
+}
+_FINAL = {wire.COMPLETED, wire.FAILED, "refused", "uncertain", "cancelled"}
+_SIZES = {"16:9": [640, 360], "9:16": [360, 640], "1:1": [480, 480]}
+
+
+class Face(TypedDict):
+    """Everything on a card but its bar's share and its counting lines; the page draws it as it is."""
+
+    prompt: str
+    word: str
+    tone: str
+    shape: list[int] | None  # None: no stage
+    stage: str
+    note: str
+    aside: str
+    bar: str  # "": none, "open": running with no figure, "figure": as far as `progress`
+    money: str
+    actions: list[list[str]]  # name, label
+    mark: str
+    id: str
+    clip: int  # 0: none; another number: another clip
+    file: str
+    codec: str
+
+
+def dollars(usd: float) -> str:
+    """An amount in USD: "$0.25"."""
+    return f"-${-usd:,.2f}" if usd < -0.004 else f"${abs(usd):,.2f}"
+
+
+def seconds(value: float) -> str:
+    """A span of time: "14 s", "2 min 5 s"."""
+    whole = max(0, int(value + 0.5))
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+
+
+def plain(line: Line) -> str:
+    """The line as it reads at this moment."""
+    return "".join(part if isinstance(part, str) else seconds(part[0]) for part in line)
+
+
+def file_name(request: JobRequest | None, request_id: str) -> str:
+    """What a saved clip is called: the prompt's first words and the seed."""
+    words = re.findall(r"\w+", request.prompt.lower()) if request else []
+    stem = "-".join(words[:8])[:60].strip("-") or f"clip-{request_id[:12]}"
+    fixed = request is not None and request.seed is not None and request.seed != wire.RANDOM_SEED
+    return f"{stem}-{request.seed}.mp4" if request and fixed else f"{stem}.mp4"
+
+
+def empty_face() -> Face:
+    """A card without a job."""
+    return Face(
+        prompt="", word="", tone="wait", shape=_SIZES["16:9"], stage=RUNNING_STAGE, note="", aside="", bar="",
+        money="", actions=[], mark="", id="", clip=0, file="", codec="",
+    )  # fmt: skip
+
+
+def job_face(
+    view: JobView, request: JobRequest | None, *, request_id: str | None, clip: Clip | None, service: str
+) -> Face:
+    """A job's card. `clip` is the finished clip, None while there is none on the disk."""
+    face = empty_face()
+    word, tone = _STATES.get(view.state, (view.state, "odd"))
+    final = view.state in _FINAL
+    done = view.state == wire.COMPLETED
+    if view.state == "sending" and view.waiting_seconds is not None:
+        word = "Waiting"
+    face["prompt"] = request.prompt if request else f"Job {request_id}"
+    face["word"], face["tone"] = word, tone
+    face["shape"] = _shape(request, clip) if done or not final else None
+    face["stage"] = "Your image. " + RUNNING_STAGE if request and request.image else RUNNING_STAGE
+    face["note"] = _note(view, final)
+    face["aside"] = _aside(view)
+    face["bar"] = _bar(view, final, clip)
+    face["money"] = _money(view)
+    face["actions"] = _actions(view, request, request_id, clip, final)
+    face["mark"] = "sandbox" if service == "sandbox" or (clip is not None and clip.sandbox) else ""
+    face["id"] = request_id or ""
+    if clip is not None:
+        _with_clip(face, clip)
+    return face
+
+
+def clip_face(clip: Clip) -> Face:
+    """A player's caption."""
+    face = empty_face()
+    face["prompt"] = clip.request.prompt if clip.request else clip.path.name
+    face["shape"] = _shape(clip.request, clip)
+    face["money"] = "" if clip.cost_usd is None else dollars(clip.cost_usd)
+    face["mark"] = "sandbox" if clip.sandbox else ""
+    face["id"] = clip.request_id
+    _with_clip(face, clip)
+    return face
+
+
+def clip_lines(clip: Clip) -> list[Line]:
+    """What is known of a finished clip: length, size, seed, the time it took."""
+    lines: list[Line] = [[f"{clip.duration_seconds:.1f} s"], [f"{clip.width} × {clip.height}"]]
+    if clip.request is not None and clip.request.seed is not None:
+        seed = clip.request.seed
+        lines += [["random seed" if seed == wire.RANDOM_SEED else f"seed {seed}"]]
+    if clip.took_seconds is not None:
+        lines += [[f"took {seconds(clip.took_seconds)}"]]
+    return lines
+
+
+def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = None) -> list[Line]:
+    """The lines under the bar: figure, times, and what the request budget is doing."""
+    if view.state == wire.COMPLETED:
+        return clip_lines(clip) if clip is not None else _fetching(view)
+    if view.state in _FINAL:
+        return [["Nothing was sent."]] if view.state == "cancelled" else []
+    waits: Line | None = None
+    if view.waiting_seconds is not None and (view.watched or view.state == "sending"):
+        budget = f"The key's {requests_limit} requests are" if requests_limit else "The key's requests are"
+        verb = "Sending" if view.state == "sending" else "Asking again"
+        waits = [f"{budget} used up. {verb} in ", _counting(view.waiting_seconds, -1), "."]
+    if view.state == "sending":
+        return [waits or ["Being sent."]]
+    so_far: Line = [_counting(view.elapsed_seconds, 1), " so far"]
+    lines = [_figure(view), so_far]
+    if not view.watched:
+        return lines[1:]
+    if waits:
+        return [*lines, waits]
+    if view.asked_seconds_ago is not None:
+        asked: Line = ["asked ", _counting(view.asked_seconds_ago, 1), " ago"]
+        if view.next_ask_in_seconds is not None:
+            asked += [", next in ", _counting(view.next_ask_in_seconds, -1)]
+        lines.append(asked)
+    return lines
+
+
+def facts_words(service: str, facts: Facts) -> dict[str, Any]:
+    """The line on top of the Studio."""
+    left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
+    return {
+        "service": service,
+        "balance": "" if facts.balance_usd is None else dollars(facts.balance_usd),
+        "left": left,
+        "limit": limit,
+        "text": f"{left} request{'' if left == 1 else 's'} left",
+    }
+
+
+def form_words(balance_usd: float | None) -> dict[str, Any]:
+    """What the form says: for each length from 1 s its cost, what the balance becomes, and why it is off.
+
+    All lengths at once, so that the page answers a moved slider without asking.
+    """
+    lengths = []
+    for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
+        cost = wire.cost_usd(length)
+        line, off = f"{length} s × {dollars(wire.PRICE_USD_PER_SECOND)}", ""
+        if balance_usd is not None and cost > balance_usd + 1e-9:
+            off = f"The balance is {dollars(balance_usd)}; this clip needs about {dollars(cost)}."
+        elif balance_usd is not None:
+            line += f" · leaves {dollars(balance_usd - cost)}"
+        lengths.append({"line": line, "button": f"Generate · {dollars(cost)}", "off": off})
+    return {
+        "lengths": lengths,
+        "no_prompt": "Write a prompt first.",
+        "no_image": "Choose an image first.",
+        "bad_seed": "The seed must be a whole number.",
+        "busy": "The kernel is busy or gone. If it is busy, the clip is sent once, when it is free.",
+    }
+
+
+def image_words(width: int, height: int, kind: str, size_bytes: int, notes: Sequence[str]) -> str:
+    """What a chosen image is, and what was changed in it."""
+    size = f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e6 else f"{max(1, round(size_bytes / 1e3))} kB"
+    return " · ".join([f"{width} × {height}", kind, size, *notes])
+
+
+def _counting(value: float, rate: float) -> list[float]:
+    return [round(value, 1), rate]
+
+
+def _figure(view: JobView) -> Line:
+    if view.state == wire.PENDING:
+        line: Line = ["Accepted, not begun yet"]
+    elif view.progress is None:
+        line = ["No figure yet" if view.state == wire.PROCESSING else "Not finished yet"]
+    else:
+        line = [f"{int(view.progress * 100)} %"]
+    if view.remaining_seconds is not None and view.watched:
+        line += [" · about ", _counting(view.remaining_seconds, -1), " left"]
+    return line
+
+
+def _fetching(view: JobView) -> list[Line]:
+    if view.error:
+        return []
+    return [["Fetching the clip" + ("" if view.download is None else f" · {int(view.download * 100)} %")]]
+
+
+def _note(view: JobView, final: bool) -> str:
+    if view.error:
+        return view.error
+    if view.state == "uncertain":
+        bill = "" if view.estimated_cost_usd is None else f" {dollars(view.estimated_cost_usd)}"
+        return (
+            "The connection broke before the service answered. It may be making this clip, and it may bill"
+            f"{bill or ' it'}. Reelbook didn't send it again."
+        )
+    if not final and not view.watched:
+        return NOT_WATCHING
+    return ""
+
+
+def _aside(view: JobView) -> str:
+    if view.state == wire.FAILED:
+        text = "Whether failed jobs are billed isn't documented."
+        before, after = view.balance_before_usd, view.balance_after_usd
+        if before is not None and after is not None:
+            text += f" Your balance went from {dollars(before)} to {dollars(after)}."
+        return text
+    if view.state == "refused":
+        return "The service took no job."
+    if view.state not in _STATES:
+        return "Reelbook doesn't know this state. It goes on asking."
+    return ""
+
+
+def _bar(view: JobView, final: bool, clip: Clip | None) -> str:
+    if view.state == wire.COMPLETED and clip is None and not view.error:
+        return "figure"
+    if final:
+        return ""
+    return "open" if view.progress is None else "figure"
+
+
+def _money(view: JobView) -> str:
+    if view.cost_usd is not None:
+        return dollars(view.cost_usd)
+    if view.estimated_cost_usd is None or view.state in {wire.FAILED, "refused", "cancelled"}:
+        return ""
+    return f"about {dollars(view.estimated_cost_usd)}"
+
+
+def _actions(
+    view: JobView, request: JobRequest | None, request_id: str | None, clip: Clip | None, final: bool
+) -> list[list[str]]:
+    actions = []
+    if view.state == "sending":
+        actions.append(["cancel", "Don't send"])
+    elif not final:
+        actions.append(["stop", "Stop watching"] if view.watched else ["watch", "Watch again"])
+    elif view.state == wire.COMPLETED and clip is None and view.error:
+        actions.append(["watch", "Fetch again"])
+    if final and request is not None:
+        verb = "Send again" if view.state in {"refused", "uncertain"} else "Again"
+        actions.append(["again", f"{verb} · {dollars(request.estimated_cost_usd)}"])
+    if request_id:
+        actions.append(["copy", "Copy id"])
+    return actions
+
+
+def _shape(request: JobRequest | None, clip: Clip | None) -> list[int]:
+    if clip is not None:
+        return [clip.width, clip.height]
+    if request is not None and request.image is not None:
+        return [request.image.width, request.image.height]
+    return _SIZES.get((request.aspect_ratio if request else None) or "", _SIZES["16:9"])
+
+
+def _with_clip(face: Face, clip: Clip) -> None:
+    # Only a change of this number matters: the page then loads the clip anew.
+    face["clip"] = zlib.crc32(str(clip.path).encode()) + 1
+    face["file"] = file_name(clip.request, clip.request_id)
+    face["codec"] = clip.info.codec
+    face["actions"] = [*face["actions"], ["save", "Save"]]

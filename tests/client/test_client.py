@@ -1,0 +1,225 @@
+"""AsyncClient against servers that answer wrongly or not at all; the right answers are in tests/contract."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.raw_server import Exchange, raw_server
+
+from reelbook import errors
+from reelbook.client import AsyncClient, retries
+
+KEY = "sk-planted-client"
+pytestmark = pytest.mark.anyio
+
+JSON = {"content-type": "application/json"}
+ACCEPTED = json.dumps({"request_id": "req_1", "status": "pending"}).encode()
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+
+
+def short(exchange: Exchange) -> None:
+    exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{")
+
+
+def never(exchange: Exchange) -> None:
+    exchange.connection.settimeout(3)
+    exchange.connection.recv(1)
+
+
+def drip(exchange: Exchange) -> None:
+    exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n")
+    exchange.connection.settimeout(0.05)
+    for _ in range(40):
+        exchange.send(b" ")
+        try:
+            if not exchange.connection.recv(1):
+                return
+        except TimeoutError:
+            continue
+
+
+LOST: list[tuple[str, Callable[[Exchange], None]]] = [
+    ("reset", Exchange.reset),
+    ("closed without an answer", lambda e: None),
+    ("short body", short),
+    ("garbage", lambda e: e.send(b"\0\1garbage\r\n\r\n")),
+    ("no answer", never),
+    ("drip", drip),
+    ("500", lambda e: e.answer(500)),
+    ("503", lambda e: e.answer(503)),
+    ("html", lambda e: e.answer(200, b"<html>")),
+    ("no id", lambda e: e.answer(200, b"{}")),
+    ("broken gzip", lambda e: e.answer(200, b"xx", {"content-encoding": "gzip"})),
+]
+
+
+@pytest.mark.parametrize("fault", [pytest.param(f, id=n) for n, f in LOST])
+async def test_a_submission_whose_answer_is_lost_is_uncertain_and_sent_once(
+    fault: Callable[[Exchange], None],
+) -> None:
+    """What may have been accepted is never sent again."""
+    with raw_server(fault) as service:
+        async with AsyncClient(KEY, service.url, deadline_seconds=0.5) as client:
+            with pytest.raises(errors.SubmissionUncertain, match=r"not sent again") as uncertain:
+                await client.text_to_video("a fox")
+    assert len(service.seen) == 1
+    assert uncertain.value.estimated_cost_usd == 0.25
+
+
+async def test_a_submission_that_never_arrived_is_no_uncertain_one() -> None:
+    """A refused connection says that nothing was sent."""
+    with raw_server(lambda e: None) as gone:
+        pass
+    async with AsyncClient(KEY, gone.url) as client:
+        with pytest.raises(errors.ServiceUnreachable, match="Nothing was sent"):
+            await client.text_to_video("a fox")
+
+
+async def test_an_upload_broken_off_half_way_cant_have_been_accepted() -> None:
+    """A service that closes before the image is through has no complete request to accept or bill."""
+
+    def refuse_early(exchange: Exchange) -> None:
+        raise AssertionError("the request never gets here whole")
+
+    with raw_server(refuse_early, read_at_most=1000) as service:
+        async with AsyncClient(KEY, service.url, max_image_bytes=30_000_000, max_image_side=8000) as client:
+            noise = np.random.default_rng(1).integers(0, 256, (3000, 3000, 3), np.uint8)
+            with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
+                await client.image_to_video(noise, "zoom in")
+
+
+async def test_a_question_is_asked_again_after_a_fault() -> None:
+    """GETs survive resets and 5xx."""
+    faults = iter(
+        [Exchange.reset, lambda e: e.answer(503), lambda e: e.answer(200, b'{"balance_usd": "3"}', JSON)]
+    )
+    with raw_server(lambda e: next(faults)(e)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            assert (await client.balance()).balance_usd == 3.0
+    assert len(service.seen) == 3
+
+
+async def test_a_rate_limited_submission_is_sent_again() -> None:
+    """429 certainly had no effect, so the same request goes out once more."""
+    answers = iter([lambda e: e.answer(429, b"{}", {"retry-after": "0"}), lambda e: e.answer(200, ACCEPTED)])
+    sending: list[bool] = []
+    with raw_server(lambda e: next(answers)(e)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            accepted = await client.text_to_video("a fox", on_sending=sending.append)
+    assert accepted.request_id == "req_1"
+    assert sending == [True, False, True]
+    assert service.seen[0].body == service.seen[1].body
+
+
+async def test_every_submission_uses_a_connection_of_its_own() -> None:
+    """A kept connection that the server closes just then would leave a paid request uncertain."""
+    with raw_server(lambda e: e.answer(200, ACCEPTED)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            for _ in range(3):
+                await client.text_to_video("a fox")
+    assert [e.header("connection") for e in service.seen] == ["close"] * 3
+
+
+async def test_an_answer_that_echoes_the_key_doesnt_put_it_into_the_error() -> None:
+    """A debugging service's echo is masked."""
+    with raw_server(lambda e: e.answer(400, e.head.encode())) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.BadRequest) as refused:
+                await client.balance()
+    assert KEY in service.seen[0].head
+    assert KEY not in f"{refused.value} {refused.value.answer}"
+    assert "***" in refused.value.answer.extract
+
+
+async def test_the_key_isnt_sent_along_a_redirect() -> None:
+    """A redirect of the API is an error; nothing follows it."""
+    with raw_server(lambda e: e.answer(200, b"{}")) as elsewhere:
+        with raw_server(lambda e: e.answer(307, headers={"location": elsewhere.url})) as service:
+            async with AsyncClient(KEY, service.url) as client:
+                with pytest.raises(errors.UnexpectedAnswer, match="307"):
+                    await client.balance()
+    assert elsewhere.seen == []
+
+
+async def test_an_endless_answer_is_broken_off() -> None:
+    """A body without end doesn't fill the memory."""
+
+    def endless(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
+        for _ in range(200):
+            exchange.send(b"x" * 100_000)
+
+    with raw_server(endless) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.UnexpectedAnswer, match="far too long"):
+                await client.balance()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ({"prompt": " "}, errors.InvalidPrompt),
+        ({"prompt": "a", "duration_seconds": 11}, errors.InvalidDuration),
+        ({"prompt": "a", "aspect_ratio": "21:9"}, errors.InvalidAspectRatio),
+        ({"prompt": "a", "seed": 1.5}, errors.InvalidSeed),
+    ],
+)
+async def test_misuse_raises_before_anything_is_sent(
+    arguments: dict[str, object], kind: type[Exception]
+) -> None:
+    """A bad argument costs no request."""
+    with raw_server(lambda e: e.answer(200, ACCEPTED)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(kind):
+                await client.text_to_video(**arguments)  # type: ignore[arg-type]  # wrong on purpose
+    assert service.seen == []
+
+
+async def test_an_image_that_is_none_raises_before_anything_is_sent() -> None:
+    """Text in place of a picture costs no request."""
+    with raw_server(lambda e: e.answer(200, ACCEPTED)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.InvalidImage):
+                await client.image_to_video(b"hello, not a picture", "move")
+    assert service.seen == []
+
+
+@pytest.mark.parametrize("missing", ["api_key", "base_url"])
+def test_a_missing_key_or_address_is_named(missing: str) -> None:
+    """The error says which setting to set."""
+    given = {"api_key": KEY, "base_url": "http://127.0.0.1:9"}
+    del given[missing]
+    with pytest.raises(errors.ConfigurationError, match=f"REELBOOK_{missing.upper()}"):
+        AsyncClient(**given)  # type: ignore[arg-type]  # a dict of the two arguments
+
+
+async def test_a_watch_outlives_faults_and_unknown_states() -> None:
+    """Errors, a strange word and an early 404 don't end it."""
+    bodies = [
+        lambda e: e.answer(404, b"{}"),
+        lambda e: e.answer(500),
+        lambda e: e.answer(200, b'{"request_id": "r", "status": "warming_up"}'),
+        lambda e: e.answer(200, b'{"request_id": "r", "status": "completed", "video_url": "u"}'),
+    ]
+    answers = iter(bodies)
+    with raw_server(lambda e: next(answers)(e)) as service, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reelbook.client.polling.next_ask_seconds", lambda *_: 0.0)
+        async with AsyncClient(KEY, service.url) as client:
+            seen = [o async for o in client.watch("r")]
+    assert [type(o.error).__name__ for o in seen if o.error] == ["NotFound", "ServerError"]
+    assert [o.status.status for o in seen if o.status] == ["warming_up", "completed"]
+
+
+async def test_waiting_ends_at_its_timeout_and_says_that_the_job_goes_on() -> None:
+    """A timeout is no failure of the job."""
+    with raw_server(lambda e: e.answer(200, b'{"request_id": "r", "status": "pending"}')) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.WaitTimeout, match="goes on"):
+                await client.wait("r", timeout_seconds=0.05)

@@ -1,0 +1,186 @@
+"""Downloads against servers that break, move and lie."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.raw_server import Exchange, raw_server
+
+from reelbook.client import downloads, retries
+from reelbook.client.transport import Transport
+from reelbook.errors import DownloadFailed, NotAVideo
+from reelbook.sandbox.render import Spec, render
+from reelbook.secret import Secret
+
+KEY = "sk-planted-download"
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def mp4() -> bytes:
+    return render(Spec("a blue boat at sea", 1, "1:1", 7)).mp4
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+
+
+async def fetch(own: str, url: str, path: Path, **more: object) -> Path:
+    transport = Transport(own, Secret(KEY))
+    try:
+        return await downloads.download(transport, url, path, rng=random.Random(1), **more)  # type: ignore[arg-type]  # passed through
+    finally:
+        await transport.aclose()
+
+
+def serving(data: bytes, pieces: int = 1) -> Callable[[Exchange], None]:
+    """Serves byte ranges of `data`, and breaks the connection after 1/`pieces` of it each time."""
+
+    def handle(exchange: Exchange) -> None:
+        start = int((exchange.header("range") or "bytes=0-")[6:].rstrip("-"))
+        headers = [
+            f"HTTP/1.1 {206 if start else 200} X",
+            'etag: "v1"',
+            f"content-length: {len(data) - start}",
+        ]
+        if start:
+            headers.append(f"content-range: bytes {start}-{len(data) - 1}/{len(data)}")
+        exchange.send("\r\n".join(headers).encode() + b"\r\n\r\n")
+        exchange.send(data[start : start + len(data) // pieces + 1])
+
+    return handle
+
+
+async def test_three_broken_connections_on_another_origin_end_in_a_whole_file_without_the_key(
+    mp4: bytes, tmp_path: Path
+) -> None:
+    """The download goes on where it broke, is whole and playable, and no request carried the key."""
+    told: list[tuple[int, int | None]] = []
+    with raw_server(serving(mp4, pieces=4)) as files, raw_server(lambda e: e.answer(500)) as own:
+        path = await fetch(
+            own.url, f"{files.url}/clip.mp4", tmp_path / "clip.mp4", report=lambda *x: told.append(x)
+        )
+    assert path.read_bytes() == mp4
+    assert len(files.seen) == 4
+    assert [e.header("range") is not None for e in files.seen] == [False, True, True, True]
+    assert not any(KEY in e.head for e in files.seen)
+    assert own.seen == []
+    assert told[-1] == (len(mp4), len(mp4))
+    assert [p.name for p in tmp_path.iterdir()] == ["clip.mp4"]
+
+
+async def test_a_part_left_by_a_killed_process_is_gone_on_with(mp4: bytes, tmp_path: Path) -> None:
+    """What an earlier process fetched isn't fetched again."""
+    (tmp_path / "clip.mp4.part").write_bytes(mp4[:1000])
+    (tmp_path / "clip.mp4.part.json").write_text(json.dumps({"validator": '"v1"', "total": len(mp4)}))
+    with raw_server(serving(mp4)) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+    assert [e.header("range") for e in files.seen] == ["bytes=1000-"]
+    assert files.seen[0].header("if-range") == '"v1"'
+
+
+async def test_a_part_of_another_version_is_thrown_away(mp4: bytes, tmp_path: Path) -> None:
+    """A server that answers with the whole file starts it anew."""
+    (tmp_path / "clip.mp4.part").write_bytes(b"old" * 999)
+    (tmp_path / "clip.mp4.part.json").write_text('{"validator": "\\"v0\\"", "total": 5000}')
+    with raw_server(lambda e: e.answer(200, mp4, {"etag": '"v1"'})) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+
+
+async def test_a_part_without_a_note_of_its_version_is_not_trusted(mp4: bytes, tmp_path: Path) -> None:
+    """Bytes of unknown origin aren't joined to others."""
+    (tmp_path / "clip.mp4.part").write_bytes(b"?" * 500)
+    with raw_server(serving(mp4)) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+    assert files.seen[0].header("range") is None
+
+
+async def test_the_own_origin_gets_the_key_only_when_it_asks(mp4: bytes, tmp_path: Path) -> None:
+    """A 401 from exactly the service's own origin is answered with the key, once."""
+
+    def handle(exchange: Exchange) -> None:
+        exchange.answer(200, mp4) if exchange.header("authorization") else exchange.answer(401)
+
+    with raw_server(handle) as own:
+        await fetch(own.url, f"{own.url}/clip.mp4", tmp_path / "clip.mp4")
+    assert [e.header("authorization") for e in own.seen] == [None, f"Bearer {KEY}"]
+
+
+async def test_another_origin_never_gets_the_key(tmp_path: Path) -> None:
+    """A 401 from elsewhere is a refusal."""
+    with raw_server(lambda e: e.answer(401)) as files:
+        with pytest.raises(DownloadFailed, match="401"):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert [e.header("authorization") for e in files.seen] == [None]
+
+
+async def test_the_key_doesnt_follow_a_redirect_to_another_origin(mp4: bytes, tmp_path: Path) -> None:
+    """The own origin, given the key, sends elsewhere: the key stays."""
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+
+        def handle(exchange: Exchange) -> None:
+            there = {"location": f"{files.url}/clip.mp4"}
+            exchange.answer(302, headers=there) if exchange.header("authorization") else exchange.answer(401)
+
+        with raw_server(handle) as own:
+            await fetch(own.url, f"{own.url}/clip.mp4", tmp_path / "clip.mp4")
+    assert [e.header("authorization") for e in files.seen] == [None]
+
+
+async def test_redirects_without_end_are_an_error(tmp_path: Path) -> None:
+    """A circle of redirects ends."""
+    with raw_server(lambda e: e.answer(302, headers={"location": "/again"})) as files:
+        with pytest.raises(DownloadFailed, match="without end"):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert len(files.seen) == downloads.MAX_REDIRECTS + 1
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/clip.mp4", "clip.mp4"])
+async def test_only_http_addresses_are_fetched(url: str, tmp_path: Path) -> None:
+    """A service can't make the client read this machine's files."""
+    with pytest.raises(DownloadFailed, match="no http address"):
+        await fetch("http://127.0.0.1:9", url, tmp_path / "clip.mp4")
+
+
+async def test_what_isnt_a_video_is_not_kept(tmp_path: Path) -> None:
+    """A page in place of a clip is found out and leaves nothing behind."""
+    with raw_server(lambda e: e.answer(200, b"<html>login</html>" * 100, {"etag": '"x"'})) as files:
+        with pytest.raises(NotAVideo):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_server_that_brings_nothing_is_given_up_and_the_part_kept(mp4: bytes, tmp_path: Path) -> None:
+    """After several fruitless attempts the error says what is kept, and the next call goes on from there."""
+    broken = True
+
+    def handle(exchange: Exchange) -> None:
+        if broken and len(files.seen) > 1:
+            exchange.reset()
+        else:
+            serving(mp4, pieces=2 if broken else 1)(exchange)
+
+    with raw_server(handle) as files:
+        with pytest.raises(DownloadFailed, match="are kept"):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+        kept = (tmp_path / "clip.mp4.part").stat().st_size
+        broken = False
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert files.seen[-1].header("range") == f"bytes={kept}-"
+    assert path.read_bytes() == mp4
+
+
+async def test_a_file_that_is_there_is_not_fetched_again(mp4: bytes, tmp_path: Path) -> None:
+    """A clip on the disk costs no request."""
+    (tmp_path / "clip.mp4").write_bytes(mp4)
+    with raw_server(lambda e: e.answer(500)) as files:
+        await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert files.seen == []

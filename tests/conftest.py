@@ -1,0 +1,46 @@
+"""What every test stands on: no setting of the person's, a home of its own, and no live service."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+
+# Gone before anything is imported or started: no test, kernel or subprocess may find a person's key.
+LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("REELBOOK_")}
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--live", action="store_true", help="let the contract suite talk to the configured service"
+    )
+    parser.addoption("--max-spend", type=float, default=None, help="what --live may spend, in USD")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A REELBOOK_HOME of the test's own; a sandbox process started in it is stopped at the end."""
+    folder = tmp_path / "reelbook-home"
+    monkeypatch.setenv("REELBOOK_HOME", str(folder))
+    yield folder
+    server.stop(folder)
+
+
+@pytest.fixture
+def sandbox(home: Path) -> Iterator[Sandbox]:
+    """A sandbox in a thread of the test, as fast as it can be and without a rate limit."""
+    with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as running:
+        running.settings(rate_limiting=False)
+        yield running

@@ -1,0 +1,83 @@
+"""What the sandbox's tests stand on: clips that are there at once, and plain HTTP to a sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextlib import AbstractContextManager
+from typing import Any
+
+import httpx
+
+from reelbook.sandbox.handle import Sandbox
+from reelbook.sandbox.render import Rendered, Spec
+
+NOON = 1_800_000_000.0
+CLIP = bytes(range(256)) * 4
+
+
+class InstantExecutor(Executor):
+    """Gives every clip at once, as `CLIP` of the length asked for; while `holding`, when told to."""
+
+    def __init__(self) -> None:
+        self.specs: list[Spec] = []
+        self.holding = False
+        self.held: list[Callable[[], None]] = []
+        self.longer_seconds = 0.0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The drawn clip."""
+        spec: Spec = args[0]
+        self.specs.append(spec)
+        future: Future[Any] = Future()
+
+        def finish() -> None:
+            future.set_result(Rendered(CLIP, spec.seconds + self.longer_seconds))
+
+        self.held.append(finish) if self.holding else finish()
+        return future
+
+
+class Client:
+    """Plain HTTP to a sandbox, with its key: no code of the package's own client."""
+
+    def __init__(self, sandbox: Sandbox, http: httpx.Client, executor: InstantExecutor) -> None:
+        self.sandbox = sandbox
+        self.http = http
+        self.executor = executor
+
+    def get(self, path: str, **kwargs: Any) -> httpx.Response:
+        """GET with the key."""
+        return self.http.get(path, **kwargs)
+
+    def submit(self, prompt: str = "a fox", **fields: Any) -> str:
+        """Submit a text-to-video job and return its id."""
+        answer = self.http.post("/api/v1/generate/text-to-video", json={"prompt": prompt, **fields})
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["request_id"])
+
+    def status(self, request_id: str) -> dict[str, Any]:
+        """The body of a job's status."""
+        answer = self.http.get(f"/api/v1/status/{request_id}")
+        assert answer.status_code == 200, answer.text
+        body: dict[str, Any] = answer.json()
+        return body
+
+    def wait(self, request_id: str) -> dict[str, Any]:
+        """The body of a job's status once it is neither pending nor processing (its time must be up)."""
+        while True:
+            body = self.status(request_id)
+            if body["status"] in ("completed", "failed"):
+                return body
+
+
+Open = Callable[..., AbstractContextManager[Client]]
+
+
+def http_client(sandbox: Sandbox) -> httpx.Client:
+    """A bare HTTP client that sends the sandbox's key."""
+    return httpx.Client(
+        base_url=sandbox.url,
+        headers={"Authorization": f"Bearer {sandbox.api_key.reveal()}"},
+        trust_env=False,
+    )

@@ -1,0 +1,523 @@
+"""The service's interface over a real socket: what is accepted, what is refused, and with which words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sandbox.doubles import CLIP, NOON, Client, Open
+
+from reelbook.sandbox.clock import Clock
+
+TEXT = "/api/v1/generate/text-to-video"
+IMAGE = "/api/v1/generate/image-to-video"
+
+
+def test_a_job_goes_from_pending_over_processing_to_completed(
+    client: Client, executor: InstantExecutor
+) -> None:
+    """Each state has its fields, the progress rises, and the clip can be fetched without a key."""
+    client.executor.longer_seconds = 0.5
+    answer = client.http.post(TEXT, json={"prompt": "a fox", "duration_seconds": 3})
+    accepted = answer.json()
+    request_id = accepted.pop("request_id")
+    assert accepted == {"status": "pending", "estimated_cost_usd": 0.15, "estimated_duration_seconds": 3}
+
+    estimated = {"request_id": request_id, "estimated_cost_usd": 0.15}
+    assert client.status(request_id) == estimated | {"status": "pending"}
+    client.sandbox.advance(1.5)
+    assert client.status(request_id) == estimated | {"status": "processing", "progress": 0}
+    client.sandbox.advance(4.25)
+    assert client.status(request_id) == estimated | {"status": "processing", "progress": 50}
+    client.sandbox.advance(4.25)
+    done = client.status(request_id)
+    url = done.pop("video_url")
+    assert done == {
+        "request_id": request_id,
+        "status": "completed",
+        "duration_seconds": 3.5,
+        "cost_usd": 0.175,
+    }
+    assert url.startswith(f"{client.sandbox.url}/videos/")
+    fetched = httpx.get(url, trust_env=False)
+    assert (fetched.content, fetched.headers["content-type"]) == (CLIP, "video/mp4")
+    assert fetched.headers["cache-control"] == "private"
+    balance = client.get("/api/v1/billing/balance").json()
+    assert balance == {"balance_usd": 24.825, "total_spent_usd": 0.175}
+
+
+def test_a_job_stands_at_99_until_its_clip_is_drawn(client: Client) -> None:
+    """However long the drawing takes, nothing is completed without a clip."""
+    client.executor.holding = True
+    request_id = client.submit()
+    client.sandbox.advance(600)
+    assert client.status(request_id)["progress"] == 99
+    for finish in client.executor.held:
+        finish()
+    assert client.wait(request_id)["status"] == "completed"
+
+
+def test_what_was_asked_for_reaches_the_drawing(shared: Client, still: Any) -> None:
+    """Prompt, length, shape, seed and image arrive as they were sent; defaults are the interface's."""
+    shared.executor.specs.clear()
+    shared.wait(
+        shared.submit("ein Fuchs im Schnee ❄", duration_seconds=10, aspect_ratio="9:16", seed=-(2**70))
+    )
+    shared.wait(shared.submit("plain"))
+    photo = still((360, 640), "JPEG")
+    answer = shared.http.post(
+        IMAGE, files={"image": ("p.jpg", photo)}, data={"prompt": "it sways", "duration_seconds": "2"}
+    )
+    shared.wait(answer.json()["request_id"])
+    first, second, third = shared.executor.specs
+    assert (first.prompt, first.seconds, first.aspect_ratio, first.seed) == (
+        "ein Fuchs im Schnee ❄",
+        10,
+        "9:16",
+        -(2**70),
+    )
+    assert (second.seconds, second.aspect_ratio, second.image) == (5, "16:9", None)
+    assert second.seed >= 0
+    assert (third.prompt, third.seconds, third.aspect_ratio, third.image) == ("it sways", 2, "9:16", photo)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"prompt": ""},
+        {"prompt": " \n\t"},
+        {"prompt": None},
+        {"prompt": 7},
+        {"prompt": ["a fox"]},
+        {"prompt": "x" * 2001},
+        {"prompt": "half a \ud83d"},
+        {"prompt": "a fox", "duration_seconds": 0},
+        {"prompt": "a fox", "duration_seconds": 11},
+        {"prompt": "a fox", "duration_seconds": 5.5},
+        {"prompt": "a fox", "duration_seconds": 5.0},
+        {"prompt": "a fox", "duration_seconds": "5"},
+        {"prompt": "a fox", "duration_seconds": True},
+        {"prompt": "a fox", "duration_seconds": None},
+        {"prompt": "a fox", "duration_seconds": float("nan")},
+        {"prompt": "a fox", "aspect_ratio": "4:3"},
+        {"prompt": "a fox", "aspect_ratio": ""},
+        {"prompt": "a fox", "aspect_ratio": None},
+        {"prompt": "a fox", "aspect_ratio": ["16:9"]},
+        {"prompt": "a fox", "seed": 1.5},
+        {"prompt": "a fox", "seed": "7"},
+        {"prompt": "a fox", "seed": False},
+        {"prompt": "a fox", "seed": None},
+        [],
+        ["prompt"],
+        "a fox",
+        7,
+        None,
+    ],
+    ids=lambda body: json.dumps(body)[:60],
+)
+def test_an_invalid_text_to_video_payload_is_a_400(shared: Client, body: object) -> None:
+    """Wrong types and values out of bounds are refused with a reason, and nothing is made."""
+    _refused(
+        shared.http.post(TEXT, content=json.dumps(body), headers={"Content-Type": "application/json"}), 400
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"", "application/json"),
+        (b"{", "application/json"),
+        (b'{"prompt": "a fox"} and', "application/json"),
+        (b'{"prompt": "\xff"}', "application/json"),
+        (b"[" * 100_000, "application/json"),
+        (b'{"prompt": "a fox", "seed": ' + b"9" * 5000 + b"}", "application/json"),
+        (b'{"prompt": "a fox"}', "text/plain"),
+        (b'{"prompt": "a fox"}', ""),
+        (b"prompt=a+fox", "application/x-www-form-urlencoded"),
+    ],
+    ids=["empty", "cut off", "trailing", "no UTF-8", "deep", "long number", "text", "untyped", "form"],
+)
+def test_a_body_that_is_no_json_object_is_a_400(shared: Client, content: bytes, content_type: str) -> None:
+    """What can't be read as JSON, or doesn't say that it is, is refused."""
+    _refused(shared.http.post(TEXT, content=content, headers={"Content-Type": content_type}), 400)
+
+
+def test_a_prompt_of_2000_characters_is_taken(shared: Client) -> None:
+    """The limit counts characters, not bytes, and belongs to what is allowed."""
+    shared.submit("❄" * 2000)
+
+
+def test_an_enormous_json_body_is_a_413(shared: Client) -> None:
+    """JSON is read up to a mebibyte."""
+    body = b'{"prompt": "' + b"x" * 2**20 + b'"}'
+    _refused(shared.http.post(TEXT, content=body, headers={"Content-Type": "application/json"}), 413)
+
+
+def test_unknown_fields_are_ignored(shared: Client) -> None:
+    """A field that the interface doesn't name changes nothing."""
+    shared.submit("a fox", negative_prompt="no dogs")
+
+
+@pytest.mark.parametrize(
+    ("parts", "data"),
+    [
+        ({}, {"prompt": "it sways"}),
+        ({"image": "png"}, {}),
+        ({"image": "png"}, {"prompt": "  "}),
+        ({"image": "png"}, {"prompt": "x" * 2001}),
+        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "5.5"}),
+        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": ""}),
+        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "five"}),
+        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": " 5"}),
+        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "٥"}),
+        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "0"}),
+        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "-1"}),
+        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "11"}),
+        ({"image": "png"}, {"prompt": ["it sways", "it nods"]}),
+        ({"image": "gif"}, {"prompt": "it sways"}),
+        ({"image": "text"}, {"prompt": "it sways"}),
+        ({"image": "empty"}, {"prompt": "it sways"}),
+        ({"image": "png", "prompt": "png"}, {}),
+        ({"image": "png", "duration_seconds": "png"}, {"prompt": "it sways"}),
+    ],
+    ids=repr,
+)
+def test_an_invalid_image_to_video_payload_is_a_400(
+    shared: Client, still: Any, parts: dict[str, str], data: dict[str, Any]
+) -> None:
+    """Missing parts, wrong lengths and files that are no JPEG or PNG are refused with a reason."""
+    contents = {"png": still(), "gif": still(kind="GIF"), "text": b"a fox", "empty": b""}
+    files = {name: ("f.bin", contents[kind]) for name, kind in parts.items()} or {"other": ("f", b"x")}
+    _refused(shared.http.post(IMAGE, files=files, data=data), 400)
+
+
+def test_an_image_sent_as_text_is_a_400(shared: Client) -> None:
+    """The image must be a file part."""
+    body = '--b\r\nContent-Disposition: form-data; name="image"\r\n\r\nx\r\n--b--\r\n'
+    _refused(
+        shared.http.post(IMAGE, content=body, headers={"Content-Type": "multipart/form-data; boundary=b"}),
+        400,
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b'{"prompt": "it sways"}', "application/json"),
+        (b"prompt=it+sways", "application/x-www-form-urlencoded"),
+        (b"anything", "multipart/form-data"),
+        (b"anything", "multipart/form-data; boundary=b"),
+        (b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n", "multipart/form-data; boundary=b"),
+    ],
+)
+def test_a_body_that_is_no_multipart_form_is_a_400(shared: Client, content: bytes, content_type: str) -> None:
+    """What is no multipart body, or a broken one, is refused."""
+    _refused(shared.http.post(IMAGE, content=content, headers={"Content-Type": content_type}), 400)
+
+
+def test_too_large_an_image_is_a_413(shared: Client, still: Any) -> None:
+    """The limit holds for the image itself, whether or not the body says how long it is."""
+    image = still((200, 200), "PNG")
+    shared.sandbox.settings(max_image_bytes=len(image))
+    try:
+        fits = shared.http.post(IMAGE, files={"image": ("f", image)}, data={"prompt": "it sways"})
+        assert fits.status_code == 200
+        shared.sandbox.settings(max_image_bytes=len(image) - 1)
+        _refused(shared.http.post(IMAGE, files={"image": ("f", image)}, data={"prompt": "it sways"}), 413)
+        huge = {"image": ("f", b"\x89PNG" + bytes(2_000_000))}
+        _refused(shared.http.post(IMAGE, files=huge, data={"prompt": "it sways"}), 413)
+        ready = httpx.Request("POST", shared.sandbox.url, files=huge, data={"prompt": "it sways"})
+        content, headers = ready.read(), {"Content-Type": ready.headers["content-type"]}
+        pieces = (content[i : i + 50_000] for i in range(0, len(content), 50_000))
+        _refused(shared.http.post(IMAGE, content=pieces, headers=headers), 413)
+    finally:
+        shared.sandbox.settings(max_image_bytes=10 * 2**20)
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Bearer ", "Bearer sk-sandbox-wrong", "Basic {key}", "{key}"]
+)
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/api/v1/keys"), ("POST", TEXT), ("GET", "/api/v1/status/x")]
+)
+def test_without_a_valid_key_nothing_is_answered(
+    shared: Client, header: str | None, method: str, path: str
+) -> None:
+    """A missing, malformed or unknown key is a 401 that says which scheme is wanted."""
+    headers = {} if header is None else {"Authorization": header.format(key=shared.sandbox.api_key.reveal())}
+    answer = httpx.request(method, shared.sandbox.url + path, headers=headers, trust_env=False)
+    assert (answer.status_code, answer.json()) == (401, {"detail": "Invalid API key"})
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert "x-ratelimit-limit" not in answer.headers
+
+
+def test_unknown_ids_and_paths_are_404(shared: Client) -> None:
+    """Each with a JSON body."""
+    _refused(shared.get("/api/v1/status/req_unknown"), 404)
+    _refused(shared.http.delete("/api/v1/keys/key_unknown"), 404)
+    for path in (
+        "/",
+        "/api/v2/keys",
+        "/api/v1/status",
+        "/api/v1/keys/",
+        "/videos/no.mp4",
+        "/videos/..%2fx.mp4",
+    ):
+        assert shared.get(path).status_code == 404, path
+        assert list(shared.get(path).json()) == ["detail"]
+
+
+def test_a_wrong_method_is_a_405(shared: Client) -> None:
+    """With a JSON body and the methods that there are."""
+    answer = shared.http.put("/api/v1/keys")
+    assert (answer.status_code, list(answer.json())) == (405, ["detail"])
+    assert {"GET", "POST"} <= set(answer.headers["allow"].replace(" ", "").split(","))
+
+
+def test_a_head_request_is_answered_without_a_body(shared: Client) -> None:
+    """HEAD is GET without the body."""
+    answer = shared.http.head("/api/v1/billing/balance")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_the_rate_limit_is_told_and_kept(client: Client) -> None:
+    """Ten requests a minute, each told by three headers; the eleventh is a 429 and doesn't count."""
+    left = [client.get("/api/v1/billing/balance").headers["x-ratelimit-remaining"] for _ in range(10)]
+    assert left == [str(number) for number in range(9, -1, -1)]
+    client.sandbox.advance(20)
+    answer = client.get("/api/v1/billing/balance")
+    assert (answer.status_code, answer.json()) == (429, {"detail": "Rate limit exceeded"})
+    assert {name: value for name, value in answer.headers.items() if name.startswith("x-")} == {
+        "x-ratelimit-limit": "10",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": "40",
+    }
+    client.sandbox.advance(40)
+    assert client.get("/api/v1/billing/balance").headers["x-ratelimit-remaining"] == "9"
+
+
+def test_refusals_carry_the_rate_limit_too(client: Client) -> None:
+    """A 400, a 402 and a 404 count as requests, and say so."""
+    client.sandbox.set_balance(0)
+    answers = [
+        client.http.post(TEXT, json={}),
+        client.http.post(TEXT, json={"prompt": "x"}),
+        client.get("/api/v1/status/x"),
+    ]
+    assert [answer.status_code for answer in answers] == [400, 402, 404]
+    assert [answer.headers["x-ratelimit-remaining"] for answer in answers] == ["9", "8", "7"]
+
+
+def test_a_job_that_cant_be_paid_is_a_402_with_both_amounts(client: Client) -> None:
+    """The documented sentence; nothing is accepted and nothing is charged."""
+    client.sandbox.set_balance(0.10)
+    answer = client.http.post(TEXT, json={"prompt": "a fox"})
+    _refused(answer, 402)
+    assert answer.json() == {"detail": "Insufficient balance. Current balance: $0.10, required: $0.25"}
+    assert client.sandbox.state()["jobs_under_way"] == 0
+
+
+def test_jobs_under_way_are_set_aside_from_the_balance(client: Client) -> None:
+    """Two jobs can't be promised the same money; when one fails, its share is free again."""
+    client.sandbox.set_balance(0.30)
+    client.sandbox.fail_next("content policy")
+    failing = client.submit()
+    answer = client.http.post(TEXT, json={"prompt": "a fox"})
+    assert answer.json() == {"detail": "Insufficient balance. Current balance: $0.05, required: $0.25"}
+    assert client.get("/api/v1/billing/balance").json()["balance_usd"] == 0.30
+    client.sandbox.advance(10)
+    assert client.wait(failing)["status"] == "failed"
+    client.submit()
+
+
+def test_many_submissions_at_once_never_overdraw(open_sandbox: Open, tmp_path: Path) -> None:
+    """Of twenty simultaneous jobs, a balance for five accepts five."""
+    with open_sandbox(tmp_path, pace=600, rate_limiting=False, balance_usd=1.25) as client:
+        codes: list[int] = []
+
+        def submit() -> None:
+            answer = httpx.post(
+                client.sandbox.url + TEXT,
+                json={"prompt": "a fox"},
+                headers=client.http.headers,
+                trust_env=False,
+            )
+            codes.append(answer.status_code)
+
+        threads = [threading.Thread(target=submit) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(codes) == [200] * 5 + [402] * 15
+
+
+def test_a_job_told_to_fail_does_so_once_and_costs_nothing(client: Client) -> None:
+    """The next accepted job fails with the text after its pace; the one after it doesn't."""
+    client.sandbox.fail_next("content policy")
+    assert client.http.post(TEXT, json={}).status_code == 400
+    failing, fine = client.submit(), client.submit()
+    assert client.status(failing)["status"] == "pending"
+    client.sandbox.advance(10)
+    assert client.wait(failing) == {"request_id": failing, "status": "failed", "error": "content policy"}
+    assert client.wait(fine)["status"] == "completed"
+    assert client.get("/api/v1/billing/balance").json()["total_spent_usd"] == 0.25
+
+
+def test_keys_are_made_listed_and_revoked(client: Client) -> None:
+    """A new key works at once, is shown once, and is of no use once it is revoked."""
+    made = client.http.post("/api/v1/keys", json={"name": " laptop ", "rate_limit": 3}).json()
+    secret, key_id = made["api_key"], made["key_id"]
+    assert made == {
+        "key_id": key_id,
+        "name": "laptop",
+        "api_key": secret,
+        "rate_limit": 3,
+        "created_at": "2027-01-15T08:00:00.000Z",
+    }
+    before = client.get("/api/v1/keys").json()
+    assert (before["count"], [key["name"] for key in before["api_keys"]]) == (2, ["notebook", "laptop"])
+    assert before["api_keys"][1] == {
+        "key_id": key_id,
+        "name": "laptop",
+        "is_active": True,
+        "created_at": "2027-01-15T08:00:00.000Z",
+        "last_used": None,
+        "key_preview": f"sk-sandbox-…{secret[-4:]}",
+        "rate_limit": 3,
+    }
+    client.sandbox.advance(30)
+    theirs = {"Authorization": f"Bearer {secret}"}
+    used = client.get("/api/v1/billing/balance", headers=theirs)
+    assert (used.status_code, used.headers["x-ratelimit-limit"]) == (200, "3")
+    assert client.get("/api/v1/keys").json()["api_keys"][1]["last_used"] == "2027-01-15T08:00:30.000Z"
+
+    answer = client.http.delete(f"/api/v1/keys/{key_id}")
+    assert answer.json() == {"message": "The API key was revoked", "key_id": key_id}
+    assert client.get("/api/v1/billing/balance", headers=theirs).status_code == 401
+    assert client.get("/api/v1/keys").json()["api_keys"][1]["is_active"] is False
+    assert client.http.delete(f"/api/v1/keys/{key_id}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"name": ""},
+        {"name": "  "},
+        {"name": 7},
+        {"name": "x" * 101},
+        {"name": "half a \ud83d"},
+        {"name": "x", "rate_limit": 0},
+        {"name": "x", "rate_limit": 101},
+        {"name": "x", "rate_limit": 10.0},
+        {"name": "x", "rate_limit": True},
+        {"name": "x", "rate_limit": None},
+        ["x"],
+    ],
+    ids=json.dumps,
+)
+def test_an_invalid_key_request_is_a_400(shared: Client, body: object) -> None:
+    """Names of 1 to 100 characters, 1 to 100 requests a minute."""
+    answer = shared.http.post(
+        "/api/v1/keys", content=json.dumps(body), headers={"Content-Type": "application/json"}
+    )
+    _refused(answer, 400)
+
+
+def test_a_key_without_a_rate_limit_gets_ten(shared: Client) -> None:
+    """The default of the interface's limits."""
+    assert shared.http.post("/api/v1/keys", json={"name": "x"}).json()["rate_limit"] == 10
+
+
+def test_usage_counts_rolling_days(client: Client) -> None:
+    """Requests by when they were accepted, seconds and cost by when they were completed."""
+    first = client.submit(duration_seconds=2)
+    client.sandbox.advance(2 * 86_400)
+    client.wait(first)
+    second = client.submit(duration_seconds=4)
+    client.sandbox.advance(10)
+    client.wait(second)
+    assert client.get("/api/v1/billing/usage").json() == {
+        "period_days": 30,
+        "total_requests": 2,
+        "total_seconds": 6.0,
+        "total_cost_usd": 0.3,
+        "current_balance_usd": 24.7,
+        "total_spent_usd": 0.3,
+    }
+    client.sandbox.advance(60)
+    day = client.get("/api/v1/billing/usage?days=1").json()
+    assert (day["total_requests"], day["total_seconds"], day["total_cost_usd"]) == (1, 4.0, 0.2)
+    assert day["total_spent_usd"] == 0.3
+    client.sandbox.advance(86_400)
+    assert client.get("/api/v1/billing/usage?days=1").json()["total_requests"] == 0
+
+
+@pytest.mark.parametrize("days", ["0", "366", "-1", "1.5", "", "week", "9" * 30, "1&days=2"])
+def test_days_out_of_bounds_are_a_400(shared: Client, days: str) -> None:
+    """From 1 to 365, whole, once."""
+    _refused(shared.get(f"/api/v1/billing/usage?days={days}"), 400)
+
+
+def test_videos_are_served_in_ranges(shared: Client) -> None:
+    """A player may ask for any part, as often as it likes, without a key."""
+    url = shared.wait(shared.submit())["video_url"]
+    part = httpx.get(url, headers={"Range": "bytes=100-199"}, trust_env=False)
+    assert (part.status_code, part.content) == (206, CLIP[100:200])
+    assert part.headers["content-range"] == f"bytes 100-199/{len(CLIP)}"
+    assert httpx.get(url, headers={"Range": "bytes=99999-"}, trust_env=False).status_code == 416
+    assert "access-control-allow-origin" not in part.headers
+
+
+def test_the_video_address_is_the_one_the_client_reaches(shared: Client) -> None:
+    """Asked as localhost, the sandbox names localhost."""
+    request_id = shared.submit()
+    shared.wait(request_id)
+    host = shared.sandbox.url.replace("http://127.0.0.1", "localhost")
+    answer = shared.get(f"/api/v1/status/{request_id}", headers={"Host": host})
+    assert answer.json()["video_url"].startswith(f"http://{host}/videos/")
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.", "evil.example:80", ""]
+)
+def test_other_host_names_are_refused(shared: Client, host: str) -> None:
+    """A web page that points its own name at this machine gets no answer."""
+    answer = shared.get("/_sandbox/about", headers={"Host": host})
+    assert (answer.status_code, list(answer.json())) == (421, ["detail"])
+
+
+def test_an_error_of_the_sandbox_itself_is_a_500_in_json(
+    open_sandbox: Open, tmp_path: Path, caplog: Any
+) -> None:
+    """The answer keeps its shape and the rate limit; the reason is in the log."""
+    with open_sandbox(tmp_path, clock=Clock(NOON)) as client:
+        with contextlib.closing(sqlite3.connect(tmp_path / "sandbox" / "sandbox.db")) as database:
+            database.execute("DROP TABLE account")
+        answer = client.get("/api/v1/billing/balance")
+    _refused(answer, 500)
+    assert "no such table: account" in caplog.text
+
+
+def test_status_requests_are_quick_over_one_connection(shared: Client) -> None:
+    """Nagle's algorithm is off: fifty requests over one connection take nowhere near 50 × 40 ms."""
+    request_id = shared.submit()
+    begun = time.perf_counter()
+    for _ in range(50):
+        shared.status(request_id)
+    assert time.perf_counter() - begun < 1.5
+
+
+def _refused(answer: httpx.Response, status: int) -> None:
+    assert (answer.status_code, list(answer.json())) == (status, ["detail"]), answer.text
+    assert isinstance(answer.json()["detail"], str)
+    assert "x-ratelimit-remaining" in answer.headers

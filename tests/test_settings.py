@@ -1,0 +1,123 @@
+"""Where the key, the address and the folder come from."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from reelbook import settings
+from reelbook.errors import ConfigurationError
+from reelbook.secret import Secret
+
+
+@pytest.fixture(autouse=True)
+def _no_memory() -> None:
+    settings._from_colab.cache_clear()
+
+
+def test_an_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is passed wins over what is set."""
+    monkeypatch.setenv("REELBOOK_API_KEY", "from-environment")
+    found = settings.find("REELBOOK_API_KEY", "from-argument")
+    assert found == settings.Found(Secret("from-argument"), "argument")
+
+
+def test_the_environment_is_found_and_stripped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """White space around a pasted key is dropped, and the source is told."""
+    monkeypatch.setenv("REELBOOK_API_KEY", " sk-1\n")
+    assert settings.find("REELBOOK_API_KEY") == settings.Found(Secret("sk-1"), "environment")
+
+
+def test_nothing_configured_is_none() -> None:
+    """No source has the setting."""
+    assert settings.find("REELBOOK_API_KEY") is None
+
+
+def test_an_empty_argument_is_an_error() -> None:
+    """An empty key is a mistake, not a wish for the next source."""
+    with pytest.raises(ConfigurationError, match="API key given is empty"):
+        settings.find("REELBOOK_API_KEY", "  ")
+
+
+def _colab(monkeypatch: pytest.MonkeyPatch, secrets: dict[str, str]) -> list[str]:
+    asked: list[str] = []
+
+    class SecretNotFoundError(Exception):
+        pass
+
+    class NotebookAccessError(Exception):
+        pass
+
+    class TimeoutException(Exception):
+        pass
+
+    def get(name: str) -> str:
+        asked.append(name)
+        if name not in secrets:
+            raise NotebookAccessError(name)
+        return secrets[name]
+
+    userdata = types.SimpleNamespace(
+        get=get,
+        SecretNotFoundError=SecretNotFoundError,
+        NotebookAccessError=NotebookAccessError,
+        TimeoutException=TimeoutException,
+    )
+    colab = types.ModuleType("google.colab")
+    colab.userdata = userdata  # type: ignore[attr-defined]  # a stand-in for Colab's module
+    monkeypatch.setitem(sys.modules, "google.colab", colab)
+    return asked
+
+
+def test_a_colab_secret_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Colab, a secret of the same name is the setting."""
+    _colab(monkeypatch, {"REELBOOK_API_KEY": "sk-colab"})
+    assert settings.find("REELBOOK_API_KEY") == settings.Found(Secret("sk-colab"), "Colab secret")
+
+
+def test_a_refusal_in_colab_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person who said no to Colab's dialog isn't asked a second time."""
+    asked = _colab(monkeypatch, {})
+    assert settings.find("REELBOOK_API_KEY") is None
+    assert settings.find("REELBOOK_API_KEY") is None
+    assert asked == ["REELBOOK_API_KEY"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://host", "host", "https://", "https://user:pw@host", "https://host/?key=sk-planted", "http://h:x"],
+)
+def test_an_address_that_no_key_may_go_to_is_refused_unquoted(url: str) -> None:
+    """The error doesn't repeat what may be a credential."""
+    with pytest.raises(ConfigurationError) as refused:
+        settings.checked_base_url(url)
+    assert "sk-planted" not in str(refused.value)
+    assert "pw" not in str(refused.value)
+
+
+def test_plain_http_beyond_this_machine_warns() -> None:
+    """A key that would travel unencrypted is warned about."""
+    with pytest.warns(settings.InsecureAddress, match=r"classroom\.local"):
+        assert settings.checked_base_url("http://classroom.local:8080/") == "http://classroom.local:8080"
+
+
+def test_plain_http_on_this_machine_is_fine() -> None:
+    """The sandbox's address brings no warning."""
+    assert settings.checked_base_url("http://127.0.0.1:1234") == "http://127.0.0.1:1234"
+
+
+@pytest.mark.parametrize("key", ["sk with space", "sk\nnewline", "sk-ü"])
+def test_a_key_that_cant_stand_in_a_header_is_refused_unquoted(key: str) -> None:
+    """The error names the trouble and not the key."""
+    with pytest.raises(ConfigurationError) as refused:
+        settings.checked_key(Secret(key))
+    assert key not in str(refused.value)
+
+
+def test_home_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`REELBOOK_HOME` moves the folder."""
+    monkeypatch.setenv("REELBOOK_HOME", str(tmp_path / "here"))
+    assert settings.home() == tmp_path / "here"
