@@ -23,13 +23,13 @@ def executor() -> InstantExecutor:
 
 @pytest.fixture
 def open_sandbox(executor: InstantExecutor) -> Open:
-    """Opens a sandbox of a home, with this test's executor unless told otherwise."""
+    """Opens a sandbox of a home, with this test's executor and no rate limit unless told otherwise."""
 
     @contextmanager
     def opened(home: Path, **settings: Any) -> Iterator[Client]:
-        settings.setdefault("executor", executor)
+        settings = {"executor": executor, "rate_limiting": False, **settings}
         with in_thread(home, **settings) as sandbox, http_client(sandbox) as http:
-            yield Client(sandbox, http, executor)
+            yield Client(sandbox, http, settings["executor"])
 
     return opened
 

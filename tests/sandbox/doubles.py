@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager
@@ -41,10 +42,10 @@ class InstantExecutor(Executor):
 class Client:
     """Plain HTTP to a sandbox, with its key: no code of the package's own client."""
 
-    def __init__(self, sandbox: Sandbox, http: httpx.Client, executor: InstantExecutor) -> None:
+    def __init__(self, sandbox: Sandbox, http: httpx.Client, executor: InstantExecutor | None = None) -> None:
         self.sandbox = sandbox
         self.http = http
-        self.executor = executor
+        self.executor = executor or InstantExecutor()
 
     def get(self, path: str, **kwargs: Any) -> httpx.Response:
         """GET with the key."""
@@ -65,10 +66,10 @@ class Client:
 
     def wait(self, request_id: str) -> dict[str, Any]:
         """The body of a job's status once it is neither pending nor processing (its time must be up)."""
-        while True:
-            body = self.status(request_id)
-            if body["status"] in ("completed", "failed"):
-                return body
+        give_up = time.monotonic() + 20
+        while (body := self.status(request_id))["status"] in ("pending", "processing"):
+            assert time.monotonic() < give_up, body
+        return body
 
 
 Open = Callable[..., AbstractContextManager[Client]]

@@ -12,9 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import InvalidInput, ReelbookError
-from .generate import generate
-from .lab import lab
-from .sandbox import sandbox
+from . import generate, lab, sandbox
 
 __all__ = ["app", "main"]
 
@@ -65,9 +63,9 @@ def reelbook(
     """Make clips from text and stills, on a video generation service or on the local sandbox."""
 
 
-app.command()(lab)
-app.command()(generate)
-app.add_typer(sandbox, name="sandbox")
+app.command()(lab.lab)
+app.command()(generate.generate)
+app.add_typer(sandbox.commands, name="sandbox")
 
 
 def main() -> None:

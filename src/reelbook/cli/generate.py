@@ -46,17 +46,18 @@ def generate(
         typer.Option(
             "--output",
             "-o",
-            help="The file to write. By default it is named by prompt and seed.",
+            help="The file to write. Default: named by prompt and seed.",
             show_default=False,
         ),
     ] = None,
     duration: Annotated[int, typer.Option(help="Length in seconds, 1 to 10.")] = wire.DEFAULT_SECONDS,
     ratio: Annotated[
         str | None,
-        typer.Option(help="The shape: 16:9, 9:16 or 1:1.", show_default=wire.DEFAULT_ASPECT_RATIO),
+        typer.Option(help="The shape: 16:9 (the default), 9:16 or 1:1.", show_default=False),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="The same seed makes the same clip.", show_default="random")
+        int | None,
+        typer.Option(help="The same seed makes the same clip. Default: random.", show_default=False),
     ] = None,
     service: Annotated[
         Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
@@ -71,10 +72,10 @@ def generate(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Make a clip from text, or from a still with --image, and write it to a file.
+    """Make a clip and write it to a file.
 
-    The cost is shown before anything is sent; a live service is sent to only after a yes. Ctrl-C ends the
-    waiting, not the job, and says how to take it up again.
+    From text, or with --image from a still. The cost is shown before anything is sent; a live service is
+    sent to only after a yes. Ctrl-C ends the waiting, not the job, and says how to take it up again.
     """
     from ..session import connect
     from ..widgets.words import file_name

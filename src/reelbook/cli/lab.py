@@ -24,14 +24,15 @@ def lab(
     ),
     port: Annotated[
         int | None,
-        typer.Option(help="JupyterLab's port. By default 8888 or the next free one.", show_default=False),
+        typer.Option(help="JupyterLab's port. Default: 8888, or the next free one.", show_default=False),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
     home: Home = None,
 ) -> None:
-    """Open the lessons in JupyterLab, on the sandbox whatever is configured.
+    """Open the lessons in JupyterLab.
 
-    Copies of the lessons that are there already are kept as they are. Ctrl-C ends it.
+    They run on the sandbox, whatever is configured. Copies of them that are there already are kept as they
+    are. Ctrl-C ends it.
     """
     from ..sandbox import server
     from . import lessons
@@ -76,6 +77,9 @@ def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
         command.append(f"--ServerApp.port={port}")
     if not browser:
         command.append("--ServerApp.open_browser=False")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        # In a container root is often the only user there is; JupyterLab serves this machine only.
+        command.append("--ServerApp.allow_root=True")
     return command
 
 

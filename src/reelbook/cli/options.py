@@ -10,7 +10,7 @@ import typer
 Home = Annotated[
     Path | None,
     typer.Option(
-        help="The folder for clips and the sandbox. By default REELBOOK_HOME, or the system's place.",
+        help="The folder for clips and the sandbox. Default: REELBOOK_HOME, or the system's place.",
         show_default=False,
         file_okay=False,
     ),

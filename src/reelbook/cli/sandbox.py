@@ -9,24 +9,26 @@ import typer
 from .. import settings, wire
 from .options import Home
 
-sandbox = typer.Typer(
+commands = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The sandbox: the service, on this machine."
 )
 
 
-@sandbox.command()
+@commands.command()
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(help="By default the last one, or a free one.", min=1, max=65535, show_default=False),
+        typer.Option(help="Default: the last one, or a free one.", min=1, max=65535, show_default=False),
     ] = None,
     pace: Annotated[
         str, typer.Option(help="How long jobs take: at once, brisk, lifelike, or seconds.")
     ] = "brisk",
     idle_minutes: Annotated[
         float,
-        typer.Option(help="End after so many minutes without use. 0: never.", min=0, show_default="0"),
+        typer.Option(
+            help="End after so many minutes without use. Default: never.", min=0, show_default=False
+        ),
     ] = 0,
     workers: Annotated[
         int | None, typer.Option(help="How many processes draw.", min=1, show_default=False)
@@ -41,7 +43,7 @@ def serve(
     ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
     balance: Annotated[
         float | None,
-        typer.Option(help="Set the balance, in USD. By default it stays.", min=0, show_default=False),
+        typer.Option(help="Set the balance, in USD. Default: it stays.", min=0, show_default=False),
     ] = None,
     dask: Annotated[
         str | None,
@@ -65,7 +67,7 @@ def serve(
     )
 
 
-@sandbox.command()
+@commands.command()
 def status(home: Home = None) -> None:
     """Say whether a sandbox runs, and what it does."""
     from ..sandbox import server
@@ -83,7 +85,7 @@ def status(home: Home = None) -> None:
     )
 
 
-@sandbox.command()
+@commands.command()
 def stop(home: Home = None) -> None:
     """End the sandbox. Unfinished jobs go on when it is started again."""
     from ..sandbox import server

@@ -5,10 +5,12 @@ The words are the panels' own (`widgets.words`); what Ctrl-C means is said in `g
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import typer
 
@@ -28,10 +30,9 @@ def wait(job: Job) -> Clip:
     taken_up = job.request is None
     with _bar() if sys.stderr.isatty() else _lines() as show:
         while True:
-            try:
+            show(job)
+            with contextlib.suppress(WaitTimeout):
                 return job.result(LOOK_SECONDS)
-            except WaitTimeout:
-                show(job)
             if taken_up and isinstance(job.error, NotFound):
                 # The watch would ask for a while yet, as a job just sent may not be known; this one is old.
                 raise job.error
@@ -47,7 +48,8 @@ def state_word(job: Job, view: JobView) -> str:
 
 def figures(job: Job, view: JobView) -> str:
     """What is known of the time: "62 % · 14 s so far · about 9 s left"."""
-    limit = job.session.facts.requests_limit
+    # When the service was asked last is for a card, which has a line for it.
+    view, limit = replace(view, asked_seconds_ago=None), job.session.facts.requests_limit
     return " · ".join(words.plain(line) for line in words.job_lines(view, None, requests_limit=limit))
 
 
@@ -68,8 +70,9 @@ def _bar() -> Iterator[Show]:
         TextColumn("{task.fields[figures]}", markup=False),
     )
     said = _Said(lambda text: console.print(text))
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=None, figures="")
+    progress = Progress(*columns, console=console, transient=True)
+    task = progress.add_task("Sending", total=None, figures="")
+    with progress:
 
         def show(job: Job) -> None:
             view = job.view()

@@ -17,6 +17,9 @@ from typing import Any
 from ..errors import SandboxError
 from .render import Rendered, Spec, render
 
+# Drawing takes whole cores; the server's answers and the person's notebook go first.
+NICENESS = 10
+
 
 class Renders:
     """Draws clips on the executor that `make_executor` makes when the first one is asked for."""
@@ -99,6 +102,8 @@ def _begin_worker(lifeline: Connection) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the server
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(NICENESS)
     threading.Thread(target=_end_with_server, args=(lifeline,), daemon=True).start()
     import av  # noqa: F401  # loaded now, so that the first clip needn't wait for it
     import numpy  # noqa: F401  # the same

@@ -49,7 +49,7 @@ def serve(
     dask: str | None = None,
     foreground: bool = True,
 ) -> None:
-    """Serve the sandbox of `home`, on the main thread, until it is stopped. In the `foreground` it says where.
+    """Serve the sandbox of `home`, on the main thread, until it is stopped. In the `foreground` it speaks.
 
     `port` None is the one used last or a free one; `idle_minutes` None never ends by itself; `workers` is the
     number of drawing processes; `rate_limit` (requests a minute) is that of a new notebook key; `balance_usd`

@@ -38,6 +38,8 @@ class JobCard(ServesClip):
         self._live = Live(self.refresh)
         self._unsubscribe = _nothing
         self._pictured: object = None
+        self._shown: list[Any] = []
+        self._kept: Job | None = None
         super().__init__(face=dict(words.empty_face()), **traits)
         self._endings = (self._live.close, lambda: self._unsubscribe())
         self.job = job
@@ -68,6 +70,8 @@ class JobCard(ServesClip):
             self.face = dict(face)
             self.figures = words.job_lines(view, clip, requests_limit=job.session.facts.requests_limit)
             self.live = bool(face["bar"]) and view.watched
+        if view.state in words.FINAL and not face["bar"]:
+            self._keep_still(job)
 
     def clip_path(self) -> Path | None:
         clip = self.job.clip if self.job is not None else None
@@ -79,6 +83,22 @@ class JobCard(ServesClip):
             return f"<div>{words.RUNNING_STAGE}</div>", words.RUNNING_STAGE
         face: Any = self.face
         return card_html(face, self.figures, self.poster), card_text(face, self.figures)
+
+    def _ipython_display_(self, **_: Any) -> None:
+        from IPython.display import display
+
+        shown = display(self._repr_mimebundle_(), raw=True, display_id=True)  # type: ignore[no-untyped-call] # it has no types
+        if shown is not None:
+            self._shown.append(shown)
+
+    def _keep_still(self, job: Job) -> None:
+        """Puts the finished card into the notebook, so that it is what is saved. The page swaps the view within
+        a frame (tried in JupyterLab 4.6), which is why this is done once and at the end.
+        """
+        if self._kept is not job:
+            self._kept = job
+            for shown in self._shown:
+                shown.update(self._repr_mimebundle_(), raw=True)
 
     def _picture(self, job: Job, clip: Clip | None) -> None:
         image = job.request.image if job.request is not None else None

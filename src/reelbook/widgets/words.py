@@ -32,7 +32,7 @@ _STATES = {
     "uncertain": ("Not certain", "odd"),
     "cancelled": ("Taken back", "wait"),
 }
-_FINAL = {wire.COMPLETED, wire.FAILED, "refused", "uncertain", "cancelled"}
+FINAL = {wire.COMPLETED, wire.FAILED, "refused", "uncertain", "cancelled"}
 _SIZES = {"16:9": [640, 360], "9:16": [360, 640], "1:1": [480, 480]}
 
 
@@ -94,7 +94,7 @@ def job_face(
     """A job's card. `clip` is the finished clip, None while there is none on the disk."""
     face = empty_face()
     word, tone = _STATES.get(view.state, (view.state, "odd"))
-    final = view.state in _FINAL
+    final = view.state in FINAL
     done = view.state == wire.COMPLETED
     if view.state == "sending" and view.waiting_seconds is not None:
         word = "Waiting"
@@ -141,7 +141,7 @@ def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = 
     """The lines under the bar: figure, times, and what the request budget is doing."""
     if view.state == wire.COMPLETED:
         return clip_lines(clip) if clip is not None else _fetching(view)
-    if view.state in _FINAL:
+    if view.state in FINAL:
         return [["Nothing was sent."]] if view.state == "cancelled" else []
     waits: Line | None = None
     if view.waiting_seconds is not None and (view.watched or view.state == "sending"):
@@ -246,7 +246,11 @@ def _aside(view: JobView) -> str:
         text = "Whether failed jobs are billed isn't documented."
         before, after = view.balance_before_usd, view.balance_after_usd
         if before is not None and after is not None:
-            text += f" Your balance went from {dollars(before)} to {dollars(after)}."
+            text += (
+                f" Your balance stayed at {dollars(after)}."
+                if dollars(before) == dollars(after)
+                else f" Your balance went from {dollars(before)} to {dollars(after)}, other clips included."
+            )
         return text
     if view.state == "refused":
         return "The service took no job."

@@ -1,10 +1,11 @@
-"""From a prompt or a still image to a real MP4: a pure function, run in worker processes."""
+"""From a prompt or a still image to a real MP4: a pure function, run in worker processes.
+
+`words` reads the prompt, `film` draws text-to-video, `motion` moves a person's image, `encode` makes the file.
+"""
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 FRAMES_PER_SECOND = 24
 SIZES = {"16:9": (640, 360), "9:16": (360, 640), "1:1": (480, 480)}
@@ -30,19 +31,20 @@ class Rendered:
 
 
 def render(spec: Spec) -> Rendered:
-    """Draw and encode `spec`."""
-    import av
-    import numpy as np
+    """Draw and encode `spec`.
 
-    width, height = SIZES[spec.aspect_ratio]
-    with tempfile.TemporaryDirectory(prefix="reelbook-render-") as folder:
-        path = Path(folder) / "clip.mp4"
-        with av.open(str(path), "w", options={"movflags": "faststart"}) as out:
-            stream = out.add_stream("libx264", rate=FRAMES_PER_SECOND)
-            stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-            count = spec.seconds * FRAMES_PER_SECOND
-            for i in range(count):
-                frame = np.full((height, width, 3), (i * 255 // count, spec.seed % 256, len(spec.prompt)), np.uint8)
-                out.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
-            out.mux(stream.encode(None))
-        return Rendered(path.read_bytes(), count / FRAMES_PER_SECOND)
+    With an image the clip takes the shape nearest to the picture's own, whatever `aspect_ratio` says. Raises what
+    Pillow raises for an image that can't be read.
+    """
+    # Imported here: whoever only names a job must not load the drawing libraries.
+    from reelbook.sandbox.render import encode, film, motion
+
+    count = spec.seconds * FRAMES_PER_SECOND
+    if spec.image is None:
+        size = SIZES[spec.aspect_ratio]
+        frames = film.film(spec.prompt, spec.seed, size, count, FRAMES_PER_SECOND)
+    else:
+        picture = motion.upright(spec.image)
+        size = motion.nearest_size(picture.size, list(SIZES.values()))
+        frames = motion.moved(picture, spec.prompt, spec.seed, size, count, FRAMES_PER_SECOND)
+    return Rendered(encode.encode(frames, size, FRAMES_PER_SECOND), count / FRAMES_PER_SECOND)

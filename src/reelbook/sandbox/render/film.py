@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from reelbook.sandbox.render import camera, layers, sky, weather
-from reelbook.sandbox.render.layers import Stage
+from reelbook.sandbox.render.layers import Layer, Stage
 from reelbook.sandbox.render.mark import mark, stamp
 from reelbook.sandbox.render.palette import palette
 from reelbook.sandbox.render.setting import setting
@@ -32,14 +32,11 @@ def film(prompt: str, seed: int, size: tuple[int, int], count: int, frames_per_s
     seconds = count / frames_per_second
     acts = cast(rng, stage, scene, colours, seconds)
     side = scene.direction or (1 if rng.random() < 0.5 else -1)
-    shot = camera.Shot(
-        scene.moves, seconds, rng.uniform(0, stage.period), camera.drift_of(scene, stage, side), acts.camera_speed
-    )
-    if acts.camera_speed:
-        shot = camera.Shot(scene.moves, seconds, shot.start, 0.0, acts.camera_speed)
+    drift = 0.0 if acts.camera_speed else camera.drift_of(scene, stage, side)
+    shot = camera.Shot(scene.moves, seconds, rng.uniform(0, stage.period), drift, acts.camera_speed)
     pill = mark(min(size))
     pivot = stage.ground - 40 * stage.unit
-    fog = [*conditions.fog]
+    back, front = among(place.back, conditions.fog), (*place.front, *(mist for mist in conditions.fog if mist.depth > 1))
     for number in range(count):
         now = number / frames_per_second
         view = camera.view(shot, stage, now)
@@ -50,20 +47,23 @@ def film(prompt: str, seed: int, size: tuple[int, int], count: int, frames_per_s
             # A flash lights the sky and what it is behind, and leaves the land as a silhouette.
             frame = Image.blend(frame, Image.new("RGB", size, (226, 226, 255)), 0.75 * light)
             weather.strike(frame, conditions, now)
-        for layer in place.back:
-            for mist in [m for m in fog if m.depth <= layer.depth and m.depth < 1]:
-                pass
+        for layer in back:
             layers.lay(frame, layer, view, now, pivot)
-        for mist in fog[:2]:
-            layers.lay(frame, mist, view, now, pivot)
         weather.fall(frame, conditions, view, now, behind=True)
-        play(frame, acts, stage, view, now, pivot)
-        for layer in place.front:
+        play(frame, acts, stage, view, shot.start, now, pivot)
+        for layer in front:
             layers.lay(frame, layer, view, now, pivot)
-        for mist in fog[2:]:
-            layers.lay(frame, mist, view, now, pivot)
         weather.fall(frame, conditions, view, now, behind=False)
         if light > 0.02:
             frame = Image.blend(frame, Image.new("RGB", size, (206, 212, 255)), 0.22 * light)
         stamp(frame, pill)
         yield frame
+
+
+def among(back: tuple[Layer, ...], fog: tuple[Layer, ...]) -> list[Layer]:
+    """The layers behind the subject with those of the fog put between them by depth."""
+    mixed = list(back)
+    for mist in fog:
+        if mist.depth <= 1:
+            mixed.insert(next((i for i, layer in enumerate(mixed) if layer.depth > mist.depth), len(mixed)), mist)
+    return mixed

@@ -23,6 +23,7 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+let focusLostAt = -1000;
 let lastId = 0;
 /** An id of its own for each view, so that labels of two views of one panel don't meet. */
 export function freshId(word) {
@@ -67,6 +68,7 @@ export function openPanel(model, host, label) {
     /** Tells a screen reader, once it has finished speaking. */
     say: (text) => setText(region, text),
     close() {
+      if (root.contains(document.activeElement)) focusLostAt = performance.now();
       for (const cleanup of cleanups.splice(0)) cleanup();
       root.remove();
     },
@@ -75,6 +77,8 @@ export function openPanel(model, host, label) {
     setText(troubleText, model.get("trouble"));
     trouble.hidden = !model.get("trouble");
   });
+  // The notebook may swap a view for a new one of the same panel; the keyboard stays where it was.
+  if (performance.now() - focusLostAt < 500) setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());
   return frame;
 }
 

@@ -1,0 +1,120 @@
+"""The control plane, and the handle that speaks to it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sandbox.doubles import Client, Open
+
+from reelbook import __version__
+from reelbook.errors import SandboxError
+from reelbook.sandbox.handle import handle_on
+
+
+def test_about_is_open_to_all(client: Client) -> None:
+    """Anyone may ask what serves here; it takes no key and says nothing that is secret."""
+    about = httpx.get(f"{client.sandbox.url}/_sandbox/about", trust_env=False).json()
+    assert len(about.pop("instance")) == 16
+    assert about == {"service": "reelbook-sandbox", "version": __version__, "pace": 10.0}
+
+
+@pytest.mark.parametrize("token", [None, b"", b"wrong", "ü".encode()])
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "settings"), ("POST", "clock"), ("POST", "stop"), ("GET", "state")]
+)
+def test_everything_else_wants_the_token(shared: Client, token: bytes | None, method: str, path: str) -> None:
+    """Neither nothing, nor a wrong token, nor the API key opens the controls."""
+    headers = {} if token is None else {b"X-Sandbox-Token": token}
+    answer = shared.http.request(method, f"/_sandbox/{path}", headers=headers, json={})
+    assert (answer.status_code, list(answer.json())) == (403, ["detail"])
+    assert shared.get("/api/v1/billing/balance").status_code == 200
+
+
+def test_state_tells_how_it_stands(client: Client) -> None:
+    """Jobs under way, money, pace and process."""
+    client.submit()
+    state = client.sandbox.state()
+    assert state["idle_seconds"] < 5
+    assert {
+        name: state[name] for name in ("jobs_under_way", "pace", "balance_usd", "pid", "rate_limiting")
+    } == {
+        "jobs_under_way": 1,
+        "pace": 10.0,
+        "balance_usd": 25.0,
+        "pid": client.sandbox.pid,
+        "rate_limiting": False,
+    }
+
+
+def test_settings_change_what_they_name_and_nothing_else(client: Client) -> None:
+    """Each control does one thing."""
+    sandbox = client.sandbox
+    sandbox.set_pace("at once")
+    sandbox.set_balance(3)
+    sandbox.lift_limits()
+    sandbox.fail_next("no")
+    sandbox.settings(max_image_bytes=1000)
+    state = sandbox.state()
+    names = ("pace", "balance_usd", "rate_limiting", "fail_next", "max_image_bytes")
+    assert [state[name] for name in names] == ["at once", 3.0, False, "no", 1000]
+    sandbox.settings(fail_next=None, rate_limiting=True)
+    state = sandbox.state()
+    assert [state[name] for name in names] == ["at once", 3.0, True, None, 1000]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pace": "slow"},
+        {"pace": -1},
+        {"rate_limiting": 1},
+        {"balance_usd": -0.01},
+        {"balance_usd": "25"},
+        {"balance_usd": True},
+        {"max_image_bytes": 1.5},
+        {"fail_next": ""},
+        {"fail_next": 7},
+        {"colour": "red"},
+        {"pace": 1, "balance_usd": None},
+    ],
+    ids=json.dumps,
+)
+def test_a_setting_that_makes_no_sense_changes_nothing(shared: Client, settings: dict[str, Any]) -> None:
+    """It is a 400 that names it; what stood beside it isn't applied either."""
+    before = shared.sandbox.state()
+    token = {"X-Sandbox-Token": shared.sandbox.control_token.reveal()}
+    answer = shared.http.post("/_sandbox/settings", json=settings, headers=token)
+    assert answer.status_code == 400
+    assert any(name in answer.json()["detail"] for name in settings)
+    after = shared.sandbox.state()
+    assert {**before, "now": 0, "idle_seconds": 0} == {**after, "now": 0, "idle_seconds": 0}
+
+
+def test_time_only_moves_forward(shared: Client) -> None:
+    """A negative number of seconds is refused."""
+    with pytest.raises(SandboxError, match="advance_seconds"):
+        shared.sandbox.advance(-1)
+
+
+def test_a_handle_shows_its_address_and_no_key(client: Client) -> None:
+    """Neither its repr nor a pickle carries what lets somebody in."""
+    assert repr(client.sandbox) == f"Sandbox(url={client.sandbox.url!r})"
+    assert client.sandbox.mcp_url == f"{client.sandbox.url}/mcp"
+    with pytest.raises(TypeError):
+        pickle.dumps(client.sandbox)
+
+
+def test_a_handle_on_a_sandbox_that_ended_says_so(open_sandbox: Open, tmp_path: Path) -> None:
+    """Its controls raise SandboxError, in words and without the token."""
+    with open_sandbox(tmp_path) as client:
+        sandbox = client.sandbox
+    with pytest.raises(SandboxError, match="gives no usable answer") as caught:
+        sandbox.state()
+    assert sandbox.control_token.reveal() not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert handle_on(tmp_path, sandbox.url, sandbox.pid) == sandbox

@@ -1,0 +1,297 @@
+"""The sandbox as a process: shared, found again, ended without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from sandbox.doubles import Client, http_client
+
+from reelbook.errors import SandboxError
+from reelbook.sandbox import server
+from reelbook.sandbox.notice import running_lock
+from reelbook.sandbox.places import Places
+
+ENSURE = """
+import sys
+from pathlib import Path
+from reelbook.sandbox import ensure
+sandbox = ensure(Path(sys.argv[1]))
+print(sandbox.url, sandbox.pid)
+"""
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs started by a test find the package, and a key of the person's in the environment."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(server.__file__).parents[2]))
+    monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-in-environment")
+
+
+@pytest.fixture
+def started(home: Path, environment: None) -> Iterator[Client]:
+    """A sandbox process of the test's own home."""
+    sandbox = server.ensure(home)
+    with http_client(sandbox) as http:
+        yield Client(sandbox, http)
+
+
+def test_processes_that_start_it_at_once_share_one(home: Path, environment: None) -> None:
+    """Two programs that ask at the same moment get the same process."""
+    programs = [
+        subprocess.Popen([sys.executable, "-c", ENSURE, str(home)], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    answers = [program.communicate(timeout=30)[0] for program in programs]
+    sandbox = server.find(home)
+    assert sandbox is not None
+    assert answers == [f"{sandbox.url} {sandbox.pid}\n"] * 2
+
+
+def test_it_can_be_started_from_standard_input(home: Path, environment: None) -> None:
+    """A program without a file and without a main guard draws a clip like any other."""
+    answer = subprocess.run(
+        [sys.executable, "-", str(home)], input=ENSURE, capture_output=True, text=True, timeout=30, check=True
+    )
+    sandbox = server.ensure(home)
+    assert answer.stdout == f"{sandbox.url} {sandbox.pid}\n"
+
+
+def test_it_draws_real_clips_in_processes_that_end_with_it(started: Client) -> None:
+    """A job is drawn for real by workers; when the server is killed outright, none of them stays."""
+    started.sandbox.settings(pace=0, rate_limiting=False)
+    body = started.wait(started.submit("a red fox in the snow", duration_seconds=1, seed=7))
+    assert (body["status"], body["duration_seconds"]) == ("completed", 1.0)
+    assert started.http.get(body["video_url"]).content[4:8] == b"ftyp"
+
+    process = psutil.Process(started.sandbox.pid)
+    family = [process, *process.children(recursive=True)]
+    assert len(family) > 1
+    process.kill()
+    assert psutil.wait_procs(family, timeout=10)[1] == []
+
+
+def test_a_killed_server_goes_on_after_the_next_start(started: Client, home: Path) -> None:
+    """Same address, same key, same jobs: what was accepted completes in the new process."""
+    started.sandbox.settings(pace=600)
+    request_id = started.submit("a red fox", duration_seconds=1)
+    os.kill(started.sandbox.pid, signal.SIGKILL)
+    again = server.ensure(home)
+    assert (again.url, again.api_key, again.user_id) == (
+        started.sandbox.url,
+        started.sandbox.api_key,
+        started.sandbox.user_id,
+    )
+    assert again.pid != started.sandbox.pid
+    again.lift_limits()
+    again.advance(600)
+    with http_client(again) as http:
+        assert Client(again, http).wait(request_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize("end", ["stop", "SIGTERM", "SIGINT"])
+def test_an_ended_sandbox_leaves_no_process_and_no_notice(started: Client, home: Path, end: str) -> None:
+    """However it is told to end, in the middle of a drawing too, it ends clean and can be started again."""
+    started.sandbox.set_pace(0)
+    started.submit("a red fox", duration_seconds=10)
+    process = psutil.Process(started.sandbox.pid)
+    _until(lambda: len(process.children()) > 1)
+    family = [process, *process.children(recursive=True)]
+    if end == "stop":
+        assert server.stop(home)
+        assert not server.stop(home)
+    else:
+        process.send_signal(getattr(signal, end))
+    assert psutil.wait_procs(family, timeout=10)[1] == []
+    assert server.find(home) is None
+    assert not Places.under(home).server.exists()
+    assert "Traceback" not in Places.under(home).log.read_text()
+
+
+def test_it_ends_by_itself_when_nobody_uses_it(home: Path, environment: None) -> None:
+    """After its idle time, counted from the end of the last job."""
+    process = _serve(home, "--idle-minutes", "0.005", "--pace", "0")
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert server.find(home) is None
+
+
+def test_the_key_is_in_the_access_file_only(
+    started: Client, home: Path
+) -> None:
+    """Neither the database, the log, the notice, the arguments nor a process's environment hold a key."""
+    secret = started.sandbox.api_key.reveal()
+    token = started.sandbox.control_token.reveal()
+    started.sandbox.settings(pace=0, rate_limiting=False)
+    made = started.http.post("/api/v1/keys", json={"name": "laptop"}).json()["api_key"]
+    started.wait(started.submit("a red fox", duration_seconds=1))
+    process = psutil.Process(started.sandbox.pid)
+    planted = [secret, token, made, "sk-planted-in-environment"]
+    for running in (process, *process.children(recursive=True)):
+        shown = " ".join(running.cmdline()) + json.dumps(running.environ())
+        assert not [word for word in planted if word in shown]
+    holding = {
+        file.name
+        for file in (home / "sandbox").rglob("*")
+        if file.is_file() and any(word.encode() in file.read_bytes() for word in planted)
+    }
+    assert holding == {"access.json"}
+    assert Places.under(home).access.stat().st_mode & 0o777 == 0o600
+    assert Places.under(home).folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_stale_notice_is_recognised(home: Path, environment: None) -> None:
+    """A dead address, and an address at which something else answers by now, are no sandbox of this home."""
+    other = home.with_name("other-home")
+    with server.in_thread(other) as foreign:
+        places = Places.under(home)
+        places.create()
+        notice = {"pid": os.getpid(), "version": "0", "instance": "gone"}
+        for url in ("http://127.0.0.1:9", foreign.url):
+            places.server.write_text(json.dumps({"url": url, **notice}))
+            assert server.find(home) is None
+        sandbox = server.ensure(home)
+        assert sandbox.url != foreign.url
+
+
+def test_a_taken_port_is_no_obstacle(home: Path, environment: None) -> None:
+    """Where another program has the port of last time, a free one is used."""
+    places = Places.under(home)
+    places.create()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        places.port.write_text(str(port))
+        assert server.ensure(home).url != f"http://127.0.0.1:{port}"
+
+
+def test_another_version_is_replaced_unless_it_is_busy(
+    home: Path, environment: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a job under way it stays, without one it makes room."""
+    sandbox = server.ensure(home)
+    monkeypatch.setattr(server, "version", lambda: "another")
+    sandbox.settings(pace=600)
+    with http_client(sandbox) as http:
+        Client(sandbox, http).submit("a red fox", duration_seconds=1)
+    assert server.ensure(home).pid == sandbox.pid
+    sandbox.advance(600)
+    _until(lambda: sandbox.state()["jobs_under_way"] == 0)
+    assert server.ensure(home).pid != sandbox.pid
+
+
+def test_a_start_that_fails_shows_the_end_of_the_log(home: Path, environment: None) -> None:
+    """The error says what the sandbox itself said."""
+    places = Places.under(home)
+    places.create()
+    places.database.write_bytes(b"this is no database" * 100)
+    with pytest.raises(SandboxError, match="file is not a database") as caught:
+        server.ensure(home)
+    assert str(places.log) in str(caught.value)
+
+
+def test_a_second_one_of_the_same_home_is_refused(home: Path, environment: None) -> None:
+    """In the foreground it says where the first one serves, and leaves it alone."""
+    sandbox = server.ensure(home)
+    process = _serve(home, "--foreground")
+    assert process.communicate(timeout=20)[1] == (
+        f"A sandbox of this folder already runs at {sandbox.url}. It was left as it is.\n"
+    )
+    assert process.returncode == 1
+    assert sandbox.state()["pid"] == sandbox.pid
+
+
+def test_in_the_foreground_it_introduces_itself_and_ends_with_ctrl_c(home: Path, environment: None) -> None:
+    """It says where it is and where its key lies, not the key; beyond loopback it warns."""
+    process = _serve(home, "--foreground", "--host", "0.0.0.0", "--balance", "7", "--rate-limit", "20")
+    _until(lambda: server.find(home) is not None)
+    sandbox = server.find(home)
+    assert sandbox is not None
+    assert sandbox.state()["balance_usd"] == 7
+    with http_client(sandbox) as http:
+        assert http.get("/api/v1/keys").json()["api_keys"][0]["rate_limit"] == 20
+        assert http.get("/api/v1/keys", headers={"Host": "lab.example:8000"}).status_code == 200
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=20)
+    assert (process.returncode, complained) == (0, "")
+    assert said.startswith(f"The sandbox serves at {sandbox.url}\n")
+    assert str(Places.under(home).access) in said
+    assert "plain HTTP" in said
+    assert sandbox.api_key.reveal() not in said
+
+
+def test_a_revoked_notebook_key_is_replaced_at_the_next_start(home: Path) -> None:
+    """Otherwise no session could ever come in again."""
+    with server.in_thread(home) as sandbox, http_client(sandbox) as http:
+        key_id = http.get("/api/v1/keys").json()["api_keys"][0]["key_id"]
+        assert http.delete(f"/api/v1/keys/{key_id}").status_code == 200
+    with server.in_thread(home) as again, http_client(again) as http:
+        assert again.api_key != sandbox.api_key
+        assert again.user_id == sandbox.user_id
+        keys = http.get("/api/v1/keys").json()["api_keys"]
+    assert [(key["name"], key["is_active"]) for key in keys] == [("notebook", False), ("notebook", True)]
+
+
+def test_a_sandbox_in_a_thread_is_found_like_any_other(home: Path) -> None:
+    """And is gone when its block ends."""
+    with server.in_thread(home) as sandbox:
+        assert server.ensure(home) == sandbox
+    assert server.find(home) is None
+    assert running_lock(Places.under(home)).acquire().lock.is_locked
+
+
+def test_looking_for_a_sandbox_creates_nothing(tmp_path: Path) -> None:
+    """Neither finding nor stopping leaves a trace in a home that never had one."""
+    assert server.find(tmp_path) is None
+    assert not server.stop(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_finding_and_starting_load_no_server() -> None:
+    """A session's process imports neither the web framework nor what draws."""
+    program = (
+        "import sys, reelbook.sandbox.server\n"
+        "print([name for name in ('starlette', 'uvicorn', 'av', 'numpy', 'PIL') if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(server.__file__).parents[2])}
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
+    assert answer.stdout == "[]\n"
+
+
+def test_the_server_loads_nothing_that_draws() -> None:
+    """PyAV, numpy and Pillow are loaded by the workers, and Pillow by the first image."""
+    program = (
+        "import sys, reelbook.sandbox.__main__, uvicorn\n"
+        "print([name for name in ('av', 'numpy', 'PIL', 'pydantic', 'httpx') if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(server.__file__).parents[2])}
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
+    assert answer.stdout == "[]\n"
+
+
+def _serve(home: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "reelbook.sandbox", "--home", str(home), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _until(true: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < give_up
+        time.sleep(0.01)

@@ -1,0 +1,91 @@
+"""`connect()` chooses between the sandbox and a live service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.raw_server import RawServer, raw_server
+
+import reelbook as rb
+from reelbook.errors import ConfigurationError
+from reelbook.sandbox.handle import Sandbox
+
+KEY = "sk-planted-connect"
+
+
+@pytest.fixture
+def live(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]  # a generator of RawServer
+    """A configured live service that keeps what reaches it."""
+    with raw_server(lambda e: e.answer(404, b"{}")) as service:
+        monkeypatch.setenv("REELBOOK_API_KEY", KEY)
+        monkeypatch.setenv("REELBOOK_BASE_URL", service.url)
+        yield service
+
+
+def test_with_nothing_configured_auto_is_the_sandbox(sandbox: Sandbox) -> None:
+    """No key and no address: the local sandbox."""
+    with rb.connect() as session:
+        assert (session.service, session.base_url) == ("sandbox", sandbox.url)
+        assert session.sandbox is not None
+        assert session.sandbox.mcp_url == f"{sandbox.url}/mcp"
+
+
+def test_with_key_and_address_auto_is_live(live: RawServer, home: Path) -> None:
+    """Both configured: the live service, and connecting sends it nothing that carries the key."""
+    with rb.connect() as session:
+        assert (session.service, session.sandbox) == ("live", None)
+    assert not any(KEY in exchange.head for exchange in live.seen)
+    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
+
+
+def test_the_sandbox_by_name_sends_nothing_to_a_configured_service(live: RawServer, sandbox: Sandbox) -> None:
+    """A lesson asks for the sandbox by name, and the configured service never hears of it."""
+    with rb.connect("sandbox") as session:
+        session.text_to_video("a fox", duration_seconds=1).result(30)
+    assert live.seen == []
+
+
+def test_a_sandbox_reached_by_address_is_known_as_one(sandbox: Sandbox, home: Path) -> None:
+    """Clips of a sandbox in the room's network are marked too."""
+    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url) as session:
+        assert session.service == "sandbox"
+
+
+@pytest.mark.parametrize(
+    ("set_one", "missing"), [("REELBOOK_API_KEY", "BASE_URL"), ("REELBOOK_BASE_URL", "API_KEY")]
+)
+def test_half_a_configuration_is_an_error_that_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, home: Path, set_one: str, missing: str
+) -> None:
+    """A key without an address never falls back to the sandbox silently."""
+    monkeypatch.setenv(set_one, "https://host.example")
+    with pytest.raises(ConfigurationError, match=missing):
+        rb.connect()
+
+
+@pytest.mark.parametrize("arguments", [{"service": "sandbox", "api_key": KEY}, {"service": "paid"}])
+def test_arguments_that_contradict_each_other_are_refused(home: Path, arguments: dict[str, str]) -> None:
+    """A key for the sandbox and an unknown service are mistakes."""
+    with pytest.raises(ConfigurationError) as refused:
+        rb.connect(**arguments)  # type: ignore[arg-type]  # wrong on purpose
+    assert KEY not in str(refused.value)
+
+
+def test_the_same_arguments_give_the_same_session(sandbox: Sandbox) -> None:
+    """Every cell that connects shares one thread and one budget, until it is closed."""
+    first = rb.connect("sandbox")
+    assert rb.connect("sandbox") is first
+    first.close()
+    again = rb.connect("sandbox")
+    assert again is not first
+    again.close()
+
+
+def test_a_closed_session_says_so(sandbox: Sandbox) -> None:
+    """Work handed to a closed session is refused, not lost."""
+    session = rb.connect("sandbox")
+    session.close()
+    session.close()
+    with pytest.raises(rb.errors.SessionClosed, match="connect"):
+        session.text_to_video("a fox")

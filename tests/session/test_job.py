@@ -1,0 +1,210 @@
+"""Jobs of a session on a sandbox in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.sandbox.handle import Sandbox
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
+    with rb.connect("sandbox") as session:
+        yield session
+
+
+def wait_for(condition: object, seconds: float = 10.0) -> None:
+    """Waits until something that another thread does has happened."""
+    end = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]  # any callable
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+def test_a_prompt_becomes_a_clip_on_the_disk(session: rb.Session) -> None:
+    """From the prompt to a playable file, with what made it and what it cost."""
+    job = session.text_to_video("a red fox", duration_seconds=1, aspect_ratio="9:16", seed=7)
+    clip = job.result(30)
+    assert (clip.width, clip.height, clip.duration_seconds) == (360, 640, 1.0)
+    assert (clip.cost_usd, clip.sandbox, clip.request) == (0.05, True, job.request)
+    assert clip.poster().size == (360, 640)
+    assert clip.filmstrip(4).width > clip.filmstrip(2).width
+    assert repr(clip) == f"<Clip {clip.path.name}, 1.0 s, 360×640 sandbox>"
+    assert repr(job) == f"<Job {job.request_id} completed: “a red fox”, 1 s>"
+
+
+def test_an_image_becomes_a_clip(session: rb.Session) -> None:
+    """A PIL image and a prompt for its motion are enough."""
+    clip = session.image_to_video(Image.new("RGB", (90, 160), "teal"), "zoom in", duration_seconds=1).result(
+        30
+    )
+    assert (clip.width, clip.height) == (360, 640)
+
+
+def test_a_job_can_be_awaited_in_any_loop(session: rb.Session) -> None:
+    """`await job` works in a loop that isn't the session's, several at once."""
+
+    async def cell() -> list[rb.Clip]:
+        jobs = [session.text_to_video("a fox", duration_seconds=1) for _ in range(2)]
+        return list(await asyncio.gather(*jobs))
+
+    first, second = asyncio.run(cell())
+    assert first.path != second.path
+
+
+def test_a_timeout_ends_the_waiting_and_not_the_watch(session: rb.Session, sandbox: Sandbox) -> None:
+    """After `wait_for` and `result(timeout)` gave up, the same job still comes home."""
+    sandbox.set_pace(3600)
+    job = session.text_to_video("a slow fox", duration_seconds=1)
+    wait_for(lambda: job.request_id)
+
+    async def impatient() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(job, 0.05)
+
+    asyncio.run(impatient())
+    with pytest.raises(errors.WaitTimeout, match="goes on"):
+        job.result(0.05)
+    assert job.view().watched
+    sandbox.advance(3601)
+    assert job.result(30).duration_seconds == 1.0
+
+
+def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(session: rb.Session, sandbox: Sandbox) -> None:
+    """Stop watching asks no more; who waits for the clip takes the watch up again."""
+    sandbox.set_pace(3600)
+    job = session.text_to_video("a fox", duration_seconds=1)
+    wait_for(lambda: job.request_id)
+    job.stop_watching()
+    wait_for(lambda: not job.view().watched)
+    sandbox.advance(3601)
+    assert job.state in ("pending", "processing")
+    assert job.result(30).path.exists()
+
+
+def test_a_job_is_taken_up_by_its_id(session: rb.Session) -> None:
+    """What another kernel submitted can be fetched here."""
+    job = session.text_to_video("a fox", duration_seconds=1)
+    clip = job.result(30)
+    clip.path.unlink()
+    session.close()
+    with rb.connect("sandbox") as later:
+        again = later.job(clip.request_id)
+        assert again.result(30).path == clip.path
+        assert later.job(clip.request_id) is again
+
+
+def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandbox: Sandbox) -> None:
+    """The reason is in the error, in the view, and the balance around it is known."""
+    session.balance()
+    sandbox.fail_next("content policy")
+    job = session.text_to_video("a crowd", duration_seconds=1)
+    for _ in range(2):
+        with pytest.raises(errors.JobFailed, match="content policy"):
+            job.result(30)
+    wait_for(lambda: job.view().balance_after_usd is not None)
+    view = job.view()
+    assert (view.state, view.balance_before_usd, view.balance_after_usd) == ("failed", 25.0, 25.0)
+
+
+def test_a_refused_submission_is_in_the_job(session: rb.Session, sandbox: Sandbox) -> None:
+    """402 comes to whoever waits, with both amounts, and the job was never made."""
+    sandbox.set_balance(0.01)
+    job = session.text_to_video("a fox")
+    with pytest.raises(errors.InsufficientBalance) as refused:
+        job.result(30)
+    assert (refused.value.balance_usd, refused.value.required_usd) == (0.01, 0.25)
+    assert (job.state, job.request_id) == ("refused", None)
+
+
+def test_misuse_raises_at_once_and_makes_no_job(session: rb.Session) -> None:
+    """A bad argument is said where it was written."""
+    with pytest.raises(errors.InvalidDuration):
+        session.text_to_video("a fox", duration_seconds=60)
+    assert session.jobs() == ()
+
+
+def test_a_job_that_waits_for_the_budget_can_be_taken_back(session: rb.Session, sandbox: Sandbox) -> None:
+    """Don't send: nothing went out and nothing is paid."""
+    sandbox.settings(rate_limiting=True)
+    for _ in range(10):
+        session.balance()
+    job = session.text_to_video("a fox")
+    wait_for(lambda: job.view().waiting_seconds is not None)
+    assert job.cancel()
+    with pytest.raises(errors.SubmissionCancelled, match="Nothing was paid"):
+        job.result(5)
+    assert not job.cancel()
+    assert sandbox.state()["balance_usd"] == 25.0
+
+
+def test_waiting_on_the_sessions_own_thread_raises(session: rb.Session) -> None:
+    """A callback that waits for the session would wait for itself."""
+    caught: concurrent.futures.Future[Exception] = concurrent.futures.Future()
+
+    def callback(job: rb.Job | None) -> None:
+        if job is not None and not caught.done():
+            try:
+                job.result()
+            except errors.WouldDeadlock as error:
+                caught.set_result(error)
+
+    session.subscribe(callback)
+    session.text_to_video("a fox", duration_seconds=1)
+    assert "own thread" in str(caught.result(10))
+
+
+def test_subscribers_hear_of_every_change_until_they_leave(session: rb.Session) -> None:
+    """States come in their order, and after the end of a subscription nothing comes."""
+    states: list[str] = []
+    job = session.text_to_video("a fox", duration_seconds=1)
+    leave = job.subscribe(lambda changed: states.append(changed.state))
+    job.result(30)
+    assert states[-1] == "completed"
+    heard = len(states)
+    leave()
+    session.refresh_balance().result(10)
+    assert len(states) == heard
+
+
+def test_the_balance_is_known_after_a_job(session: rb.Session) -> None:
+    """Facts follow the money without being asked."""
+    session.text_to_video("a fox", duration_seconds=2).result(30)
+    wait_for(lambda: session.facts.balance_usd == 24.9)
+
+
+def test_two_sessions_live_side_by_side(session: rb.Session, sandbox: Sandbox) -> None:
+    """A second session on the same sandbox has its own thread and jobs."""
+    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url) as other:
+        mine, theirs = (s.text_to_video("a fox", duration_seconds=1) for s in (session, other))
+        assert mine.result(30).path != theirs.result(30).path
+        assert (session.jobs(), other.jobs()) == ((mine,), (theirs,))
+
+
+def test_closing_leaves_no_thread(sandbox: Sandbox) -> None:
+    """The session's thread ends with it, in the middle of a watch too."""
+    sandbox.set_pace(3600)
+    session = rb.connect("sandbox")
+    job = session.text_to_video("a fox", duration_seconds=1)
+    wait_for(lambda: job.request_id)
+    session.close()
+    assert not [t for t in threading.enumerate() if t.name == "reelbook-session" and t.is_alive()]
+
+
+def test_keys_are_made_listed_and_revoked(session: rb.Session) -> None:
+    """The blocking façade has the key endpoints."""
+    created = session.keys.create("workshop", rate_limit=20)
+    assert created.key_id in [key.key_id for key in session.keys.list()]
+    session.keys.revoke(created.key_id)
+    (listed,) = [key for key in session.keys.list() if key.key_id == created.key_id]
+    assert not listed.is_active
+    assert session.usage(30).total_requests == 0

@@ -1,0 +1,120 @@
+"""Sessions in real Jupyter kernels: Stop, SIGKILL and a fresh start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
+
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+
+SUBMIT = """
+import time
+import reelbook as rb
+session = rb.connect("sandbox")
+job = session.text_to_video("a fox", duration_seconds=1)
+while not job.request_id: time.sleep(0.01)
+print(job.request_id)
+"""
+
+
+@pytest.fixture
+def running(home: Path) -> Sandbox:
+    sandbox = server.ensure(home)
+    sandbox.settings(pace=3600, rate_limiting=False)
+    return sandbox
+
+
+class Kernel:
+    """One kernel and what a notebook does with it."""
+
+    def __init__(self) -> None:
+        self.manager: KernelManager
+        self.client: BlockingKernelClient
+        self.manager, self.client = start_new_kernel(kernel_name="python3")
+
+    def run(self, code: str) -> str:
+        """Runs a cell; what it printed, or the name of the error it ended with."""
+        return self.ended(self.client.execute(code))
+
+    def ended(self, cell: str) -> str:
+        """Waits for the end of a cell that was started."""
+        printed = ""
+        while True:
+            message = self.client.get_iopub_msg(timeout=60)
+            if message["parent_header"].get("msg_id") != cell:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "stream":
+                printed += content["text"]
+            elif kind == "error":
+                printed += content["ename"]
+            elif kind == "status" and content["execution_state"] == "idle":
+                return printed.strip()
+
+    def kill(self) -> None:
+        os.kill(self.manager.provisioner.process.pid, signal.SIGKILL)  # type: ignore[union-attr]  # it runs
+
+    def close(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel() -> Iterator[Kernel]:
+    kernel = Kernel()
+    yield kernel
+    kernel.close()
+
+
+@pytest.mark.parametrize("waiting", ["await job", "job.result()"])
+def test_stop_ends_the_waiting_at_once_and_not_the_watch(
+    running: Sandbox, kernel: Kernel, waiting: str
+) -> None:
+    """Stop works in `await job` and in `result()`; the job is still watched after it."""
+    kernel.run(SUBMIT)
+    cell = kernel.client.execute(f"print('waiting', flush=True)\n{waiting}")
+    while kernel.client.get_iopub_msg(timeout=30)["msg_type"] != "stream":
+        pass
+    time.sleep(0.3)  # into the waiting
+    stopped = time.monotonic()
+    kernel.manager.interrupt_kernel()
+    assert kernel.ended(cell) in ("KeyboardInterrupt", "CancelledError")
+    assert time.monotonic() - stopped < 1.5
+    assert kernel.run("print(job.view().watched)") == "True"
+    running.advance(3601)
+    assert kernel.run("print((await job).duration_seconds)") == "1.0"
+
+
+def test_stop_while_nothing_waits_touches_nothing(running: Sandbox, kernel: Kernel) -> None:
+    """An idle kernel's session and the sandbox don't notice Stop."""
+    kernel.run(SUBMIT)
+    kernel.manager.interrupt_kernel()
+    assert kernel.run("print(job.view().watched, session.closed)") == "True False"
+    assert running.state()["jobs_under_way"] == 1
+
+
+def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(running: Sandbox, kernel: Kernel) -> None:
+    """After SIGKILL a new kernel finds the sandbox and fetches the clip; nothing is left once it ended."""
+    request_id = kernel.run(SUBMIT)
+    kernel.kill()
+    second = Kernel()
+    try:
+        running.advance(3601)
+        second.run(f"import reelbook as rb; job = rb.connect('sandbox').job({request_id!r})")
+        assert second.run("print(job.result(60).duration_seconds)") == "1.0"
+    finally:
+        second.close()
+    family = [psutil.Process(running.pid), *psutil.Process(running.pid).children(recursive=True)]
+    assert len(family) > 1, "the clip was rendered in a process of its own"
+    running.stop()
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert alive == []

@@ -1,0 +1,128 @@
+"""Sessions in plain Python: scripts, standard input, running loops, Ctrl-C and the end of the interpreter."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+
+SCRIPT = """
+import reelbook as rb
+session = rb.connect("sandbox")
+clip = session.text_to_video("a fox", duration_seconds=1).result(60)
+print("length", clip.duration_seconds)
+"""
+
+ASYNC_SCRIPT = """
+import asyncio
+import reelbook as rb
+
+async def main():
+    session = rb.connect("sandbox")
+    clip = await session.text_to_video("a fox", duration_seconds=1)
+    print("length", clip.duration_seconds)
+
+asyncio.run(main())
+"""
+
+NESTED_SCRIPT = """
+import asyncio
+import reelbook as rb
+rb.allow_nested_loops()
+
+async def inner():
+    return (await rb.connect("sandbox").text_to_video("a fox", duration_seconds=1)).duration_seconds
+
+async def cell():
+    return asyncio.run(inner())
+
+print("length", asyncio.run(cell()))
+"""
+
+
+@pytest.fixture
+def running(home: Path) -> Sandbox:
+    """A sandbox in a process of its own, as fast as it can be."""
+    sandbox = server.ensure(home)
+    sandbox.settings(pace=0, rate_limiting=False)
+    return sandbox
+
+
+def python(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", *arguments], input=stdin, capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.mark.parametrize("script", [SCRIPT, ASYNC_SCRIPT], ids=["blocking", "asyncio"])
+@pytest.mark.parametrize("how", ["file", "stdin", "-c"])
+def test_a_clip_is_made_without_a_main_guard(running: Sandbox, tmp_path: Path, script: str, how: str) -> None:
+    """A file, standard input and `-c` all work, end by themselves and leave nothing on stderr."""
+    if how == "file":
+        (tmp_path / "script.py").write_text(script)
+        ended = python(str(tmp_path / "script.py"))
+    else:
+        ended = python("-", stdin=script) if how == "stdin" else python("-c", script)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("length 1.0\n", "", 0)
+
+
+def test_nested_loops_work_when_allowed(running: Sandbox) -> None:
+    """`asyncio.run` inside a running loop works after allow_nested_loops(), sessions included."""
+    ended = subprocess.run([sys.executable, "-c", NESTED_SCRIPT], capture_output=True, text=True, timeout=60)
+    assert (ended.stdout, ended.returncode) == ("length 1.0\n", 0), ended.stderr
+
+
+def test_a_script_that_ends_in_the_middle_of_a_watch_ends_at_once(running: Sandbox) -> None:
+    """The interpreter doesn't hang on the session's thread."""
+    running.set_pace(3600)
+    began = time.monotonic()
+    ended = python(
+        "-c",
+        "import reelbook as rb, time; job = rb.connect('sandbox').text_to_video('a fox')\n"
+        "while not job.request_id: time.sleep(0.01)",
+    )
+    assert (ended.stderr, ended.returncode) == ("", 0)
+    assert time.monotonic() - began < 10
+
+
+def test_ctrl_c_ends_the_waiting_at_once(running: Sandbox) -> None:
+    """SIGINT in `result()` raises KeyboardInterrupt, and the job goes on at the service."""
+    running.set_pace(3600)
+    script = SCRIPT.replace(".result(60)", "").replace(
+        'print("length", clip.duration_seconds)',
+        "import time\nwhile not clip.request_id: time.sleep(0.01)\nprint('waiting', flush=True)\nclip.result()",
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    time.sleep(0.2)  # into result()
+    interrupted = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in stderr
+    assert time.monotonic() - interrupted < 5
+    assert running.state()["jobs_under_way"] == 1
+
+
+def test_a_sandbox_that_ended_is_started_again_for_an_open_session(running: Sandbox, home: Path) -> None:
+    """After the sandbox was stopped, the next submission of an open session starts it and works."""
+    ended = python(
+        "-c",
+        "import reelbook as rb\n"
+        "from reelbook.sandbox import server\n"
+        "session = rb.connect('sandbox')\n"
+        "server.stop(session.home)\n"
+        "job = session.text_to_video('a fox', duration_seconds=1)\n"
+        "print(job.result(60).duration_seconds)",
+    )
+    assert (ended.stdout, ended.stderr) == ("1.0\n", "")

@@ -1,0 +1,109 @@
+"""A planted key is looked for wherever a notebook could carry it, and found nowhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from nbclient import NotebookClient
+
+from reelbook.sandbox import server
+from reelbook.sandbox.access import Access, write_access
+from reelbook.sandbox.handle import Sandbox
+from reelbook.sandbox.places import Places
+from reelbook.secret import Secret
+
+KEY = "sk-planted-4f1c0ffee"
+
+PREPARE = """
+%xmode Verbose
+import logging, pickle, copy, sys, io, os
+logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, force=True)
+import reelbook as rb
+session = rb.connect("live")   # the key and the address are configured
+print(session, session.facts, session.balance(), session.keys, session.usage(30), session.keys.list())
+"""
+
+WORK = """
+job = session.text_to_video("a fox", duration_seconds=1)
+clip = await job
+created = session.keys.create("another")
+print(job, clip, job.view(), job.status, created, vars(created), rb.AsyncClient())
+display(job); display(clip); display(rb.PromptForm(session)); display(rb.Studio(session))
+"""
+
+PICKLE = """
+for thing in (session, session._client, session._client._transport, session.keys, session.sandbox,
+              session.facts, job, job.view(), job.request, job.status, clip, created):
+    for dump in (pickle.dumps, copy.deepcopy):
+        try:
+            print(dump(thing))
+        except Exception as refused:
+            print(type(refused).__name__, refused)
+"""
+
+# Each is a cell of its own, that fails on purpose and prints its verbose traceback.
+FAILURES = [
+    "session.text_to_video('')",
+    "session.image_to_video(b'text', 'zoom')",
+    "session.text_to_video('a fox', aspect_ratio='4:3')",
+    "session.keys.revoke('nobody')",
+    "session.job('nobody').result(0.1)",
+    "await session._client.status('nobody')",
+    "async with rb.AsyncClient() as client:\n    await client.status('nobody')",
+    "async with rb.AsyncClient(base_url='http://127.0.0.1:9') as client:\n"
+    "    await client._transport.request('GET', '/', deadline_seconds=1)",
+    "async with rb.AsyncClient(deadline_seconds=0.0001) as client:\n    await client.text_to_video('a fox')",
+    "rb.connect('live', base_url='nonsense')",
+    "rb.connect('sandbox', base_url='http://127.0.0.1:9')",
+    "async with rb.AsyncClient() as client:\n"
+    "    await client.download(session.base_url + '/api/v1/billing/balance', '/dev/null/x.mp4')",
+    "session.close(); session.balance()",
+]
+
+
+@pytest.fixture
+def running(home: Path) -> Iterator[Sandbox]:
+    """A sandbox that knows the planted key, taken by the tests for a live service."""
+    places = Places.under(home)
+    places.create()
+    write_access(places, Access(Secret(KEY), Secret("control-token-of-this-test"), "user-of-this-test"))
+    sandbox = server.ensure(home)
+    sandbox.settings(pace=0, rate_limiting=False)
+    yield sandbox
+    sandbox.stop()
+
+
+def test_a_planted_key_is_found_nowhere(
+    running: Sandbox, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in a notebook with widget state, output, DEBUG log, repr, pickle, verbose traceback or file."""
+    monkeypatch.setenv("REELBOOK_API_KEY", KEY)
+    monkeypatch.setenv("REELBOOK_BASE_URL", running.url)
+    cells = [nbformat.v4.new_code_cell(source) for source in (PREPARE, WORK, PICKLE)]
+    for source in FAILURES:
+        cells.append(nbformat.v4.new_code_cell(source, metadata={"tags": ["raises-exception"]}))
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
+
+    saved = nbformat.writes(notebook)
+    assert KEY not in saved
+    assert "application/vnd.jupyter.widget-state+json" in saved
+    assert "DEBUG:httpcore" in saved
+    assert "Secret(***)" in saved
+    for cell in notebook.cells[3:]:
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        assert errors, f"this was to fail: {cell.source}"
+    assert "request_id" in json.dumps(notebook.cells[1].outputs) or "completed" in saved
+
+    access = Places.under(home).access
+    for path in (path for path in home.rglob("*") if path.is_file() and path != access):
+        assert KEY.encode() not in path.read_bytes(), path
+    assert access.stat().st_mode & 0o077 == 0
+    for process in [psutil.Process(running.pid), *psutil.Process(running.pid).children(recursive=True)]:
+        assert KEY not in " ".join(process.cmdline())
+        assert not any(name.startswith("REELBOOK_API") for name in process.environ())
