@@ -84,8 +84,11 @@ async def ask(url: str, key: str, seconds: float) -> None:
             )
             jobs.append(request_id)
             while time.perf_counter() < end:
-                if (await exchange(*streams, "GET", f"/api/v1/status/{request_id}"))["status"] == "completed":
-                    drawn += 1
+                state = (await exchange(*streams, "GET", f"/api/v1/status/{request_id}"))["status"]
+                if state == "failed":
+                    errors.append(request_id)
+                if state in ("completed", "failed"):
+                    drawn += state == "completed"
                     break
                 await asyncio.sleep(0.2)
         streams[1].close()

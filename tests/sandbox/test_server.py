@@ -125,9 +125,7 @@ def test_it_ends_by_itself_when_nobody_uses_it(home: Path, environment: None) ->
     assert server.find(home) is None
 
 
-def test_the_key_is_in_the_access_file_only(
-    started: Client, home: Path
-) -> None:
+def test_the_key_is_in_the_access_file_only(started: Client, home: Path) -> None:
     """Neither the database, the log, the notice, the arguments nor a process's environment hold a key."""
     secret = started.sandbox.api_key.reveal()
     token = started.sandbox.control_token.reveal()

@@ -47,6 +47,15 @@ async def cell():
 print("length", asyncio.run(cell()))
 """
 
+WAITING_SCRIPT = """
+import time
+import reelbook as rb
+job = rb.connect("sandbox").text_to_video("a fox")
+while not job.request_id: time.sleep(0.01)
+print("waiting", flush=True)
+job.result()
+"""
+
 
 @pytest.fixture
 def running(home: Path) -> Sandbox:
@@ -96,12 +105,8 @@ def test_a_script_that_ends_in_the_middle_of_a_watch_ends_at_once(running: Sandb
 def test_ctrl_c_ends_the_waiting_at_once(running: Sandbox) -> None:
     """SIGINT in `result()` raises KeyboardInterrupt, and the job goes on at the service."""
     running.set_pace(3600)
-    script = SCRIPT.replace(".result(60)", "").replace(
-        'print("length", clip.duration_seconds)',
-        "import time\nwhile not clip.request_id: time.sleep(0.01)\nprint('waiting', flush=True)\nclip.result()",
-    )
     process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", WAITING_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "waiting\n"

@@ -1,0 +1,77 @@
+"""The public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import reelbook as rb
+from reelbook.sandbox import server
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_all_is_sorted_and_every_name_is_there() -> None:
+    """`__all__` is the list of what can be used."""
+    assert sorted(rb.__all__) == rb.__all__
+    assert all(hasattr(rb, name) for name in rb.__all__)
+    assert set(rb.__all__) <= set(dir(rb))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """Loading on first use doesn't invent names."""
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        rb.Nothing  # noqa: B018 - reading it is the test
+
+
+def imported_by(code: str) -> set[str]:
+    script = f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in ended.stdout.split()}
+
+
+def test_importing_reelbook_imports_nothing_heavy() -> None:
+    """Only reelbook itself and the standard library."""
+    assert {name for name in imported_by("import reelbook") if name not in sys.stdlib_module_names} <= {
+        "reelbook"
+    }
+
+
+def test_the_client_needs_neither_pictures_nor_widgets() -> None:
+    """A client in a service imports httpx and pydantic, and nothing of the notebook."""
+    code = "import reelbook\nreelbook.AsyncClient('k', 'http://127.0.0.1:9')"
+    heavy = {
+        "PIL",
+        "av",
+        "numpy",
+        "ipywidgets",
+        "IPython",
+        "starlette",
+        "uvicorn",
+        "bqplot",
+        "pandas",
+        "sqlite3",
+    }
+    assert imported_by(code) & heavy == set()
+
+
+def test_the_readmes_example_works(home: Path) -> None:
+    """The example in the README runs as it stands."""
+    text = (ROOT / "README.md").read_text()
+    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:4]]
+    code = "\n".join(blocks).replace("await job ", "job.result(60) ").replace("rb.Studio(session)", "")
+    with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as sandbox:
+        sandbox.settings(rate_limiting=False)
+        scope: dict[str, object] = {}
+        exec(code, scope)
+        session, clip = scope["session"], scope["clip"]
+        assert isinstance(session, rb.Session)
+        assert isinstance(clip, rb.Clip)
+        assert isinstance(clip.filmstrip(8), Image.Image)
+        assert [job.result(60).sandbox for job in session.jobs()] == [True, True]
+        session.close()
