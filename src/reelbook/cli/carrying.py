@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import NoReturn
 
@@ -12,6 +11,7 @@ from .. import wire
 from ..errors import ReelbookError
 from ..session import Clip, Job, JobRequest, Session
 from ..widgets.words import dollars
+from .interrupts import CtrlC
 from .waiting import wait
 
 STOPPED = 130  # what a shell says of a program that Ctrl-C ended
@@ -25,15 +25,16 @@ def carry(session: Session, wanted: JobRequest | str, *, resuming: str) -> Clip:
     `resuming` is the command that takes the job up again, without the id at its end; it is said wherever the
     job may go on without us. Ctrl-C ends in typer's Exit(130). Raises what `Job.result` raises.
     """
-    try:
-        return wait(session.job(wanted) if isinstance(wanted, str) else _sent(session, wanted))
-    except KeyboardInterrupt:
-        _stopped(session, resuming)
-    except ReelbookError as error:
-        for job in session.jobs():
-            if job.request_id is not None and job.request is not None and job.state != wire.FAILED:
+    with CtrlC() as ctrl_c:
+        try:
+            job = session.job(wanted) if isinstance(wanted, str) else _sent(session, wanted)
+            return wait(job, ctrl_c)
+        except KeyboardInterrupt:
+            _stopped(job, ctrl_c, resuming)
+        except (ReelbookError, OSError) as error:
+            if isinstance(wanted, JobRequest) and job.request_id is not None and job.state != wire.FAILED:
                 error.add_note(f"The job was sent. To get its clip:\n  {resuming} {job.request_id}")
-        raise
+            raise
 
 
 def _sent(session: Session, request: JobRequest) -> Job:
@@ -49,27 +50,28 @@ def _sent(session: Session, request: JobRequest) -> Job:
     )
 
 
-def _stopped(session: Session, resuming: str) -> NoReturn:
+def _stopped(job: Job, ctrl_c: CtrlC, resuming: str) -> NoReturn:
     """Takes the job back if it wasn't sent, else says what becomes of it and how to come back."""
-    for job in session.jobs():
-        if job.cancel():
-            typer.echo("Taken back before it was sent. Nothing was paid.", err=True)
-        else:
-            _await_id(job)
-            typer.echo(_left(job, resuming), err=True)
+    if job.cancel():
+        typer.echo("Taken back before it was sent. Nothing was paid.", err=True)
+    else:
+        _await_id(job, ctrl_c)
+        typer.echo(_left(job, resuming), err=True)
     raise typer.Exit(STOPPED)
 
 
-def _await_id(job: Job) -> None:
+def _await_id(job: Job, ctrl_c: CtrlC) -> None:
     """Waits until the service named the job, or for another Ctrl-C: by its id a paid job is found again."""
+    presses = ctrl_c.presses
     deadline = time.monotonic() + ID_SECONDS
     said = False
-    with contextlib.suppress(KeyboardInterrupt):
-        while job.request_id is None and job.error is None and time.monotonic() < deadline:
-            if not said:
-                typer.echo("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
-                said = True
-            time.sleep(LOOK_SECONDS)
+    while job.request_id is None and job.error is None and time.monotonic() < deadline:
+        if not said:
+            typer.echo("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
+            said = True
+        if ctrl_c.presses > presses:
+            return
+        time.sleep(LOOK_SECONDS)
 
 
 def _left(job: Job, resuming: str) -> str:

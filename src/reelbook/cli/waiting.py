@@ -1,6 +1,6 @@
 """A job on the terminal: a bar where a person watches, plain lines where a file or a program reads.
 
-The words are the panels' own (`widgets.words`); what Ctrl-C means is said in `generate`.
+The words are the panels' own (`widgets.words`); what Ctrl-C means is said in `carrying`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .. import wire
 from ..errors import NotFound, WaitTimeout
 from ..session import Clip, Job, JobView
 from ..widgets import words
+from .interrupts import CtrlC
 
 LOOK_SECONDS = 0.1
 SAY_AGAIN_SECONDS = 10.0
@@ -25,11 +26,12 @@ SAY_AGAIN_SECONDS = 10.0
 Show = Callable[[Job], None]
 
 
-def wait(job: Job) -> Clip:
-    """Waits for the clip and shows how far it is. Raises what `Job.result` raises."""
+def wait(job: Job, ctrl_c: CtrlC) -> Clip:
+    """Waits for the clip and shows how far it is. Raises what `Job.result` raises, and KeyboardInterrupt."""
     taken_up = job.request is None
     with _bar() if sys.stderr.isatty() else _lines() as show:
         while True:
+            ctrl_c.check()
             show(job)
             with contextlib.suppress(WaitTimeout):
                 return job.result(LOOK_SECONDS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .client import AsyncClient, Observation, job_failed
+from .client import AsyncClient, job_failed
 from .gate import Purpose
+from .watching import Observation
 
 __all__ = ["AsyncClient", "Observation", "Purpose", "job_failed"]

@@ -10,21 +10,16 @@ import asyncio
 import os
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import settings, wire
 from ..errors import (
     ConfigurationError,
-    ConnectionFailed,
     JobFailed,
-    NotFound,
     RateLimited,
     ReelbookError,
-    ServerError,
     SubmissionUncertain,
-    UnexpectedAnswer,
     WaitTimeout,
 )
 from ..models import (
@@ -36,38 +31,24 @@ from ..models import (
     CreatedKey,
     Failed,
     JobStatus,
-    Processing,
     Revoked,
     Usage,
     job_status,
 )
 from ..secret import Secret
-from . import answers, checks, polling, retries
+from . import answers, checks, retries
 from .budget import Budget, BudgetView
 from .gate import Gate, Purpose
-from .progress import Progress
+from .watching import Observation, watch
 
 if TYPE_CHECKING:
     from ..media.images import ImageSource, PreparedImage
     from .downloads import Check, Report
 
 DEADLINE_SECONDS = 60.0
-NOT_FOUND_GRACE_SECONDS = 30.0
 
 Model = TypeVar("Model")
 OnSending = Callable[[bool], None]
-
-
-@dataclass(frozen=True)
-class Observation:
-    """One answer of a watch, or the error that came instead; times in seconds of the event loop."""
-
-    status: JobStatus | None
-    error: ReelbookError | None
-    progress: float | None
-    remaining_seconds: float | None
-    asked_at: float | None
-    next_ask_at: float | None
 
 
 class AsyncClient:
@@ -234,7 +215,7 @@ class AsyncClient:
         path = wire.key_path(checks.identifier(key_id, "key_id"))
         return await self._call("DELETE", path, answers.model(Revoked), Purpose.CLICK)
 
-    async def watch(self, request_id: str) -> AsyncIterator[Observation]:
+    def watch(self, request_id: str) -> AsyncIterator[Observation]:
         """Asks about a job until it is finished, and yields what was learnt each time.
 
         Ends after the observation of a finished status. A fault in between is an observation with an
@@ -242,35 +223,7 @@ class AsyncClient:
         NotFound once the first seconds are over.
         """
         request_id = checks.identifier(request_id, "request_id")
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        asked: list[float] = []
-        failures, progress = 0, Progress()
-        ask_at = began + polling.next_ask_seconds(asked, 0.0, None)
-        yield Observation(None, None, None, None, None, ask_at)
-        while True:
-            await asyncio.sleep(ask_at - loop.time())
-            status: JobStatus | None = None
-            error: ReelbookError | None = None
-            try:
-                status = await self._status(request_id, Purpose.POLL, attempts=1)
-            except NotFound as unknown:  # some services know a job only a moment after they accepted it
-                if loop.time() - began > NOT_FOUND_GRACE_SECONDS:
-                    raise
-                error = unknown
-            except (ConnectionFailed, RateLimited, ServerError, UnexpectedAnswer) as fault:
-                error = fault
-            now = loop.time()
-            asked.append(now - began)
-            failures = 0 if status else failures + 1
-            if isinstance(status, Processing):
-                progress.tell(status.progress, now)
-            remaining = progress.remaining_seconds(now)
-            ask_at = now + polling.next_ask_seconds(asked, now - began, remaining, failures)
-            done = status is not None and status.finished
-            yield Observation(status, error, progress.fraction, remaining, now, None if done else ask_at)
-            if done:
-                return
+        return watch(lambda: self._status(request_id, Purpose.POLL, attempts=1))
 
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> Completed:
         """Watches a job to its end. Raises JobFailed, or WaitTimeout while the job goes on."""

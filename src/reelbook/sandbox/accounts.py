@@ -25,7 +25,7 @@ PREVIEW_TAIL = 4
 
 @dataclass(frozen=True)
 class Key:
-    """One API key, without the key itself. Times are seconds since the epoch."""
+    """One API key, without the key itself. `created_at` is seconds since the epoch."""
 
     key_id: str
     digest: str
@@ -33,7 +33,6 @@ class Key:
     preview: str
     rate_limit: int
     created_at: float
-    last_used: float | None
     is_active: bool
 
 
@@ -55,7 +54,9 @@ class Accounts:
         with store.transaction() as db:
             db.execute("INSERT OR IGNORE INTO account VALUES (1, ?, 0)", (micro(START_BALANCE_USD),))
         # All keys are held in memory: every request asks for one, and notes when it was last used.
-        self._keys = {row["digest"]: _key(row) for row in store.read("SELECT * FROM keys ORDER BY rowid")}
+        rows = store.read("SELECT * FROM keys ORDER BY rowid")
+        self._keys = {row["digest"]: _key(row) for row in rows}
+        self._last_used: dict[str, float | None] = {row["digest"]: row["last_used"] for row in rows}
         self._used: set[str] = set()
 
     def authenticate(self, secret: str) -> Key | None:
@@ -66,19 +67,19 @@ class Accounts:
 
     def note_use(self, key: Key) -> None:
         """Note that `key` was used now; `save_uses` brings it to the disk."""
-        self._keys[key.digest] = replace(self._keys[key.digest], last_used=self._clock.now())
+        self._last_used[key.digest] = self._clock.now()
         self._used.add(key.digest)
 
     def save_uses(self) -> None:
         """Write down which keys were used when."""
-        used, self._used = self._used, set()
+        used = tuple(self._used)  # a copy: keys are used while this waits for the disk
+        self._used.difference_update(used)
         if used:
             with self._store.transaction() as db:
-                for digest in used:
-                    db.execute(
-                        "UPDATE keys SET last_used = ? WHERE digest = ?",
-                        (self._keys[digest].last_used, digest),
-                    )
+                db.executemany(
+                    "UPDATE keys SET last_used = ? WHERE digest = ?",
+                    [(self._last_used[digest], digest) for digest in used],
+                )
 
     def create_key(self, name: str, rate_limit: int) -> dict[str, Any]:
         """Make a key and answer as POST /api/v1/keys does: the only time that its secret is shown."""
@@ -102,13 +103,12 @@ class Accounts:
             preview=f"sk-sandbox-…{value[-PREVIEW_TAIL:]}",
             rate_limit=rate_limit,
             created_at=self._clock.now(),
-            last_used=None,
             is_active=True,
         )
         with self._store.transaction() as db:
             db.execute(
-                "INSERT INTO keys VALUES (:key_id, :digest, :name, :preview, :rate_limit,"
-                " :created_at, :last_used, :is_active)",
+                "INSERT INTO keys (key_id, digest, name, preview, rate_limit, created_at, is_active)"
+                " VALUES (:key_id, :digest, :name, :preview, :rate_limit, :created_at, :is_active)",
                 asdict(key),
             )
         self._keys[key.digest] = key
@@ -116,12 +116,12 @@ class Accounts:
 
     def revoke(self, key_id: str) -> bool:
         """Make the key useless; it stays listed. False if there is no such key."""
-        key = next((key for key in self._keys.values() if key.key_id == key_id), None)
+        key = next((key for key in tuple(self._keys.values()) if key.key_id == key_id), None)
         if key is None:
             return False
         with self._store.transaction() as db:
             db.execute("UPDATE keys SET is_active = 0 WHERE key_id = ?", (key_id,))
-        self._keys[key.digest] = replace(self._keys[key.digest], is_active=False)
+        self._keys[key.digest] = replace(key, is_active=False)
         return True
 
     def knows(self, secret: Secret) -> bool:
@@ -130,17 +130,18 @@ class Accounts:
 
     def listed(self) -> list[dict[str, Any]]:
         """All keys as GET /api/v1/keys lists them, oldest first."""
+        keys = tuple(self._keys.values())  # a copy: another thread may add one
         return [
             {
                 "key_id": key.key_id,
                 "name": key.name,
                 "is_active": key.is_active,
                 "created_at": iso(key.created_at),
-                "last_used": None if key.last_used is None else iso(key.last_used),
+                "last_used": None if (used := self._last_used.get(key.digest)) is None else iso(used),
                 "key_preview": key.preview,
                 "rate_limit": key.rate_limit,
             }
-            for key in self._keys.values()
+            for key in keys
         ]
 
     def balance(self) -> dict[str, float]:
@@ -207,4 +208,12 @@ def _digest(secret: str) -> str:
 
 
 def _key(row: sqlite3.Row) -> Key:
-    return Key(**{**dict(row), "is_active": bool(row["is_active"])})
+    return Key(
+        key_id=row["key_id"],
+        digest=row["digest"],
+        name=row["name"],
+        preview=row["preview"],
+        rate_limit=row["rate_limit"],
+        created_at=row["created_at"],
+        is_active=bool(row["is_active"]),
+    )

@@ -147,8 +147,8 @@ class JobQueue:
                 if image is not None:
                     write_whole(kept, image)
                 columns = asdict(job) | {"seed": str(job.seed)}  # a seed may be wider than SQLite's integers
-                names = ", ".join(f":{name}" for name in columns)
-                db.execute(f"INSERT INTO jobs VALUES ({names})", columns)  # noqa: S608  # names of our own fields
+                names, values = ", ".join(columns), ", ".join(f":{name}" for name in columns)
+                db.execute(f"INSERT INTO jobs ({names}) VALUES ({values})", columns)  # noqa: S608  # our own names
         except BaseException:
             kept.unlink(missing_ok=True)
             raise

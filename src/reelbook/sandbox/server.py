@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
@@ -115,30 +116,37 @@ def in_thread(
         settings["make_executor"] = lambda: executor
     places = Places.under(home)
     places.create()
-    with running_lock(places):
-        service = Service(home, pace=pace, clock=clock, idle_minutes=None, **settings)
-        listening = bound_socket(LOOPBACK, 0)
-        url = local_url(listening)
-        started = threading.Event()
-        server = make_server(service, host=LOOPBACK, on_started=started.set)
+    lock = running_lock(places)
+    lock.acquire()
+    service = Service(home, pace=pace, clock=clock, idle_minutes=None, **settings)
+    listening = bound_socket(LOOPBACK, 0)
+    url = local_url(listening)
+    answers: SimpleQueue[bool] = SimpleQueue()
 
-        def run() -> None:
-            try:
-                with asyncio.Runner() as runner:
-                    runner.run(server.serve(sockets=[listening]))
-            finally:
-                started.set()
-
-        thread = threading.Thread(target=run, name="reelbook-sandbox", daemon=True)
-        thread.start()
-        started.wait()
+    def on_started() -> None:
         put_up(places, url=url, version=version(), instance=service.instance)
+        answers.put(True)
+
+    server = make_server(service, host=LOOPBACK, on_started=on_started)
+
+    def run() -> None:
         try:
-            yield handle_on(home, url, os.getpid())
+            with asyncio.Runner() as runner:
+                runner.run(server.serve(sockets=[listening]))
         finally:
             take_down(places, service.instance)
-            service.end()
-            thread.join()
+            lock.release()
+            answers.put(False)
+
+    thread = threading.Thread(target=run, name="reelbook-sandbox", daemon=True)
+    thread.start()
+    if not answers.get():
+        raise SandboxError("The sandbox could not be started in a thread.")
+    try:
+        yield handle_on(home, url, os.getpid())
+    finally:
+        service.end()
+        thread.join()
 
 
 def _outdated(places: Places) -> bool:

@@ -39,7 +39,7 @@ class JobCard(ServesClip):
         self._unsubscribe = _nothing
         self._pictured: object = None
         self._shown: list[Any] = []
-        self._kept: Job | None = None
+        self._kept: object = None
         super().__init__(face=dict(words.empty_face()), **traits)
         self._endings = (self._live.close, lambda: self._unsubscribe())
         self.job = job
@@ -92,11 +92,11 @@ class JobCard(ServesClip):
             self._shown.append(shown)
 
     def _keep_still(self, job: Job) -> None:
-        """Puts the finished card into the notebook, so that it is what is saved. The page swaps the view within
-        a frame (tried in JupyterLab 4.6), which is why this is done once and at the end.
+        """Puts the finished card into the notebook, so that this is what is saved. The page swaps the view
+        within a frame (tried in JupyterLab 4.6), but it does swap it: once, at the end.
         """
-        if self._kept is not job:
-            self._kept = job
+        if self._kept != (job, job.clip):
+            self._kept = (job, job.clip)
             for shown in self._shown:
                 shown.update(self._repr_mimebundle_(), raw=True)
 

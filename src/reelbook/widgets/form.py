@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import traitlets
@@ -89,10 +89,10 @@ class PromptForm(TakesImage):
         press. Raises InvalidInput before anything is sent.
         """
         with self._guard:
-            if self.job is not None and time.monotonic() - self._sent_at < TWICE_SECONDS:
+            if self.job is not None and monotonic() - self._sent_at < TWICE_SECONDS:
                 return self.job
             job = self._submit()
-            self._sent_at = time.monotonic()
+            self._sent_at = monotonic()
             self.problems, self.trouble = {}, ""
             self.job = job
         if not self._callbacks:

@@ -47,12 +47,15 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
     `form` is a PromptForm, `card` the JobCard of the latest clip. Without a session `reelbook.connect()`.
     """
 
+    _panels: tuple[Panel, ...] = ()
+
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         only_known(self, traits)
         self.form = PromptForm(session, layout=ipywidgets.Layout(flex="1 1 380px"))
         self.session = self.form.session
         self.card = JobCard(layout=ipywidgets.Layout(flex="999 1 400px"))
         self.line = StatusLine(self.session)
+        self._panels = (self.form, self.card, self.line)
         panes = ipywidgets.Box(
             [self.form, self.card], layout=ipywidgets.Layout(display="flex", flex_flow="row wrap")
         )
@@ -67,7 +70,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
 
     def close(self) -> None:
         """Ends the Studio and its panels."""
-        for panel in (self.form, self.card, self.line):
+        for panel in self._panels:
             panel.close()
         super().close()
 

@@ -39,7 +39,7 @@ def view(shot: Shot, stage: Stage, seconds: float) -> View:
             x += stage.unit * tremble(seconds, 0.0) * 5
             y += stage.unit * tremble(seconds, 4.2) * 3.4
             zoom = max(zoom, 1.0)
-    return View(x, y, zoom, orbit)
+    return View(x, y, zoom, orbit, shot.drift + shot.follows)
 
 
 def drift_of(scene: Scene, stage: Stage, side: int) -> float:

@@ -64,8 +64,8 @@ def _stars(rng: np.random.Generator, stage: Stage, colours: Palette, count: int,
         dot = np.exp(-(xx**2 + yy**2) / (radius**2 * 1.2)) * rng.uniform(0.5, 1.0) * 255
         columns = (x + np.arange(-reach, reach + 1)) % stage.period
         cover[y - reach : y + reach + 1, columns] = np.maximum(cover[y - reach : y + reach + 1, columns], dot)
-    colour = Image.new("RGB", (stage.period, height), colours.tone((252, 248, 255)))
-    return Layer(wrapped(colour, stage), wrapped(Image.fromarray(cover.astype(np.uint8)), stage), -stage.margin, depth, stage.period, drift=2 * stage.unit)
+    colour = Image.new("RGB", (stage.width, height), colours.tone((252, 248, 255)))
+    return Layer(colour, wrapped(Image.fromarray(cover.astype(np.uint8)), stage), -stage.margin, depth, stage.period, drift=2 * stage.unit)
 
 
 def planet(rng: np.random.Generator, radius: float, base: RGB, band: RGB, colours: Palette, *, ring: bool) -> Sprite:
@@ -134,16 +134,25 @@ def abstract(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
         radius = rng.uniform(8, 58) * stage.unit
         strip.stamp(disc(rng, radius, mix(light, middle, rng.random()), rng.uniform(0.25, 0.8)), rng.uniform(0, stage.period), rng.uniform(0.12, 0.75) * stage.height)
     back.append(strip.layer(stage, 0.3, drift=-12 * stage.unit, bob=7 * stage.unit, bob_seconds=6.5, phase=rng.random()))
-    ramp = (mix(light, middle, 0.3), middle, mix(middle, deep, 0.5), deep, shaded(deep, 0.7), shaded(deep, 0.46))
+    ramp = (light, mix(light, middle, 0.5), middle, mix(middle, deep, 0.4), deep, shaded(deep, 0.7))
     for i in range(5):
-        line = stage.height * (0.42 + 0.135 * i) + (46 - 5 * i) * stage.unit * waves(rng, stage.period, low=1, high=5, rough=0.5)
+        line = stage.height * (0.24 + 0.155 * i) + (62 - 5 * i) * stage.unit * waves(rng, stage.period, low=1, high=5, rough=0.5)
         colour = mix(ramp[i], ramp[i + 1], rng.random() * 0.5)
         band = Strip.hill(stage, line, (mix(colour, light, 0.45), colour, shaded(colour, 0.62)), fade=118 * stage.unit)
+        _into_ribbon(band, line, rng.uniform(64, 120) * stage.unit)
         back.append(
             band.layer(stage, 0.25 + 0.18 * i, drift=(14 + 9 * i) * stage.unit * (1 if i % 2 else -1), bob=(4 + 2 * i) * stage.unit,
                        bob_seconds=rng.uniform(5, 8), phase=rng.random())
         )  # fmt: skip
     return back[:4], back[4:]
+
+
+def _into_ribbon(band: Strip, line: Floats, thick: float) -> None:
+    """Let a hill fade out below its crest, so that it hangs in the air as silk does."""
+    below = np.arange(band.cover.height)[:, None] + band.top - line[None, :]
+    fade = np.clip(1.0 - below / (thick * (1.0 + 0.45 * np.sin(line / thick * 3.1)[None, :])), 0, 1) ** 0.9
+    cover = np.asarray(band.cover, dtype=np.float32) * (0.10 + 0.84 * fade) * np.clip(1.6 - below / (2.4 * thick), 0, 1)
+    band.cover = Image.fromarray(cover.astype(np.uint8))
 
 
 def disc(rng: np.random.Generator, radius: float, colour: RGB, solid: float) -> Sprite:

@@ -13,12 +13,12 @@ from PIL import Image
 
 # One thread and no use of the processor's own tricks: the same frames give the same bytes for one version.
 _OPTIONS = {
-    "preset": "veryfast",
-    "crf": "22",
+    # Falling snow costs "veryfast" twice the time for a third fewer bytes.
+    "preset": "superfast",
+    "crf": "23",
     "g": "48",
     "flags": "+bitexact",
     "x264-params": "cpu-independent=1",
-    "tune": "animation",
 }
 
 

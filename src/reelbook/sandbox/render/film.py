@@ -48,11 +48,12 @@ def film(prompt: str, seed: int, size: tuple[int, int], count: int, frames_per_s
             frame = Image.blend(frame, Image.new("RGB", size, (226, 226, 255)), 0.75 * light)
             weather.strike(frame, conditions, now)
         for layer in back:
-            layers.lay(frame, layer, view, now, pivot)
+            layers.lay(frame, layer, view, now)
         weather.fall(frame, conditions, view, now, behind=True)
-        play(frame, acts, stage, view, shot.start, now, pivot)
+        play(frame, acts, stage, view, shot.start, now)
         for layer in front:
-            layers.lay(frame, layer, view, now, pivot)
+            layers.lay(frame, layer, view, now)
+        frame = layers.zoomed(frame, view, pivot)
         weather.fall(frame, conditions, view, now, behind=False)
         if light > 0.02:
             frame = Image.blend(frame, Image.new("RGB", size, (206, 212, 255)), 0.22 * light)

@@ -6,6 +6,7 @@ Far hills fade into the sky's haze; what stands on them grows and darkens toward
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from PIL import Image
@@ -22,8 +23,8 @@ Built = tuple[list[Layer], list[Layer]]
 
 def hills(
     rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *,
-    row: float, swell: float, depth: float, low: int = 2, high: int = 8, fade: float = 90, haze: float = 0.9,
-    grow: Grower | None = None, count: int = 0, tall: tuple[float, float] = (0, 0), bottom: float | None = None,
+    row: float, swell: float, depth: float, low: int = 2, high: int = 8, fade: float = 90, haze: float = 0.7,
+    grow: Grower | None = None, count: int = 0, tall: tuple[float, float] = (0, 0),
     crest: RGB | None = None, sink: float = 2.0,
 ) -> Layer:  # fmt: skip
     """One line of hills at `row` (a share of the frame's height), with `count` things grown on it."""
@@ -33,7 +34,7 @@ def hills(
     top = colours.lit(crest, depth, haze) if crest else shaded(lit, 1.08)
     strip = Strip.hill(stage, line, (top, lit, misty), fade=fade * stage.unit, headroom=tall[1] * stage.unit * 1.12)
     plant(rng, strip, stage, line, grow, count, tall, sink)
-    return strip.layer(stage, depth, bottom=None if bottom is None else round(stage.height * bottom))
+    return strip.layer(stage, depth)
 
 
 def plant(
@@ -43,7 +44,7 @@ def plant(
     """Stamp `count` things of a few drawn kinds along `line`, unevenly, as things grow."""
     if not grow or not count:
         return
-    kinds = [grow(rng.uniform(*tall) * stage.unit, rng.random()) for _ in range(min(count, 6))]
+    kinds = [grow(rng.uniform(*tall) * stage.unit, rng.random()) for _ in range(min(count, 6 if tall[1] > 50 else 10))]
     groves = rng.uniform(0, stage.period, max(2, count // 5))
     for _ in range(count):
         loose = rng.random() < 0.45
@@ -61,12 +62,15 @@ def snow(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette)
             rng, height, colours.lit(fir, depth), snow=colours.lit((244, 248, 255), depth)
         )
 
-    # By night snow still gives back what light there is; without this it reads as dark sand.
     bright = mix(white, (255, 255, 255), 0.4)
+    if colours.hour.moon:
+        # By night snow gives back what light there is: lit like other ground it would read as blue sand.
+        colours = replace(colours, light=(0.60, 0.68, 0.84))
+        fir = (30, 56, 60)
     back = [
         peaks(rng, stage, colours, (128, 148, 186), row=0.60, tall=150, depth=0.12, cap=bright),
-        hills(rng, stage, colours, shade, row=0.60, swell=16, depth=0.3, grow=firs(0.3), count=46, tall=(24, 42), bottom=0.80, crest=white),
-        hills(rng, stage, colours, shade, row=0.68, swell=15, depth=0.55, grow=firs(0.55), count=18, tall=(56, 92), bottom=0.92, crest=bright),
+        hills(rng, stage, colours, shade, row=0.60, swell=16, depth=0.3, grow=firs(0.3), count=46, tall=(24, 42), crest=white),
+        hills(rng, stage, colours, shade, row=0.68, swell=15, depth=0.55, grow=firs(0.55), count=18, tall=(56, 92), crest=bright),
         hills(rng, stage, colours, (190, 206, 234), row=0.77, swell=6, depth=1.0, fade=110, crest=bright,
               grow=firs(0.85), count=5, tall=(110, 150)),
     ]  # fmt: skip
@@ -78,7 +82,7 @@ def peaks(rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *
     """A chain of mountains with a lit and a shaded side, and snow on top if `cap` is given."""
     width = stage.period
     foot = stage.height * row
-    columns = np.arange(width)
+    columns = np.arange(width, dtype=np.float32)
     line = np.full(width, foot, dtype=float)
     side: Floats = np.ones(width)
     rough = waves(rng, width, low=14, high=90, rough=0.7)
@@ -115,7 +119,7 @@ def peaks(rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *
     mist = np.clip((rows - (foot - tall * stage.unit * 0.62)) / (tall * stage.unit * 0.62), 0, 1)[:, :, None] * 0.62
     colour += (np.array(colours.haze, dtype=float) - colour) * mist
     strip.colour = _image(colour)
-    return strip.layer(stage, depth, bottom=round(foot + 40 * stage.unit))
+    return strip.layer(stage, depth)
 
 
 def _image(colour: Floats) -> Image.Image:
@@ -133,7 +137,7 @@ def mountains(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pal
     back = [
         peaks(rng, stage, colours, (132, 140, 168), row=0.58, tall=200, depth=0.10, cap=(244, 248, 255)),
         peaks(rng, stage, colours, (98, 112, 138), row=0.66, tall=118, depth=0.24),
-        hills(rng, stage, colours, (76, 104, 92), row=0.665, swell=14, depth=0.42, grow=firs(0.42), count=70, tall=(18, 34), bottom=0.88),
+        hills(rng, stage, colours, (76, 104, 92), row=0.665, swell=14, depth=0.42, grow=firs(0.42), count=70, tall=(18, 34)),
         hills(rng, stage, colours, grass, row=0.765, swell=8, depth=1.0, fade=120, grow=firs(0.8), count=9, tall=(56, 104)),
     ]  # fmt: skip
     return back, [_grass(rng, stage, colours, grass)]
@@ -149,8 +153,8 @@ def desert(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
 
     return [
         mesas(rng, stage, colours, (196, 112, 80), depth=0.12),
-        dunes(rng, stage, colours, sand, row=0.635, swell=26, depth=0.28, bottom=0.84),
-        dunes(rng, stage, colours, sand, row=0.70, swell=28, depth=0.52, bottom=0.97),
+        dunes(rng, stage, colours, sand, row=0.635, swell=26, depth=0.28),
+        dunes(rng, stage, colours, sand, row=0.70, swell=28, depth=0.52),
         hills(rng, stage, colours, shaded(sand, 0.86), row=0.78, swell=7, depth=1.0, crest=shaded(sand, 1.06), fade=130,
               grow=cacti, count=4, tall=(58, 96)),
     ], [hills(rng, stage, colours, shaded(sand, 0.74), row=0.97, swell=12, depth=1.6, crest=shaded(sand, 0.95))]  # fmt: skip
@@ -168,10 +172,10 @@ def mesas(rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *
         line = np.minimum(line, stage.height * 0.635 - height * stage.unit * profile + rough * 1.5 * stage.unit * (profile > 0.02))
     lit = colours.lit(base, depth)
     strip = Strip.hill(stage, line, (shaded(lit, 1.1), lit, shaded(lit, 0.9), lit, mix(lit, colours.haze, 0.5)), fade=80 * stage.unit)
-    return strip.layer(stage, depth, bottom=round(stage.height * 0.70))
+    return strip.layer(stage, depth)
 
 
-def dunes(rng: np.random.Generator, stage: Stage, colours: Palette, sand: RGB, *, row: float, swell: float, depth: float, bottom: float) -> Layer:
+def dunes(rng: np.random.Generator, stage: Stage, colours: Palette, sand: RGB, *, row: float, swell: float, depth: float) -> Layer:
     """A line of dunes: a long lit slope up to each crest, a shaded one beyond it."""
     columns = np.arange(stage.period)
     line = np.full(stage.period, 1e9)
@@ -192,11 +196,11 @@ def dunes(rng: np.random.Generator, stage: Stage, colours: Palette, sand: RGB, *
     dark = np.array(colours.lit(mix(shaded(sand, 0.72), (150, 92, 92), 0.2), depth), dtype=float)
     # The edge between light and shade runs down from each crest in a long curve.
     edge = side[None, :] / stage.unit - 1.2 * below - 10 * np.sin(below / 16)
-    right = np.clip(edge / 2 + 0.5, 0, 1) * np.clip(1.25 - below / 120, 0.0, 1)
+    right = np.clip(edge / 2 + 0.5, 0, 1) * np.clip(1.25 - below / 120, 0.0, 1) * np.clip(1.7 - side[None, :] / (0.30 * stage.period / count), 0, 1)
     ripple = 2.2 * np.sin(below * 1.1 + 3 * np.sin(columns[None, :] / (31 * stage.unit)))
     colour = lit + (dark - lit) * right[:, :, None] + (ripple * (1 - right) * depth)[:, :, None]
     strip.colour = _image(colour)
-    return strip.layer(stage, depth, bottom=round(stage.height * bottom))
+    return strip.layer(stage, depth)
 
 
 def _season_leaf(scene: Scene, green: RGB) -> RGB:
@@ -235,9 +239,9 @@ def forest(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
 
     broad = 0.85 if autumn else 0.3
     back = [
-        hills(rng, stage, colours, earth, row=0.56, swell=18, depth=0.12, grow=trees(0.12, broad=broad), count=64, tall=(44, 76), bottom=0.74),
-        hills(rng, stage, colours, earth, row=0.635, swell=12, depth=0.32, grow=trees(0.32, broad=broad), count=40, tall=(80, 124), bottom=0.84),
-        hills(rng, stage, colours, earth, row=0.705, swell=9, depth=0.6, grow=trees(0.6, broad=broad * 0.8), count=20, tall=(120, 178), bottom=0.94),
+        hills(rng, stage, colours, earth, row=0.56, swell=18, depth=0.12, grow=trees(0.12, broad=broad), count=64, tall=(44, 76)),
+        hills(rng, stage, colours, earth, row=0.635, swell=12, depth=0.32, grow=trees(0.32, broad=broad), count=40, tall=(80, 124)),
+        hills(rng, stage, colours, earth, row=0.705, swell=9, depth=0.6, grow=trees(0.6, broad=broad * 0.8), count=20, tall=(120, 178)),
         hills(rng, stage, colours, earth, row=0.775, swell=5, depth=1.0, fade=110, grow=trunks, count=8, tall=(210, 290)),
     ]  # fmt: skip
     front = [_grass(rng, stage, colours, shaded(earth, 0.7), bushes=6, leaves=leaves)]
@@ -261,9 +265,9 @@ def meadow(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
         return plants.blossom(rng, height, colours.lit(petals[int(rng.integers(len(petals)))]), colours.lit(shaded(grass, 0.7)))
 
     back = [
-        hills(rng, stage, colours, (112, 148, 150), row=0.555, swell=26, depth=0.12, bottom=0.76),
-        hills(rng, stage, colours, mix(grass, (80, 130, 100), 0.5), row=0.625, swell=22, depth=0.3, grow=trees(0.3), count=26, tall=(16, 30), bottom=0.84),
-        hills(rng, stage, colours, mix(grass, (96, 150, 84), 0.3), row=0.695, swell=17, depth=0.55, grow=trees(0.55), count=9, tall=(40, 74), bottom=0.93),
+        hills(rng, stage, colours, (112, 148, 150), row=0.555, swell=26, depth=0.12),
+        hills(rng, stage, colours, mix(grass, (80, 130, 100), 0.5), row=0.625, swell=22, depth=0.3, grow=trees(0.3), count=26, tall=(16, 30)),
+        hills(rng, stage, colours, mix(grass, (96, 150, 84), 0.3), row=0.695, swell=17, depth=0.55, grow=trees(0.55), count=9, tall=(40, 74)),
         hills(rng, stage, colours, grass, row=0.775, swell=6, depth=1.0, fade=120, crest=mix(grass, (240, 236, 140), 0.3),
               grow=flowers, count=46, tall=(9, 17)),
     ]  # fmt: skip

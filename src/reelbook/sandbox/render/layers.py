@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Bytes = NDArray[np.uint8]
 
 
@@ -49,17 +50,25 @@ class Stage:
 
 @dataclass(frozen=True)
 class View:
-    """Where the camera looks from in one frame: pixels at the subject's depth, and a zoom of at least 1."""
+    """Where the camera looks from in one frame: pixels at the subject's depth, and a zoom of at least 1.
+
+    `speed` is how fast it goes sideways, in pixels a second.
+    """
 
     x: float = 0.0
     y: float = 0.0
     zoom: float = 1.0
     orbit: float = 0.0
+    speed: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """A strip of scenery. `depth` is 0 at infinity, 1 where the subject is, more in front of it."""
+    """A strip of scenery. `depth` is 0 at infinity, 1 where the subject is, more in front of it.
+
+    A layer of one single colour may bring it as an image of the frame's width instead of a period's. From row
+    `solid` of its image on it covers wholly; a layer without `cover` does everywhere.
+    """
 
     colour: Image.Image
     cover: Image.Image | None
@@ -70,6 +79,7 @@ class Layer:
     bob: float = 0.0
     bob_seconds: float = 4.0
     phase: float = 0.0
+    solid: int = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,30 +91,32 @@ class Sprite:
     anchor: tuple[float, float]
 
 
-def lay(frame: Image.Image, layer: Layer, view: View, seconds: float, pivot: float) -> None:
-    """Draw `layer` on `frame` as `view` sees it `seconds` into the clip; a zoom is about the row `pivot`."""
-    width, height = frame.size
+def lay(frame: Image.Image, layer: Layer, view: View, seconds: float) -> None:
+    """Draw `layer` on `frame` as `view` sees it `seconds` into the clip, its zoom aside (`zoomed` does that)."""
     x = (view.x * layer.depth + view.orbit * (layer.depth - 1) + layer.drift * seconds) % layer.period
     lift = layer.bob * math.sin(2 * math.pi * (seconds / layer.bob_seconds + layer.phase))
-    y = layer.top + view.y * min(1.0, 0.45 + 0.55 * layer.depth) + lift
-    scale = 1 + (view.zoom - 1) * min(1.35, 0.12 + 0.88 * layer.depth)
-    if scale < 1.001:
-        _lay_plain(frame, layer, x, y)
-        return
-    first = max(0, math.ceil(pivot + (y - pivot) * scale))
-    last = min(height, math.floor(pivot + (y + layer.colour.height - pivot) * scale))
-    if last <= first:
-        return
-    left = x + (width - width / scale) / 2
-    rows = [min(max(pivot + (row - pivot) / scale - y, 0), layer.colour.height) for row in (first, last)]
-    box = (left, rows[0], left + width / scale, rows[1])
-    size = (width, last - first)
-    colour = layer.colour.resize(size, Image.Resampling.BILINEAR, box=box)
-    cover = layer.cover.resize(size, Image.Resampling.BILINEAR, box=box) if layer.cover else None
-    frame.paste(colour, (0, first), cover)
+    y = layer.top + _lowered(view, layer.depth, frame.height) + lift
+    # A layer that runs past needs no parts of a pixel: they only show in slow ones.
+    finely = abs(view.speed * layer.depth) < 40
+    _lay_plain(frame, layer, x, y, finely=finely)
 
 
-def _lay_plain(frame: Image.Image, layer: Layer, x: float, y: float) -> None:
+def _lowered(view: View, depth: float, height: int) -> float:
+    """How far down a layer goes as the camera looks up, or comes nearer: near ones more than far ones."""
+    return view.y * min(1.0, 0.45 + 0.55 * depth) + 0.16 * height * (view.zoom - 1) * (depth - 0.4)
+
+
+def zoomed(frame: Image.Image, view: View, pivot: float) -> Image.Image:
+    """`frame` as the view's zoom sees it, about the middle of row `pivot`."""
+    if view.zoom < 1.001:
+        return frame
+    width, height = frame.size
+    part = 1 / view.zoom
+    box = (width / 2 * (1 - part), pivot * (1 - part), width / 2 * (1 + part), pivot + (height - pivot) * part)
+    return frame.resize(frame.size, Image.Resampling.BILINEAR, box=box)
+
+
+def _lay_plain(frame: Image.Image, layer: Layer, x: float, y: float, *, finely: bool) -> None:
     # Blending two crops moves a layer by parts of a pixel, at a fifth of the cost of a resize.
     width = frame.width
     row, left = round(y), math.floor(x)
@@ -113,13 +125,20 @@ def _lay_plain(frame: Image.Image, layer: Layer, x: float, y: float) -> None:
     if below <= above:
         return
     part = x - left
-    colour = layer.colour.crop((left, above, left + width, below))
-    cover = layer.cover.crop((left, above, left + width, below)) if layer.cover else None
-    if part > 0.04:
+    plain = layer.colour.width == width
+    finely = finely and part > 0.04
+    colour = layer.colour.crop((0, above, width, below) if plain else (left, above, left + width, below))
+    if finely and not plain:
         colour = Image.blend(colour, layer.colour.crop((left + 1, above, left + width + 1, below)), part)
-        if layer.cover and cover:
-            cover = Image.blend(cover, layer.cover.crop((left + 1, above, left + width + 1, below)), part)
-    frame.paste(colour, (0, row + above), cover)
+    solid = min(max(layer.solid, above), below) if layer.cover else above
+    if layer.cover and solid > above:
+        cover = layer.cover.crop((left, above, left + width, solid))
+        if finely:
+            cover = Image.blend(cover, layer.cover.crop((left + 1, above, left + width + 1, solid)), part)
+        frame.paste(colour.crop((0, 0, width, solid - above)) if solid < below else colour, (0, row + above), cover)
+    if solid < below:
+        # Without a mask a paste is a mere copy.
+        frame.paste(colour.crop((0, solid - above, width, below - above)), (0, row + solid))
 
 
 def put(frame: Image.Image, sprite: Sprite, x: float, y: float, scale: float = 1.0) -> None:
@@ -136,12 +155,9 @@ def put(frame: Image.Image, sprite: Sprite, x: float, y: float, scale: float = 1
     frame.paste(colour, (column, row), cover)
 
 
-def on_frame(stage: Stage, view: View, x: float, y: float, depth: float, pivot: float) -> tuple[float, float, float]:
-    """Where a point of the world is on the frame, and how much larger things are there."""
-    scale = 1 + (view.zoom - 1) * min(1.35, 0.12 + 0.88 * depth)
-    moved_x = x - view.x * depth - view.orbit * (depth - 1)
-    moved_y = y + view.y * min(1.0, 0.45 + 0.55 * depth)
-    return stage.width / 2 + (moved_x - stage.width / 2) * scale, pivot + (moved_y - pivot) * scale, scale
+def on_frame(stage: Stage, view: View, x: float, y: float, depth: float) -> tuple[float, float]:
+    """Where a point of the world is on the frame, the zoom aside."""
+    return x - view.x * depth - view.orbit * (depth - 1), y + _lowered(view, depth, stage.height)
 
 
 def wrapped(strip: Image.Image, stage: Stage) -> Image.Image:

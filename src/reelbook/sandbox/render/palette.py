@@ -5,7 +5,7 @@ Every colour that is drawn passes through `Palette.lit` or `Palette.tone`, so th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reelbook.sandbox.render.words import RGB, Scene
 
@@ -48,7 +48,7 @@ HOURS = {
         ((18, 24, 62), (48, 46, 104), (114, 80, 136), (226, 128, 124)), (255, 190, 150), 0.02, 0.5, (0.56, 0.48, 0.68), 0.35
     ),
     "night": Hour(
-        ((6, 10, 30), (12, 22, 56), (22, 42, 86), (46, 78, 128)), (246, 242, 220), 0.66, 0.42, (0.36, 0.44, 0.68), 1.0, True
+        ((6, 10, 30), (12, 22, 56), (22, 42, 86), (46, 78, 128)), (246, 242, 220), 0.66, 0.42, (0.40, 0.47, 0.66), 1.0, True
     ),
 }  # fmt: skip
 
@@ -108,7 +108,7 @@ class Palette:
         """`colour` in the scene's mood, unlit: for what shines by itself."""
         return _felt(colour, self.feel)
 
-    def lit(self, colour: RGB, depth: float = 1.0, haze: float = 0.9) -> RGB:
+    def lit(self, colour: RGB, depth: float = 1.0, haze: float = 0.7) -> RGB:
         """`colour` in the scene's light at a depth from 0 (at the horizon, lost in haze) to 1 (here)."""
         shaded = tuple(channel * factor for channel, factor in zip(colour, self.light, strict=True))
         near = _felt(_rgb(shaded), self.feel)
@@ -138,6 +138,8 @@ def palette(scene: Scene) -> Palette:
             stop = mix(stop, mix(scene.sky_tint, (255, 255, 255), 0.12 * i), 0.55)
         sky.append(_felt(_overcast(stop, grey, dim), feel))
     shade = 1 - 0.30 * grey
+    if scene.setting == "space":
+        hour = replace(hour, light=(0.98, 0.97, 1.0))
     light = (hour.light[0] * shade, hour.light[1] * shade, hour.light[2] * shade * (1 + 0.06 * grey))
     haze = sky[3]
     if "fog" in scene.weather:

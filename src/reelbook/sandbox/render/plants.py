@@ -46,10 +46,19 @@ def broadleaf(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB = (
     pen.limb([(0.0, 0.34), (-0.11, 0.5)], [0.035, 0.02], trunk)
     puffs = [(rng.uniform(-0.24, 0.24), rng.uniform(0.48, 0.82), rng.uniform(0.13, 0.2)) for _ in range(9)]
     puffs += [(0.0, 0.68, 0.26), (-0.2, 0.56, 0.17), (0.2, 0.56, 0.17)]
-    for shade, shift, size in ((0.74, 0.0, 1.0), (0.9, 0.03, 0.86), (1.0, 0.06, 0.66), (1.13, 0.085, 0.36)):
-        for x, y, r in puffs:
-            pen.oval(x - shift * 0.6, y + shift * 0.5, r * size, r * size * 0.95, shaded(leaf, shade))
+    crown(pen, rng, puffs, leaf)
     return pen.sprite()
+
+
+def crown(pen: Pen, rng: np.random.Generator, puffs: list[tuple[float, float, float]], leaf: RGB) -> None:
+    """The leaves of a tree: a dark mass of `puffs` (x, y, radius), and lighter tufts where the light falls."""
+    for x, y, r in puffs:
+        pen.oval(x, y, r, r * 0.95, shaded(leaf, 0.74))
+    for shade, shift, size, count in ((0.88, 0.03, 0.62, 26), (1.0, 0.055, 0.42, 26), (1.13, 0.08, 0.22, 18)):
+        for _ in range(count):
+            x, y, r = puffs[int(rng.integers(len(puffs)))]
+            px, py = x - shift + rng.normal(0, 0.3) * r, y + shift + rng.normal(0, 0.3) * r
+            pen.oval(px, py, r * size * rng.uniform(0.7, 1.1), r * size * rng.uniform(0.5, 0.85), shaded(leaf, shade))
 
 
 def birch(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB) -> Sprite:
@@ -59,9 +68,11 @@ def birch(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB) -> Spr
     for _ in range(7):
         y, side = rng.uniform(0.12, 0.8), rng.choice([-1, 1])
         pen.limb([(side * 0.012, y), (side * 0.02, y + 0.004)], [0.008, 0.004], shaded(trunk, 0.45))
-    for _ in range(26):
-        x, y = rng.normal(0, 0.11), rng.uniform(0.55, 0.98)
-        pen.oval(x, y, rng.uniform(0.03, 0.075), rng.uniform(0.025, 0.05), shaded(leaf, rng.uniform(0.74, 1.16)))
+    for shade in (0.72, 0.86, 1.0, 1.13):
+        for _ in range(26):
+            y = rng.uniform(0.52, 0.99)
+            wide = 0.16 * math.sin(math.pi * min(1.0, (y - 0.44) / 0.62))
+            pen.oval(rng.normal(0, wide * 0.62) - 0.03 * (shade - 0.7), y, rng.uniform(0.02, 0.05), rng.uniform(0.014, 0.03), shaded(leaf, shade))
     return pen.sprite()
 
 

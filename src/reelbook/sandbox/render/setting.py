@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,4 +52,23 @@ def setting(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
     else:
         above = sky(rng, stage, scene, colours)
     back, front = _PLACES[scene.setting](rng, stage, scene, colours)
-    return Setting(above, (*above.layers, *back), tuple(front))
+    return Setting(above, (*above.layers, *seen(back, stage)), tuple(seen(front, stage)))
+
+
+def seen(layers: list[Layer], stage: Stage) -> list[Layer]:
+    """`layers`, far to near, each without the rows that those before it always hide: what isn't seen costs most."""
+    kept: list[Layer] = []
+    hidden = stage.height + stage.margin
+    for layer in reversed(layers):
+        # Layers move against each other as the camera tilts and comes nearer, and waves as they roll.
+        rows = hidden + round(0.13 * stage.height + 2 * layer.bob + 6) - layer.top
+        if layer.cover:
+            gaps = np.flatnonzero(np.asarray(layer.cover).min(axis=1) < 255)
+            solid = int(gaps[-1]) + 1 if gaps.size else 0
+            if layer.top + layer.cover.height >= stage.height + stage.margin - 1:
+                hidden = min(hidden, layer.top + solid + round(layer.bob))
+            shown = min(max(rows, 1), layer.cover.height)
+            colour = layer.colour.crop((0, 0, layer.colour.width, shown))
+            layer = replace(layer, colour=colour, cover=layer.cover.crop((0, 0, layer.cover.width, shown)), solid=solid)
+        kept.append(layer)
+    return kept[::-1]

@@ -25,8 +25,8 @@ def gradient(stops: Sequence[RGB], count: int) -> Bytes:
 
 def waves(rng: np.random.Generator, length: int, *, low: int = 2, high: int = 9, rough: float = 0.55) -> Floats:
     """A periodic line of smooth random waves, about -1 to 1: `low` to `high` of them, finer ones flatter."""
-    x = np.linspace(0, 2 * np.pi, length, endpoint=False)
-    line: Floats = np.zeros(length)
+    x = np.linspace(0, 2 * np.pi, length, endpoint=False, dtype=np.float32)
+    line = np.zeros(length, dtype=np.float32)
     size, total, count = 1.0, 0.0, float(low)
     while count <= high:
         line += size * np.sin(round(count) * x + rng.uniform(0, 2 * np.pi))
@@ -36,19 +36,19 @@ def waves(rng: np.random.Generator, length: int, *, low: int = 2, high: int = 9,
     return line / max(total, 1e-9)
 
 
-def clouded(rng: np.random.Generator, width: int, height: int, cell: int) -> Floats:
-    """Smooth two-dimensional noise from 0 to 1, periodic in x, with blots about `cell` pixels wide."""
-    total: Floats = np.zeros((height, width))
+def clouded(rng: np.random.Generator, width: int, height: int, cell: int, flat: float = 1.0) -> Floats:
+    """Smooth two-dimensional noise from 0 to 1, periodic in x: blots `cell` pixels wide, `flat` times less high."""
+    total = np.zeros((height, width), dtype=np.float32)
     weight = 1.0
     for octave in range(3):
         size = max(3, cell >> octave)
-        columns, rows = max(2, round(width / size)), max(2, math.ceil(height / size) + 1)
+        columns, rows = max(2, round(width / size)), max(2, math.ceil(height * flat / size) + 2)
         blots = rng.random((rows, columns))
         blots = np.concatenate([blots[:, -2:], blots, blots[:, :2]], axis=1)
         picture = Image.fromarray((blots * 255).astype(np.uint8))
         scale = width / columns
-        box = (2.0, 0.0, 2.0 + columns, min(float(rows), height / scale))
-        total += weight * np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC, box=box), dtype=float)
+        box = (2.0, 0.5, 2.0 + columns, min(float(rows), 0.5 + height * flat / scale))
+        total += weight * np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC, box=box), dtype=np.float32)
         weight *= 0.5
     return (total - total.min()) / max(float(np.ptp(total)), 1e-9)
 
@@ -80,13 +80,9 @@ class Strip:
                 self.colour.paste(sprite.colour, (left, row), sprite.cover)
                 self.cover.paste(255, (left, row), sprite.cover)
 
-    def layer(self, stage: Stage, depth: float, *, drift: float = 0.0, bob: float = 0.0, bob_seconds: float = 4.0, phase: float = 0.0, bottom: int | None = None) -> Layer:
-        """The finished layer; rows below `bottom` are hidden by what lies in front and left out."""
-        colour, cover = self.colour, self.cover
-        if bottom is not None and bottom - self.top < colour.height:
-            box = (0, 0, colour.width, max(1, bottom - self.top))
-            colour, cover = colour.crop(box), cover.crop(box)
-        return Layer(wrapped(colour, stage), wrapped(cover, stage), self.top, depth, colour.width, drift, bob, bob_seconds, phase)
+    def layer(self, stage: Stage, depth: float, *, drift: float = 0.0, bob: float = 0.0, bob_seconds: float = 4.0, phase: float = 0.0) -> Layer:
+        """The finished layer."""
+        return Layer(wrapped(self.colour, stage), wrapped(self.cover, stage), self.top, depth, self.colour.width, drift, bob, bob_seconds, phase)
 
 
 def curve(points: Sequence[Point], *, closed: bool = False, steps: int = 8) -> list[Point]:
@@ -195,9 +191,14 @@ class Pen:
 
     def sprite(self, *, mirrored: bool = False) -> Sprite:
         """What was drawn, made smooth."""
+        turn, self.turn = self.turn, 0.0
+        x, y = (at / _FINE for at in self.at(0, 0))
+        self.turn = turn
         colour, cover = self._colour.reduce(_FINE), self._cover.reduce(_FINE)
-        x, y = self.at(0, 0)
+        left, top, right, bottom = cover.getbbox() or (0, 0, 1, 1)
+        box = (left - 3, top - 3, right + 3, bottom + 3)
+        colour, cover, x, y = colour.crop(box), cover.crop(box), x - box[0], y - box[1]
         if mirrored:
             flip = Image.Transpose.FLIP_LEFT_RIGHT
-            return Sprite(colour.transpose(flip), cover.transpose(flip), (colour.width - x / _FINE, y / _FINE))
-        return Sprite(colour, cover, (x / _FINE, y / _FINE))
+            colour, cover, x = colour.transpose(flip), cover.transpose(flip), colour.width - x
+        return Sprite(colour, cover, (x, y))

@@ -29,10 +29,10 @@ def sky(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) 
     height = stage.height + stage.margin
     horizon = stage.horizon + stage.margin
     rows = np.clip(np.arange(height) / horizon, 0, 1) ** 1.15
-    table = gradient(colours.sky, 512).astype(float)
+    table = gradient(colours.sky, 512).astype(np.float32)
     picture = np.repeat(table[(rows * 511).astype(int)][:, None, :], stage.width, axis=1)
     # A little grain keeps wide dark gradients from showing steps once they are compressed.
-    picture += rng.normal(0, 0.9, (height, stage.width, 1))
+    picture += 0.9 * rng.standard_normal((height, stage.width, 1), dtype=np.float32)
     sun = _sun(rng, stage, scene, colours, picture)
     twinkling = _stars(rng, stage, scene, colours, picture, horizon)
     layers: list[Layer] = []
@@ -60,18 +60,19 @@ def _sun(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette,
     left = rng.uniform(0.18, 0.40) if rng.random() < 0.5 else rng.uniform(0.60, 0.82)
     x, y = left * stage.width, stage.margin + stage.horizon * (1 - hour.height) - 0.02 * stage.height
     radius = stage.unit * (21 if hour.moon else 26 if hour.height < 0.35 else 19)
-    yy, xx = np.mgrid[0 : picture.shape[0], 0 : picture.shape[1]]
-    distance = np.hypot(xx - x, yy - y)
+    yy, xx = np.ogrid[0 : picture.shape[0], 0 : picture.shape[1]]
+    yy, xx = yy.astype(np.float32), xx.astype(np.float32)
+    distance = np.sqrt((xx - x) ** 2 + (yy - y) ** 2)
     strength = hour.glow * (0.25 + 0.75 * colours.sun_shows)
     reach = stage.unit * (64 if hour.moon else 150)
-    sun = np.array(colours.tone(hour.sun), dtype=float)
+    sun = np.array(colours.tone(hour.sun), dtype=np.float32)
     # The glow is wide at its foot and bright at its heart, as light in hazy air is.
     glow = strength * (0.42 * np.exp(-((distance / reach) ** 1.3)) + 0.4 * np.exp(-((distance / (reach * 0.36)) ** 1.5)))
     picture += (sun - picture) * np.clip(glow, 0, 0.95)[:, :, None]
     if colours.sun_shows < 0.25 or scene.time == "dusk":
         return None
     disc = np.clip(radius - distance + 0.5, 0, 1) * min(1.0, colours.sun_shows + 0.1)
-    face = np.repeat(sun[None, None, :], 1, axis=0) * np.ones_like(picture)
+    face = np.broadcast_to(sun, picture.shape).copy()
     if hour.moon:
         for _ in range(7):
             a, r, size = rng.uniform(0, 6.3), radius * rng.uniform(0.1, 0.75), radius * rng.uniform(0.12, 0.3)
@@ -160,7 +161,7 @@ def _puffs(rng: np.random.Generator, stage: Stage, colours: Palette, *, row: flo
 def _ceiling(rng: np.random.Generator, stage: Stage, colours: Palette, heavy: float, *, wind: float) -> Layer:
     """A covered sky, thickest at its top."""
     height = stage.horizon + stage.margin
-    noise = clouded(rng, stage.period, height, round(210 * stage.unit))
+    noise = clouded(rng, stage.period, height, round(300 * stage.unit), flat=2.6)
     rows = np.arange(height)[:, None] / height
     cover = np.clip((noise - 0.40 + 0.22 * heavy) * 2.4, 0, 1) * np.clip(1.18 - rows, 0, 1) * (0.45 + 0.5 * heavy)
     lit, dark = cloud_colours(colours)

@@ -87,19 +87,18 @@ def cast(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette,
     return Acts(tuple(sorted(actors, key=lambda actor: actor.y)), follows)
 
 
-def play(frame: Image.Image, acts: Acts, stage: Stage, view: View, start: float, seconds: float, pivot: float) -> None:
+def play(frame: Image.Image, acts: Acts, stage: Stage, view: View, start: float, seconds: float) -> None:
     """Put every actor where it is `seconds` into the clip; `start` is where the camera began."""
     for actor in acts.actors:
         world = actor.x + actor.speed * seconds + actor.wander * math.sin(seconds * 0.9 + actor.phase * 6.3)
         lift = actor.lift * math.sin(2 * math.pi * (seconds / actor.lift_seconds + actor.phase))
         if actor.hop:
             lift += actor.hop * abs(math.sin(math.pi * (seconds / 0.95 + actor.phase)))
-        x, ground, scale = on_frame(stage, view, world + start, actor.y, 1.0, pivot)
+        x, ground = on_frame(stage, view, world + start, actor.y, 1.0)
         number = int((seconds / actor.cycle_seconds + actor.phase) % 1 * len(actor.cycle))
         if actor.shadow:
-            put(frame, actor.shadow, x, ground, scale * actor.scale)
-        height = ground - (lift + actor.rise * seconds) * scale
-        put(frame, actor.cycle[number], x, height, scale * actor.scale)
+            put(frame, actor.shadow, x, ground, actor.scale)
+        put(frame, actor.cycle[number], x, ground - lift - actor.rise * seconds, actor.scale)
 
 
 def _action(scene: Scene, subject: Subject) -> str:
@@ -180,7 +179,7 @@ def _height(rng: np.random.Generator, stage: Stage, scene: Scene, subject: Subje
     if subject.kind == "rocket":
         return stage.height * (0.50 if scene.setting == "space" else 0.70)
     if subject.kind in FLYING or action == "fly" or (subject.kind == "astronaut" and scene.setting == "space"):
-        return stage.height * ({"butterfly": 0.55, "ufo": 0.34, "orb": 0.52, "balloon": 0.40, "astronaut": 0.66}.get(subject.kind, 0.37) + jitter)
+        return stage.height * ({"butterfly": 0.55, "ufo": 0.34, "orb": 0.52, "balloon": 0.49, "astronaut": 0.66}.get(subject.kind, 0.37) + jitter)
     if scene.setting in ("space", "underwater"):
         return stage.height * 0.66
     return stage.ground + (14 * stage.unit if subject.kind in ("car", "bicycle", "train") and scene.setting in ("street", "city") else 0)

@@ -38,10 +38,10 @@ def city(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette)
 def street(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Built:
     """A street between houses, with shop windows, lamps and, in neon, signs."""
     back = [
-        blocks(rng, stage, scene, colours, depth=0.12, foot=0.76, tall=(90, 210), wide=(26, 60), pane=0),
-        blocks(rng, stage, scene, colours, depth=0.34, foot=0.79, tall=(100, 200), wide=(44, 78), pane=5.0),
-        blocks(rng, stage, scene, colours, depth=0.72, foot=0.80, tall=(90, 170), wide=(84, 140), pane=9.0, shops=True),
-        pavement(rng, stage, scene, colours, row=0.745, lamps=4),
+        blocks(rng, stage, scene, colours, depth=0.12, foot=0.74, tall=(110, 215), wide=(26, 60), pane=0),
+        blocks(rng, stage, scene, colours, depth=0.34, foot=0.76, tall=(110, 205), wide=(44, 78), pane=5.0),
+        blocks(rng, stage, scene, colours, depth=0.72, foot=0.775, tall=(110, 195), wide=(84, 140), pane=9.0, shops=True),
+        pavement(rng, stage, scene, colours, row=0.765, lamps=4),
     ]
     return back, []
 
@@ -79,7 +79,7 @@ def blocks(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
         if pane:
             _windows(rng, fill, (x, roof, x + width, height - (34 * unit if shops else 0)), pane * unit, wall, colours, dark, depth)
         if shops:
-            _shop(rng, fill, signs, x, width, height, unit, scene, colours, dark)
+            _shop(rng, fill, signs, (x, roof, x + width, height), unit, scene, colours, dark)
         x += width
     colour, cover = colour.reduce(_FINE), cover.reduce(_FINE)
     if signs:
@@ -110,9 +110,9 @@ def _windows(
 
 
 def _shop(
-    rng: np.random.Generator, fill: Fill, signs: list[tuple[Box, RGB]], x: float, width: float, height: float,
-    unit: float, scene: Scene, colours: Palette, dark: float,
+    rng: np.random.Generator, fill: Fill, signs: list[tuple[Box, RGB]], wall: Box, unit: float, scene: Scene, colours: Palette, dark: float,
 ) -> None:  # fmt: skip
+    x, roof, width, height = wall[0], wall[1], wall[2] - wall[0], wall[3]
     hues: tuple[RGB, ...] = MOOD_HUES["neon"] if scene.mood == "neon" else ((206, 92, 78), (76, 132, 128), (222, 164, 84), (98, 108, 156))
     hue = colours.tone(hues[int(rng.integers(len(hues)))])
     inside = mix(colours.lit((150, 150, 150), 0.7), colours.tone(_LAMP), 0.2 + 0.75 * dark)
@@ -123,12 +123,14 @@ def _shop(
     awning = hue if scene.mood == "neon" else colours.lit(hue, 0.8)
     fill((x + 3 * unit, top - 6 * unit, x + width - 3 * unit, top + 1 * unit), mix(awning, colours.lit((60, 60, 70)), 0.3))
     if scene.mood == "neon":
-        for _ in range(3):
-            tall, wide = (rng.uniform(24, 60), rng.uniform(6, 11)) if rng.random() < 0.6 else (rng.uniform(6, 11), rng.uniform(26, 54))
-            sx, sy = x + rng.uniform(0.06, 0.7) * width, top - 14 * unit - rng.uniform(0, 80) * unit - tall * unit
-            paint = colours.tone(hues[int(rng.integers(len(hues)))])
-            signs.append(((sx, sy, sx + wide * unit, sy + tall * unit), paint))
-        signs.append(((x + 3 * unit, top - 5 * unit, x + width - 3 * unit, top - 2 * unit), hue))
+        for _ in range(2):
+            tall, wide = (rng.uniform(30, 66), rng.uniform(9, 13)) if rng.random() < 0.6 else (rng.uniform(9, 13), rng.uniform(30, 56))
+            sx = x + rng.uniform(0.05, max(0.06, 0.92 - wide * unit / width)) * width
+            room = top - 16 * unit - tall * unit - roof
+            if room > 8 * unit:
+                sy = roof + 6 * unit + rng.random() * (room - 6 * unit)
+                signs.append(((sx, sy, sx + wide * unit, sy + tall * unit), colours.tone(hues[int(rng.integers(len(hues)))])))
+        signs.append(((x + 3 * unit, top - 4 * unit, x + width - 3 * unit, top - 2 * unit), hue))
 
 
 def _glow(picture: Image.Image, signs: list[tuple[Box, RGB]], reach: float) -> None:
@@ -143,16 +145,20 @@ def _glow(picture: Image.Image, signs: list[tuple[Box, RGB]], reach: float) -> N
     picture.paste(Image.fromarray(np.clip(255 - (255 - pixels) * (255 - lit * 0.8) / 255, 0, 255).astype(np.uint8)))
     pen = ImageDraw.Draw(picture)
     for (x0, y0, x1, y1), paint in signs:
-        line = max(1, round(reach * 0.32))
-        pen.rectangle((x0, y0, x1, y1), fill=shaded(paint, 0.32), outline=shaded(paint, 1.45), width=line)
+        line = max(1, round(reach * 0.3))
         across, along = x1 - x0, y1 - y0
-        marks = max(2, int(max(across, along) / (reach * 1.9)))
+        if min(across, along) < reach:
+            pen.rectangle((x0, y0, x1, y1), fill=shaded(paint, 1.55))
+            continue
+        pen.rounded_rectangle((x0, y0, x1, y1), radius=reach * 0.6, fill=shaded(paint, 0.22), outline=shaded(paint, 1.35), width=line)
+        marks = max(2, int(max(across, along) / (reach * 2.4)))
         for i in range(marks):
-            # Strokes that read as writing from afar and mean nothing.
-            share = (i + 0.5) / marks
+            # Bars that read as letters from afar and mean nothing.
+            share, size = (i + 0.5) / marks, min(across, along) * 0.22
             cx, cy = (x0 + across * share, (y0 + y1) / 2) if across > along else ((x0 + x1) / 2, y0 + along * share)
-            size = min(across, along) * 0.24
-            pen.line((cx - size, cy - size * (i % 3 - 1), cx + size, cy + size * ((i + 1) % 3 - 1)), fill=shaded(paint, 1.6), width=line)
+            pen.line((cx - size, cy, cx + size, cy), fill=shaded(paint, 1.6), width=line)
+            if i % 2:
+                pen.line((cx, cy - size, cx, cy + size), fill=shaded(paint, 1.6), width=line)
 
 
 def pavement(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, *, row: float, lamps: int) -> Layer:
@@ -168,20 +174,24 @@ def pavement(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
     bottom = strip.colour.height
     pen.rectangle((0, kerb, stage.period, bottom), fill=asphalt)
     pen.rectangle((0, kerb, stage.period, kerb + round(2.5 * unit)), fill=shaded(stone, 0.7))
-    pixels = np.asarray(strip.colour, dtype=float)
+    pixels = np.asarray(strip.colour, dtype=np.float32)
     rows = np.arange(bottom)
     fall = np.clip((rows - kerb) / max(1, bottom - kerb), 0, 1)[:, None]
     pixels = pixels * np.where(rows[:, None, None] >= kerb, 1.06 - 0.30 * fall[:, :, None], 1)
     if wet or dark > 0.5:
         hues: tuple[RGB, ...] = MOOD_HUES["neon"] if scene.mood == "neon" else (_LAMP, (255, 190, 120), colours.sky[2])
+        road = pixels[kerb:]
+        down = np.arange(road.shape[0], dtype=np.float32)[:, None]
         for _ in range(26):
-            x, half = rng.uniform(0, stage.period), rng.uniform(4, 16) * unit
-            gap = np.abs((np.arange(stage.period) - x + stage.period / 2) % stage.period - stage.period / 2)
-            start = kerb + rng.uniform(0, 12) * unit
-            streak = np.exp(-((gap / half) ** 2))[None, :] * np.exp(-np.abs(rows - start - 26 * unit) / (30 * unit))[:, None]
-            broken = 0.6 + 0.4 * np.sin(rows / (1.7 * unit) + x)[:, None]
-            share = streak * broken * (0.62 if wet else 0.18) * max(0.3, dark) * (rows >= kerb)[:, None]
-            pixels += (np.array(colours.tone(hues[int(rng.integers(len(hues)))]), dtype=float) - pixels) * share[:, :, None]
+            half = rng.uniform(4, 16) * unit
+            reach = math.ceil(2.4 * half)
+            columns = (int(rng.integers(stage.period)) + np.arange(-reach, reach)) % stage.period
+            start = rng.uniform(20, 40) * unit
+            streak = np.exp(-((np.arange(-reach, reach) / half) ** 2))[None, :] * np.exp(-np.abs(down - start) / (30 * unit))
+            broken = 0.6 + 0.4 * np.sin(down / (1.7 * unit) + start)
+            share = (streak * broken * (0.62 if wet else 0.18) * max(0.3, dark))[:, :, None]
+            light = np.array(colours.tone(hues[int(rng.integers(len(hues)))]), dtype=np.float32)
+            road[:, columns] += (light - road[:, columns]) * share
     strip.colour = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
     dash = round(stage.height * 0.905) - strip.top
     pen = ImageDraw.Draw(strip.colour)

@@ -15,13 +15,13 @@ from reelbook.sandbox.render.words import RGB, Scene
 
 def sea(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Built:
     """The open sea: wave behind wave, each with its own pace."""
-    wild = 2.6 if "storm" in scene.weather else 1.5 if scene.weather & {"wind", "rain"} else 1.0
-    deep: RGB = (30, 84, 108) if wild > 2 else scene.ground_tint or (28, 104, 146)
+    wild = 2.0 if "storm" in scene.weather else 1.5 if scene.weather & {"wind", "rain"} else 1.0
+    deep: RGB = (30, 84, 108) if wild >= 2 else scene.ground_tint or (28, 104, 146)
     back: list[Layer] = [_surface(rng, stage, colours, deep)]
     rows = (0.645, 0.69, 0.745, 0.80)
     for i, row in enumerate(rows):
         depth = (0.28, 0.45, 0.7, 1.0)[i]
-        back.append(_wave(rng, stage, colours, deep, row=row, swell=(2.5 + 3.2 * i) * wild, depth=depth, wild=wild, bottom=rows[i + 1] + 0.12 if i < 3 else None))
+        back.append(_wave(rng, stage, colours, deep, row=row, swell=(2.5 + 3.2 * i) * wild, depth=depth, wild=wild))
     front = [
         _wave(rng, stage, colours, deep, row=0.865, swell=11 * wild**0.7, depth=1.2, wild=wild),
         _wave(rng, stage, colours, shaded(deep, 0.8), row=0.955, swell=12 * wild**0.7, depth=1.55, wild=wild),
@@ -29,10 +29,10 @@ def sea(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) 
     return back, front
 
 
-def _wave(rng: np.random.Generator, stage: Stage, colours: Palette, deep: RGB, *, row: float, swell: float, depth: float, wild: float, bottom: float | None = None) -> Layer:
-    raw = waves(rng, stage.period, low=6, high=26, rough=0.42)
+def _wave(rng: np.random.Generator, stage: Stage, colours: Palette, deep: RGB, *, row: float, swell: float, depth: float, wild: float) -> Layer:
+    raw = waves(rng, stage.period, low=5, high=22, rough=0.36)
     # Sharpened crests and wide troughs, as real waves have.
-    line = stage.height * row - stage.unit * swell * (np.abs(raw + 0.9) ** 1.3 - 0.9)
+    line = stage.height * row - stage.unit * swell * (np.abs(raw + 0.85) ** 1.15 - 0.8)
     body = colours.lit(shaded(deep, 0.72 + 0.22 * depth), depth, 0.75)
     crest = mix(body, colours.lit((204, 236, 240), depth, 0.6), 0.34 + 0.06 * wild)
     mirrored = mix(body, colours.sky[2], 0.30)
@@ -42,29 +42,28 @@ def _wave(rng: np.random.Generator, stage: Stage, colours: Palette, deep: RGB, *
     pixels = np.array(strip.colour)
     for x in high:
         y = round(float(line[x])) - strip.top
-        thick = max(1, round(stage.unit * (0.8 + depth * wild * 0.8 * rng.random())))
-        pixels[y : y + thick, x] = (pixels[y : y + thick, x] * 0.35 + np.array(foam) * 0.65).astype(np.uint8)
+        thick = max(1, round(stage.unit * (0.7 + depth * wild * 0.8)))
+        pixels[y : y + thick, x] = (pixels[y : y + thick, x] * 0.5 + np.array(foam) * 0.5).astype(np.uint8)
     strip.colour = Image.fromarray(pixels)
     return strip.layer(
         stage, depth, drift=(10 + 26 * depth) * wild**0.6 * stage.unit * (1 if rng.random() < 0.85 else -0.6),
         bob=stage.unit * (0.8 + 2.2 * depth) * wild**0.7, bob_seconds=rng.uniform(2.6, 4.2) / wild**0.3, phase=rng.random(),
-        bottom=None if bottom is None else round(stage.height * bottom + 8 * wild * stage.unit),
+        
     )  # fmt: skip
 
 
-def _surface(rng: np.random.Generator, stage: Stage, colours: Palette, deep: RGB, *, bottom: float = 0.82) -> Layer:
+def _surface(rng: np.random.Generator, stage: Stage, colours: Palette, deep: RGB) -> Layer:
     """The far water, lying still under the sky it mirrors."""
     line = np.full(stage.period, float(stage.horizon))
     body = colours.lit(deep, 0.3, 0.75)
     strip = Strip.hill(stage, line, (mix(colours.haze, body, 0.35), mix(body, colours.sky[2], 0.35), body), fade=80 * stage.unit)
     pixels = np.array(strip.colour).astype(float)
     rows = np.arange(pixels.shape[0])
-    glint = clouded(rng, stage.period, pixels.shape[0], round(14 * stage.unit))
-    streak = np.repeat(glint[:: max(1, round(3 * stage.unit))], max(1, round(3 * stage.unit)), axis=0)[: pixels.shape[0]]
-    share = np.clip((streak - 0.60) * 2, 0, 0.5) * np.clip(1 - rows / (90 * stage.unit), 0.1, 1)[:, None]
+    glint = clouded(rng, stage.period, pixels.shape[0], round(60 * stage.unit), flat=9)
+    share = np.clip((glint - 0.58) * 2, 0, 0.5) * np.clip(1 - rows / (90 * stage.unit), 0.1, 1)[:, None]
     pixels += (np.array(mix(colours.haze, colours.tone(colours.hour.sun), 0.5), dtype=float) - pixels) * share[:, :, None]
     strip.colour = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
-    return strip.layer(stage, 0.2, drift=3 * stage.unit, bottom=round(stage.height * bottom))
+    return strip.layer(stage, 0.2, drift=3 * stage.unit)
 
 
 def beach(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Built:
@@ -78,10 +77,10 @@ def beach(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette
         return plants.rock(rng, height, colours.lit((150, 140, 132)))
 
     back = [
-        hills(rng, stage, colours, (96, 128, 132), row=0.585, swell=13, depth=0.1, bottom=0.7),
+        hills(rng, stage, colours, (96, 128, 132), row=0.585, swell=13, depth=0.1),
         _surface(rng, stage, colours, deep),
-        _wave(rng, stage, colours, deep, row=0.69, swell=3, depth=0.5, wild=1.0, bottom=0.84),
-        _wave(rng, stage, colours, mix(deep, (150, 214, 210), 0.4), row=0.735, swell=3.5, depth=0.75, wild=1.2, bottom=0.88),
+        _wave(rng, stage, colours, deep, row=0.69, swell=3, depth=0.5, wild=1.0),
+        _wave(rng, stage, colours, mix(deep, (150, 214, 210), 0.4), row=0.735, swell=3.5, depth=0.75, wild=1.2),
     ]
     line = stage.height * 0.775 + stage.unit * 5 * waves(rng, stage.period)
     lit = colours.lit(sand)
@@ -101,9 +100,9 @@ def lake(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette)
 
     back = [
         peaks(rng, stage, colours, (122, 134, 166), row=0.575, tall=150, depth=0.1, cap=(244, 248, 255)),
-        hills(rng, stage, colours, (70, 100, 86), row=0.575, swell=12, depth=0.22, grow=firs, count=90, tall=(16, 30), bottom=0.68),
+        hills(rng, stage, colours, (70, 100, 86), row=0.575, swell=12, depth=0.22, grow=firs, count=90, tall=(16, 30)),
         _surface(rng, stage, colours, deep),
-        _wave(rng, stage, colours, deep, row=0.72, swell=1.6, depth=0.6, wild=0.6, bottom=0.9),
+        _wave(rng, stage, colours, deep, row=0.72, swell=1.6, depth=0.6, wild=0.6),
         _wave(rng, stage, colours, deep, row=0.80, swell=2.2, depth=1.0, wild=0.6),
     ]
     reeds = shaded(colours.lit((92, 108, 62)), 0.7)
@@ -171,5 +170,5 @@ def rays(rng: np.random.Generator, stage: Stage, colours: Palette) -> Layer:
     rows = np.arange(height)
     columns = (np.arange(stage.period)[None, :] + rows[:, None] * 0.42).astype(int) % stage.period
     cover = beams[columns] * (np.clip(1 - rows / height, 0, 1) ** 1.2)[:, None] * 70
-    colour = Image.new("RGB", (stage.period, height), mix(_water(colours)[0], (255, 255, 255), 0.4))
-    return Layer(wrapped(colour, stage), wrapped(Image.fromarray(cover.astype(np.uint8)), stage), 0, 0.3, stage.period, drift=9 * stage.unit)
+    colour = Image.new("RGB", (stage.width, height), mix(_water(colours)[0], (255, 255, 255), 0.4))
+    return Layer(colour, wrapped(Image.fromarray(cover.astype(np.uint8)), stage), 0, 0.3, stage.period, drift=9 * stage.unit)

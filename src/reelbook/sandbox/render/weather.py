@@ -23,7 +23,7 @@ from reelbook.sandbox.render.words import RGB, Scene
 class Field:
     """A tile of particles. Velocities in pixels a second; `sway` pixels to and fro; `depth` as of a layer."""
 
-    colour: Image.Image | RGB
+    colour: Image.Image
     cover: Image.Image
     velocity: tuple[float, float]
     sway: float
@@ -53,17 +53,21 @@ def weather(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
     gust = 2.2 if words & {"wind", "storm"} else 1.0
     side = (1 if rng.random() < 0.5 else -1) * gust
     fields: list[Field] = []
+
+    def plain(colour: RGB) -> Image.Image:
+        return Image.new("RGB", (stage.width, stage.height), colour)
+
     if "snowfall" in words:
         white = mix((255, 255, 255), colours.sky[2], 0.22 * night_share(colours))
         for count, size, speed, depth, behind in ((150, 1.1, 36, 0.4, True), (90, 1.9, 62, 0.9, False), (26, 3.4, 98, 1.5, False)):
             cover = _dots(rng, stage, count, size * unit, 0.95 if size < 3 else 0.7)
-            fields.append(Field(white, cover, (side * 14 * unit * (0.6 + depth), speed * unit), 9 * unit, depth, behind))
+            fields.append(Field(plain(white), cover, (side * 14 * unit * (0.6 + depth), speed * unit), 9 * unit, depth, behind))
     if "rain" in words:
         tint = mix(colours.sky[3], (255, 255, 255), 0.5)
         for count, long, speed, depth, solid, behind in ((150, 15, 560, 0.5, 0.30, True), (80, 26, 780, 1.2, 0.42, False)):
             slant = side * 0.16
             cover = _streaks(rng, stage, count, long * unit, slant, solid)
-            fields.append(Field(tint, cover, (speed * slant * unit, speed * unit), 0, depth, behind))
+            fields.append(Field(plain(tint), cover, (speed * slant * unit, speed * unit), 0, depth, behind))
     if "leaves" in words or "petals" in words:
         hues: tuple[RGB, ...] = AUTUMN if "leaves" in words else ((250, 190, 206), (255, 224, 230), (240, 150, 180))
         for count, size, depth, behind in ((16, 3.4, 0.6, True), (11, 6.0, 1.3, False)):
@@ -71,19 +75,19 @@ def weather(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
             fields.append(Field(colour, cover, (side * 34 * unit, (26 + 14 * depth) * unit), 16 * unit, depth, behind))
     if "bubbles" in words:
         for count, size, speed, depth, behind in ((34, 1.6, -30, 0.4, True), (14, 3.2, -52, 1.2, False)):
-            fields.append(Field((226, 246, 250), _rings(rng, stage, count, size * unit), (4 * unit, speed * unit), 6 * unit, depth, behind))
+            fields.append(Field(plain((226, 246, 250)), _rings(rng, stage, count, size * unit), (4 * unit, speed * unit), 6 * unit, depth, behind))
     if "dust" in words:
         tint = colours.lit((226, 184, 130), 0.8)
         for count, long, speed, depth in ((120, 22, 420, 0.6), (70, 40, 640, 1.2)):
             cover = _streaks(rng, stage, count, long * unit, 9.0, 0.28)
-            fields.append(Field(tint, cover, (side / gust * speed * unit, 26 * unit), 5 * unit, depth, False))
+            fields.append(Field(plain(tint), cover, (side / gust * speed * unit, 26 * unit), 5 * unit, depth, False))
     if "fireflies" in words:
         for count, phase in ((16, 0.7), (14, 1.1)):
             cover = _dots(rng, stage, count, 2.6 * unit, 0.95)
-            fields.append(Field(colours.tone((244, 250, 130)), cover, (5 * unit, -3 * unit), 12 * unit, 0.9, False, pulse=phase))
+            fields.append(Field(plain(colours.tone((244, 250, 130))), cover, (5 * unit, -3 * unit), 12 * unit, 0.9, False, pulse=phase))
     if "embers" in words:
         cover = _dots(rng, stage, 44, 1.5 * unit, 0.95)
-        fields.append(Field(colours.tone((255, 150, 60)), cover, (14 * unit, -58 * unit), 10 * unit, 1.0, False, pulse=1.6))
+        fields.append(Field(plain(colours.tone((255, 150, 60))), cover, (14 * unit, -58 * unit), 10 * unit, 1.0, False, pulse=1.6))
     fog = _fog(rng, stage, colours, words)
     flashes, bolts = _lightning(rng, stage) if "lightning" in words or ("storm" in words and rng.random() < 0.6) else ((), ())
     return Weather(tuple(fields), tuple(fog), flashes, bolts)
@@ -102,10 +106,9 @@ def fall(frame: Image.Image, conditions: Weather, view: View, seconds: float, *,
         if field.pulse:
             share = 0.35 + 0.65 * (0.5 + 0.5 * math.sin(seconds * 2.4 * field.pulse + field.pulse * 9))
             cover = cover.point([round(value * share) for value in range(256)])
-        if isinstance(field.colour, Image.Image):
-            frame.paste(field.colour.crop((x, y, x + width, y + height)), (0, 0), cover)
-        else:
-            frame.paste(Image.new("RGB", frame.size, field.colour), (0, 0), cover)
+        # Leaves have colours of their own; all else is one colour, and then a frame of it is enough.
+        plain = field.colour.size == frame.size
+        frame.paste(field.colour if plain else field.colour.crop((x, y, x + width, y + height)), (0, 0), cover)
 
 
 def flash(conditions: Weather, seconds: float) -> float:
@@ -216,9 +219,9 @@ def _fog(rng: np.random.Generator, stage: Stage, colours: Palette, words: frozen
         noise = clouded(rng, stage.period, height, round(170 * stage.unit))
         rows = np.linspace(0, 1, height)[:, None]
         cover = np.clip(0.25 + 0.95 * noise, 0, 1) * np.sin(np.pi * rows) ** 0.8 * solid * 255
-        colour = Image.new("RGB", (stage.period, height), mix(colours.haze, (255, 255, 255), 0.10))
+        colour = Image.new("RGB", (stage.width, height), mix(colours.haze, (255, 255, 255), 0.10))
         layers.append(
-            Layer(wrapped(colour, stage), wrapped(Image.fromarray(cover.astype(np.uint8)), stage), round(stage.height * row),
+            Layer(colour, wrapped(Image.fromarray(cover.astype(np.uint8)), stage), round(stage.height * row),
                   depth, stage.period, drift=(10 + 14 * depth) * stage.unit)
         )  # fmt: skip
     return layers

@@ -52,7 +52,7 @@ class Scene:
 def scene(prompt: str) -> Scene:
     """Read `prompt` into a scene. Any text gives one: words that mean nothing here are kept as `unknown`."""
     text = prompt.lower()
-    camera, rest = _camera(text)
+    camera, rest = camera_moves(text)
     tokens = _without_negated(re.findall(r"[a-z]+(?:-[a-z]+)?", rest))
     time = _first(tokens, known.TIMES)
     settings = _all(tokens, known.SETTINGS)
@@ -250,8 +250,8 @@ _PLAIN_MOVES = {
 }
 
 
-def _camera(text: str) -> tuple[tuple[Move, ...], str]:
-    """The camera moves of a prompt, and the text without them: "pan left" must not turn the subject into a pan."""
+def camera_moves(text: str) -> tuple[tuple[Move, ...], str]:
+    """The camera moves of a prompt in lower case, and the text without them: "pan left" is no word of the scene."""
     moves: list[Move] = []
     for kind, pattern in _MOVES.items():
         found = pattern.search(text)

@@ -1,0 +1,57 @@
+"""A call's overhead: AsyncClient against the same request with bare httpx, in turn, on one sandbox.
+
+`python tests/benchmarks/bench_call.py`
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+
+from reelbook import wire
+from reelbook.client import AsyncClient
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+
+ROUNDS = 300
+
+
+async def timed(call: Callable[[], Awaitable[object]]) -> float:
+    began = time.perf_counter()
+    await call()
+    return time.perf_counter() - began
+
+
+async def measure(sandbox: Sandbox) -> None:
+    headers = {"Authorization": f"Bearer {sandbox.api_key.reveal()}"}
+    async with AsyncClient(sandbox.api_key, sandbox.url) as client, httpx.AsyncClient(headers=headers) as bare:
+
+        async def with_httpx() -> None:
+            (await bare.get(sandbox.url + wire.BALANCE)).raise_for_status().json()
+
+        ours, theirs = [], []  # type: tuple[list[float], list[float]]
+        for _ in range(ROUNDS):
+            theirs.append(await timed(with_httpx))
+            ours.append(await timed(client.balance))
+    a, b = statistics.median(ours), statistics.median(theirs)
+    print(f"AsyncClient {1000 * a:.2f} ms, bare httpx {1000 * b:.2f} ms, ratio {a / b:.2f} (goal 1.2)")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as home:
+        sandbox = server.ensure(Path(home))
+        try:
+            sandbox.settings(rate_limiting=False)
+            asyncio.run(measure(sandbox))
+        finally:
+            sandbox.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""How the panels look in a real JupyterLab: themes, contrast, narrow windows, labels, the saved page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from browser.lab import PLAYS, Notebook, shown, until
+
+
+def test_the_saved_notebook_shows_the_finished_clip_and_stays_small(notebook: Notebook) -> None:
+    """The still form of a card shown while it ran is the finished one: poster, figures, cost."""
+    cell = notebook.run("job11 = session.text_to_video('a balloon', duration_seconds=1, seed=5)\njob11")
+    until(shown(cell, ".rb-card"), PLAYS)
+    notebook.page.wait_for_timeout(500)
+    outputs: list[dict[str, Any]] = [
+        output for saved in notebook.save()["cells"] for output in saved["outputs"] if "data" in output
+    ]
+    page = "".join(outputs[-1]["data"]["text/html"])
+    assert "data:image/jpeg;base64," in page
+    assert "Completed · 1.0 s · 640 × 360 · seed 5" in page
+    assert len(page) < 20_000
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_a_panel_has_the_themes_colours_and_can_be_read(notebook: Notebook, theme: str) -> None:
+    """Surface and text follow the theme, and every text stands out from its ground by 4.5 to 1."""
+    notebook.theme(theme)
+    cell = notebook.run(
+        "studio12 = rb.Studio(session)\n"
+        "studio12.card.job = session.text_to_video('a boat', duration_seconds=1)\nstudio12"
+    )
+    shown(cell, ".rb-card")
+    surface = cell.locator(".rb").first.evaluate("(node) => getComputedStyle(node).backgroundColor")
+    page = notebook.page.evaluate(
+        "getComputedStyle(document.body).getPropertyValue('--jp-layout-color1').trim()"
+    )
+    expected = notebook.page.evaluate(
+        "(colour) => { const node = document.body.appendChild(document.createElement('i'));"
+        " node.style.color = colour; const is = getComputedStyle(node).color; node.remove(); return is; }",
+        page,
+    )
+    assert surface == expected
+    assert cell.evaluate(_WEAK_TEXTS) == []
+    notebook.theme("JupyterLab Light")
+
+
+def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None:
+    """At 700 px the panes stand one above the other and every panel keeps to its cell."""
+    cell = notebook.run("rb.Studio(session)")
+    form, card = shown(cell, ".rb-form"), shown(cell, ".rb-card")
+
+    def tops() -> list[float]:
+        boxes = [form.bounding_box(), card.bounding_box()]
+        return [box["y"] for box in boxes if box]
+
+    assert abs(tops()[0] - tops()[1]) < 40
+    try:
+        notebook.page.set_viewport_size({"width": 700, "height": 1000})
+        notebook.page.wait_for_timeout(500)
+        assert tops()[1] - tops()[0] > 200
+        wide = cell.evaluate(
+            """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *')]
+              .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 2
+                && !['hidden', 'clip', 'visible'].includes(getComputedStyle(node).overflowX)
+                || node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
+              .map((node) => node.className || node.tagName)"""
+        )
+        assert wide == []
+    finally:
+        notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Notebook) -> None:
+    """Buttons say what they do, fields have their label, and a screen reader hears from one place."""
+    cell = notebook.run("rb.PromptForm(session, mode='image-to-video')")
+    shown(cell, ".rb-form")
+    nameless = cell.evaluate(
+        """(cell) => [...cell.querySelectorAll('.rb input, .rb textarea, .rb button')]
+          .filter((node) => node.tagName === 'BUTTON' ? !node.textContent.trim() : !node.labels.length)
+          .map((node) => node.outerHTML)"""
+    )
+    assert nameless == []
+    assert cell.locator(".rb [aria-live=polite]").count() == 1
+
+
+_WEAK_TEXTS = """(cell) => {
+  const rgba = (colour) => {
+    const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  };
+  const over = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3]));
+  const ground = (node) => {
+    const chain = [];
+    for (let up = node; up; up = up.parentElement) chain.unshift(rgba(getComputedStyle(up).backgroundColor));
+    return chain.reduce((under, top) => over(top, under), [255, 255, 255]);
+  };
+  const linear = (c) => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+  const light = (colour) => colour.map((c) => linear(c / 255))
+    .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+  const hasText = (node) => [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
+  return [...cell.querySelectorAll('.rb *')]
+    .filter((node) => node.offsetParent && hasText(node))
+    .map((node) => {
+      const under = ground(node), text = over(rgba(getComputedStyle(node).color), under);
+      const [high, low] = [light(text), light(under)].sort((a, b) => b - a);
+      return [node.textContent.trim(), (high + .05) / (low + .05)];
+    })
+    .filter(([, ratio]) => ratio < 4.5).map(([text, ratio]) => `${text}: ${ratio.toFixed(2)}`);
+}"""

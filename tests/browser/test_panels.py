@@ -1,0 +1,309 @@
+"""The panels in a real JupyterLab: what a person types, presses, drops and sees."""
+
+from __future__ import annotations
+
+import base64
+import random
+import re
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from browser.lab import PLAYS, SECONDS, Notebook, shown, until
+from PIL import Image
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+PROMPT = "a red fox runs through snow at night, slow pan left"
+
+
+def picture(width: int, height: int, *, noise: bool = False) -> bytes:
+    """A PNG; of noise it doesn't get smaller by being saved."""
+    file = BytesIO()
+    pixels = random.Random(1).randbytes(width * height * 3) if noise else None
+    image = (
+        Image.frombytes("RGB", (width, height), pixels)
+        if pixels
+        else Image.linear_gradient("L").resize((width, height)).convert("RGB")
+    )
+    image.save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+def hand_over(target: Locator, kind: str, data: bytes, mime: str = "image/png") -> None:
+    """Drops or pastes a file on `target`, as the browser does."""
+    target.evaluate(
+        """(node, [kind, data, mime]) => {
+          const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+          const carried = new DataTransfer();
+          carried.items.add(new File([bytes], 'photo', {type: mime}));
+          const init = {bubbles: true, cancelable: true, composed: true};
+          if (kind === 'paste') {
+            node.dispatchEvent(new ClipboardEvent('paste', {...init, clipboardData: carried}));
+            return;
+          }
+          for (const type of ['dragenter', 'dragover', 'drop']) {
+            node.dispatchEvent(new DragEvent(type, {...init, dataTransfer: carried}));
+          }
+        }""",
+        [kind, base64.b64encode(data).decode(), mime],
+    )
+
+
+def test_from_a_prompt_to_a_playing_clip(notebook: Notebook) -> None:
+    """Type a prompt, press Generate, see the progress move and the clip play; the money follows."""
+    cell = notebook.run("studio = rb.Studio(session)\nstudio")
+    shown(cell, ".rb-form")
+    cell.get_by_label("Prompt").fill(PROMPT)
+    cell.get_by_role("button", name="Fixed").click()
+    cell.get_by_label("Seed", exact=True).fill("7")
+    cell.get_by_role("button", name="Generate · $0.25").click()
+    bar = cell.get_by_role("progressbar", name="Progress", exact=True)
+    bar.wait_for(timeout=20 * SECONDS)
+    card = shown(cell, ".rb-card")
+    until(card, "(card) => Number(card.querySelector('.rb-bar').getAttribute('aria-valuenow')) > 0")
+    assert re.search(r"asked \d+ s ago", card.inner_text())
+    assert "about $0.25" in card.inner_text()
+    until(card, PLAYS)
+    text = card.inner_text()
+    for words in ("Completed", "5.0 s", "640 × 360", "seed 7", "took", "$0.25", "sandbox"):
+        assert words in text
+    assert card.locator("video").evaluate(
+        "(video) => video.muted && video.loop && video.poster.startsWith('blob:')"
+    )
+    assert notebook.value("[studio.card.state, studio.form.seed, studio.form.prompt]") == [
+        "completed",
+        7,
+        PROMPT,
+    ]
+    with notebook.page.expect_download() as saved:
+        cell.get_by_role("button", name="Save").click()
+    assert saved.value.suggested_filename == "a-red-fox-runs-through-snow-at-night-7.mp4"
+
+
+def test_an_image_dropped_on_the_form_becomes_a_playing_clip(notebook: Notebook) -> None:
+    """From an image: drop it, say what moves, generate, play; neither shape nor seed is offered."""
+    cell = notebook.run("studio2 = rb.Studio(session)\nstudio2")
+    shown(cell, ".rb-form")
+    cell.get_by_role("button", name="From an image").click()
+    assert not cell.get_by_role("group", name="Shape").is_visible()
+    assert not cell.get_by_role("group", name="Seed").is_visible()
+    cell.get_by_label("Prompt").fill("slow zoom in")
+    assert "Choose an image first." in cell.inner_text()
+    hand_over(cell.locator(".rb-drop"), "drop", picture(320, 200))
+    cell.get_by_text("320 × 200 · PNG").wait_for(timeout=10 * SECONDS)
+    cell.get_by_role("button", name="Generate").click()
+    card = shown(cell, ".rb-card")
+    cell.get_by_text("Your image.").wait_for(timeout=10 * SECONDS)
+    assert card.locator("img").evaluate("(image) => image.complete && image.naturalWidth > 0")
+    until(card, PLAYS)
+
+
+def test_a_large_image_is_sent_in_pieces(notebook: Notebook) -> None:
+    """Six megabytes arrive whole, in messages under 1 MiB."""
+    data = picture(1450, 1450, noise=True)
+    assert len(data) > 6_000_000
+    cell = notebook.run(
+        "picker, sizes = rb.ImagePicker(), []\n"
+        "picker.on_msg(lambda _, content, buffers: sizes.append(sum(map(len, buffers or []))))\n"
+        "picker"
+    )
+    hand_over(shown(cell, ".rb-drop"), "drop", data)
+    cell.get_by_text("1450 × 1450").wait_for(timeout=30 * SECONDS)
+    assert notebook.value("[len(picker.image.data), sum(sizes), max(sizes) < 2**20]") == [
+        len(data),
+        len(data),
+        True,
+    ]
+
+
+def test_an_image_can_be_pasted_and_chosen_and_removed(notebook: Notebook) -> None:
+    """Pasting works with the focus in the panel, choosing is a real file input, Remove takes it away."""
+    cell = notebook.run("picker2 = rb.ImagePicker()\npicker2")
+    choose = cell.get_by_role("button", name="Choose an image")
+    choose.wait_for()
+    hand_over(choose, "paste", picture(30, 20))
+    cell.get_by_text("30 × 20").wait_for(timeout=10 * SECONDS)
+    cell.locator("input[type=file]").set_input_files(
+        {"name": "x.png", "mimeType": "image/png", "buffer": picture(50, 40)}
+    )
+    cell.get_by_text("50 × 40").wait_for(timeout=10 * SECONDS)
+    cell.get_by_role("button", name="Remove").click()
+    choose.wait_for(timeout=10 * SECONDS)
+    assert notebook.value("picker2.image is None") is True
+
+
+def test_what_is_no_image_is_said_in_the_picker(notebook: Notebook) -> None:
+    """The reason stands where the file was dropped."""
+    cell = notebook.run("rb.ImagePicker()")
+    hand_over(shown(cell, ".rb-drop"), "drop", b"a text, and no picture", "text/plain")
+    problem = cell.locator(".rb-problem")
+    problem.wait_for(timeout=10 * SECONDS)
+    assert problem.inner_text()
+
+
+def test_keys_pressed_in_a_panel_never_reach_the_notebook(notebook: Notebook) -> None:
+    """Ctrl+Enter generates and runs no cell; letters insert none, from a field, a button and the video."""
+    cell = notebook.run("form3 = rb.PromptForm(session, prompt='a boat')\nform3")
+    prompt = cell.get_by_label("Prompt")
+    prompt.wait_for()
+    before = notebook.executions()
+    prompt.press("a")
+    cell.get_by_role("button", name="Random").press("a")
+    cell.get_by_role("button", name="Random").press("d")
+    cell.get_by_role("button", name="Random").press("d")
+    prompt.press("Control+Enter")
+    cell.get_by_text("Sent. form.job is job").wait_for(timeout=10 * SECONDS)
+    assert notebook.executions() == before
+    player = notebook.run("rb.Player(form3.job.result(30))")
+    before = notebook.executions()
+    until(shown(player, ".rb-card"), PLAYS)
+    player.locator("video").press("Control+Enter")
+    player.locator("video").press("b")
+    assert notebook.executions() == before
+
+
+def test_a_double_press_sends_one_clip(notebook: Notebook) -> None:
+    """Two clicks and a held Ctrl+Enter within a moment are one submission."""
+    cell = notebook.run("form4 = rb.PromptForm(session, prompt='a boat', duration_seconds=1)\nform4")
+    count = notebook.value("len(session.jobs())")
+    cell.get_by_role("button", name="Generate").dblclick()
+    for _ in range(3):
+        cell.get_by_label("Prompt").press("Control+Enter")
+    cell.get_by_text("Sent. form.job is job").wait_for(timeout=10 * SECONDS)
+    assert notebook.value("len(session.jobs())") == count + 1
+
+
+def test_an_empty_prompt_is_named_beside_the_button(notebook: Notebook) -> None:
+    """Why Generate is off stands beside it, and pressing it leads to the field and sends nothing."""
+    cell = notebook.run("form5 = rb.PromptForm(session)\nform5")
+    generate = cell.get_by_role("button", name="Generate")
+    generate.wait_for()
+    assert "Write a prompt first." in cell.inner_text()
+    assert generate.get_attribute("aria-disabled") == "true"
+    cell.get_by_label("Prompt").press("Control+Enter")
+    assert notebook.value("form5.job is None") is True
+    cell.get_by_label("Prompt").fill("a fox")
+    assert "Write a prompt first." not in cell.inner_text()
+    assert generate.get_attribute("aria-disabled") == "false"
+
+
+def test_a_panel_and_python_hold_the_same_values(notebook: Notebook) -> None:
+    """What is chosen in the page is there in Python, and the other way round; linked forms follow."""
+    cell = notebook.run(
+        "import traitlets\nform6, form7 = rb.PromptForm(session), rb.PromptForm(session)\n"
+        "link = traitlets.link((form6, 'duration_seconds'), (form7, 'duration_seconds'))\nform6"
+    )
+    cell.get_by_label("Length").fill("8")
+    cell.get_by_role("button", name="9:16").click()
+    notebook.page.wait_for_timeout(500)
+    assert notebook.value("[form7.duration_seconds, form6.aspect_ratio]") == [8, "9:16"]
+    assert "8 s × $0.05" in cell.inner_text()
+    notebook.run("form6.prompt = 'from Python'; form6.seed = 41; form6.duration_seconds = 2")
+    assert cell.get_by_label("Prompt").input_value() == "from Python"
+    assert cell.get_by_label("Seed", exact=True).input_value() == "41"
+    assert "$0.10" in cell.get_by_role("button", name="Generate").inner_text()
+
+
+def test_a_failed_card_says_why_and_offers_again_with_its_price(notebook: Notebook) -> None:
+    """What happened, what the balance tells, what next; the mark stays though there is no stage."""
+    cell = notebook.run(
+        "session.sandbox.fail_next('content policy')\njob8 = session.text_to_video('a crowd')\njob8"
+    )
+    cell.get_by_text("Failed", exact=True).wait_for(timeout=30 * SECONDS)
+    text = cell.locator(".rb-card").inner_text()
+    for words in ("content policy", "isn't documented", "Again · $0.25", "Copy id", "sandbox"):
+        assert words in text
+
+
+def test_a_running_card_can_be_left_and_taken_up_again(notebook: Notebook) -> None:
+    """Not watching says that the job goes on and is billed; Watch again brings the clip."""
+    cell = notebook.run("job9 = session.text_to_video('a lighthouse', duration_seconds=1)\njob9")
+    cell.get_by_role("button", name="Stop watching").click(timeout=20 * SECONDS)
+    cell.get_by_text("Not watching. The job goes on and is billed.").wait_for(timeout=10 * SECONDS)
+    cell.get_by_role("button", name="Watch again").click()
+    until(shown(cell, ".rb-card"), PLAYS)
+
+
+def test_a_card_moves_while_a_cell_blocks_the_kernel(notebook: Notebook) -> None:
+    """Updates come from a thread: state and progress reach the page while the main thread waits."""
+    cell = notebook.run("job10 = session.text_to_video('a train', duration_seconds=1)\njob10")
+    card = shown(cell, ".rb-card")
+    notebook.page.evaluate(
+        """() => {
+          const notebook = jupyterapp.shell.currentWidget.content;
+          notebook.activeCellIndex = notebook.widgets.length - 1;
+          jupyterapp.commands.execute('notebook:insert-cell-below').then(() => {
+            notebook.activeCell.model.sharedModel.setSource("import time; job10.result(30); time.sleep(3)");
+            jupyterapp.commands.execute('notebook:run-cell');
+          });
+        }"""
+    )
+    until(card, "(card) => card.innerText.includes('Completed')")
+    busy = "jupyterapp.shell.currentWidget.sessionContext.session.kernel.status"
+    assert notebook.page.evaluate(busy) == "busy"
+    until(card, PLAYS)
+
+
+def test_an_error_in_a_callback_stands_under_the_panel(notebook: Notebook) -> None:
+    """In a widget's callback an error would vanish; here it is read, with its line, and can be dismissed."""
+    cell = notebook.run(
+        "form13 = rb.PromptForm(session, prompt='x', duration_seconds=1)\n"
+        "def mine(job):\n    raise RuntimeError('my own mistake')\n"
+        "form13.on_job(mine)\nform13"
+    )
+    cell.get_by_role("button", name="Generate").click()
+    trouble = cell.get_by_role("alert").filter(has_text="my own mistake")
+    trouble.wait_for(timeout=10 * SECONDS)
+    assert "RuntimeError: my own mistake (mine, line 3)" in trouble.inner_text()
+    cell.get_by_role("button", name="Dismiss").click()
+    trouble.wait_for(state="hidden", timeout=10 * SECONDS)
+
+
+def test_two_views_of_one_player_both_play(notebook: Notebook) -> None:
+    """Each view fetches its own pieces; closing one leaves the other playing."""
+    notebook.run(
+        "clip14 = next(job.clip for job in session.jobs() if job.clip)\nplayer14 = rb.Player(clip14)"
+    )
+    first, second = notebook.run("player14"), notebook.run("player14")
+    until(shown(second, ".rb-card"), PLAYS)
+    first.scroll_into_view_if_needed()
+    until(shown(first, ".rb-card"), PLAYS)
+    assert notebook.value("player14.playing") is True
+    notebook.run("player14.playing = False")
+    until(shown(first, ".rb-card"), "(card) => card.querySelector('video').paused")
+
+
+def test_a_codec_that_the_browser_cannot_show_is_named(notebook: Notebook) -> None:
+    """Chromium plays MPEG-4 part 2 without a picture and without an error; the panel says so."""
+    cell = notebook.run(
+        "import av, numpy as np\n"
+        "with av.open('old.mp4', 'w') as file:\n"
+        "    stream = file.add_stream('mpeg4', rate=8)\n"
+        "    stream.width, stream.height, stream.pix_fmt = 64, 36, 'yuv420p'\n"
+        "    for n in range(16):\n"
+        "        frame = av.VideoFrame.from_ndarray(np.full((36, 64, 3), n * 9, np.uint8), format='rgb24')\n"
+        "        file.mux(stream.encode(frame))\n"
+        "    file.mux(stream.encode())\n"
+        "rb.Player('old.mp4')"
+    )
+    cell.get_by_text("can't", exact=False).filter(has_text="mpeg4").wait_for(timeout=20 * SECONDS)
+
+
+def test_a_lost_kernel_leaves_the_poster_and_says_what_to_do(notebook: Notebook) -> None:
+    """Last, for it ends the kernel: a view opened afterwards shows the poster and how to play the clip."""
+    cell = notebook.run(
+        "player15 = rb.Player(next(job.clip for job in session.jobs() if job.clip))\nplayer15"
+    )
+    until(shown(cell, ".rb-card"), PLAYS)
+    notebook.page.evaluate(
+        "jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => null)"
+    )
+    notebook.page.evaluate(
+        """() => { const area = jupyterapp.shell.currentWidget.content.activeCell.outputArea;
+          const [output] = area.model.toJSON(); area.model.clear(); area.model.add(output); }"""
+    )
+    cell.get_by_text("The clip is on the kernel's disk; run the cell again to play it.").wait_for(
+        timeout=20 * SECONDS
+    )
+    assert cell.locator("video").get_attribute("poster")

@@ -1,0 +1,64 @@
+"""A sandbox for the terminal's tests, and the command run in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cli.doubles import TinyClips
+from support.raw_server import Exchange, RawServer, raw_server
+from typer.testing import CliRunner, Result
+
+from reelbook.cli import app
+from reelbook.client import polling
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def clips() -> TinyClips:
+    """Where this test's clips are drawn."""
+    return TinyClips()
+
+
+@pytest.fixture
+def sandbox(home: Path, clips: TinyClips) -> Iterator[Sandbox]:
+    """A sandbox on a real socket whose clips are there at once."""
+    with server.in_thread(home, pace=0, rate_limiting=False, executor=clips) as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, empty."""
+    place = tmp_path / "work"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs `reelbook …` in this process, asking often; nobody sits at its terminal."""
+    monkeypatch.setattr(polling, "FIRST_ASKS_SECONDS", (0.05,) * 20)
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(app, list(words))
+
+    return run
+
+
+@pytest.fixture
+def live(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RawServer]:
+    """A configured live service that knows nothing but to say so, and keeps what reaches it."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.answer(404, b'{"detail": "no such thing"}')
+
+    with raw_server(answer) as service:
+        monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-cli")
+        monkeypatch.setenv("REELBOOK_BASE_URL", service.url)
+        yield service

@@ -1,0 +1,88 @@
+"""What the terminal's tests stand on: small real clips that are there at once, and the command as a process."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import subprocess
+import sys
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+
+import reelbook
+from reelbook.sandbox.render import Rendered, Spec
+
+ROOT = Path(reelbook.__file__).parents[1]
+RATE = 24
+WAIT_SECONDS = 30
+
+
+class TinyClips(Executor):
+    """Gives every clip at once: a real MP4 of the length asked for, 64 × 36 and plain. Or `rubbish`."""
+
+    def __init__(self) -> None:
+        self.specs: list[Spec] = []
+        self.rubbish = False
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The drawn clip."""
+        spec: Spec = args[0]
+        self.specs.append(spec)
+        future: Future[Any] = Future()
+        future.set_result(
+            Rendered(b"rubbish" if self.rubbish else tiny_mp4(spec.seconds), float(spec.seconds))
+        )
+        return future
+
+
+@functools.cache
+def tiny_mp4(seconds: int) -> bytes:
+    """A plain H.264 clip of `seconds`, 64 × 36 pixels."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as container:
+        stream = container.add_stream("libx264", rate=RATE)
+        stream.width, stream.height, stream.pix_fmt = 64, 36, "yuv420p"
+        for number in range(seconds * RATE):
+            picture = np.full((36, 64, 3), number % 256, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode())
+    return file.getvalue()
+
+
+def command(*words: str) -> list[str]:
+    """The program's words: this Python, this reelbook."""
+    return [sys.executable, "-m", "reelbook", *words]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The test's own environment, in which a process finds this reelbook, and `more`."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **more}
+
+
+def start(*words: str, cwd: Path, stderr: int = subprocess.PIPE, **more: str) -> subprocess.Popen[str]:
+    """The command `reelbook …` as a process of its own, its output kept."""
+    return subprocess.Popen(
+        command(*words),
+        cwd=cwd,
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+    )
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """Its error output up to the line that holds `words`."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f"{words!r} was never said, only: {said}")

@@ -1,0 +1,101 @@
+"""The command as a whole: its help, its exit codes, and how errors are said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from cli.doubles import command, environment
+
+import reelbook
+from reelbook import cli
+from reelbook.errors import SandboxError
+
+
+def test_help_names_every_command(run: Run) -> None:
+    """A person finds the commands by asking for help."""
+    result = run("--help")
+    assert result.exit_code == 0
+    assert [word for word in ("lab", "generate", "sandbox") if f"\n  {word} " in result.stdout] == [
+        "lab",
+        "generate",
+        "sandbox",
+    ]
+
+
+def test_the_version_is_said(run: Run) -> None:
+    """`--version` gives the package's own version."""
+    assert run("--version").stdout == f"reelbook {reelbook.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["paint"], ["generate", "x", "--sparkle"], ["sandbox", "serve", "--port", "x"]]
+)
+def test_bad_usage_is_exit_code_2(run: Run, words: list[str]) -> None:
+    """What the command line doesn't know ends in 2, as other programs do it."""
+    assert run(*words).exit_code == 2
+
+
+def test_a_library_error_is_one_clean_line(run: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """An error of the library ends in 1 with its text on stderr and no traceback."""
+    _break_the_sandbox(monkeypatch)
+    result = run("sandbox", "status")
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "The sandbox is broken.\n")
+
+
+def test_debug_shows_where_an_error_came_from(run: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """With --debug the error itself comes through."""
+    _break_the_sandbox(monkeypatch)
+    assert isinstance(run("--debug", "sandbox", "status").exception, SandboxError)
+
+
+def test_a_warning_is_one_clean_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A warning of the library is said without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(cli, "app", lambda: warnings.warn("The key travels unencrypted.", stacklevel=1))
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+        cli.main()
+    assert capsys.readouterr().err == "The key travels unencrypted.\n"
+
+
+def test_importing_the_command_loads_nothing_heavy() -> None:
+    """Help and bad usage are answered without loading client, widgets or media."""
+    heavy = {
+        "av",
+        "numpy",
+        "PIL",
+        "httpx",
+        "pydantic",
+        "ipywidgets",
+        "IPython",
+        "starlette",
+        "uvicorn",
+        "asyncio",
+    }
+    code = f"import sys, reelbook.cli; print({heavy!r} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
+def test_python_dash_m_is_the_same_command() -> None:
+    """`python -m reelbook` answers as `reelbook` does."""
+    done = subprocess.run(command("--version"), env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout == f"reelbook {reelbook.__version__}\n"
+
+
+def _break_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    from reelbook.sandbox import server
+
+    def find(_: Path) -> None:
+        raise SandboxError("The sandbox is broken.")
+
+    monkeypatch.setattr(server, "find", find)

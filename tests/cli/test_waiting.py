@@ -1,0 +1,100 @@
+"""How a job looks on the terminal while it is waited for."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+from cli.doubles import WAIT_SECONDS, command, environment
+
+from reelbook.cli.waiting import figures, share, state_word
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session import Job, JobView, connect
+
+VIEW = JobView(
+    state="processing",
+    watched=True,
+    progress=0.62,
+    elapsed_seconds=14,
+    remaining_seconds=9,
+    took_seconds=None,
+    asked_seconds_ago=3,
+    next_ask_in_seconds=6,
+    waiting_seconds=None,
+    estimated_cost_usd=0.25,
+    cost_usd=None,
+    balance_before_usd=None,
+    balance_after_usd=None,
+    error=None,
+    download=None,
+)
+
+
+def test_the_figures_are_share_elapsed_and_left(sandbox: Sandbox) -> None:
+    """Percent and time left where they are known, and the time so far."""
+    with connect("sandbox") as session:
+        job = session.job("req_1")
+        assert (state_word(job, VIEW), figures(job, VIEW), share(VIEW)) == (
+            "Processing",
+            "62 % · about 9 s left · 14 s so far",
+            0.62,
+        )
+
+
+def test_without_a_figure_the_bar_claims_none(sandbox: Sandbox) -> None:
+    """A service that reports no progress gets an open bar and honest words."""
+    with connect("sandbox") as session:
+        job, view = session.job("req_1"), replace(VIEW, progress=None, remaining_seconds=None)
+        assert (figures(job, view), share(view)) == ("No figure yet · 14 s so far", None)
+
+
+def test_a_download_moves_the_bar_again(sandbox: Sandbox) -> None:
+    """While the finished file is fetched the bar is the download's."""
+    view = replace(VIEW, state="completed", progress=1.0, download=0.4)
+    assert share(view) == 0.4
+    with connect("sandbox") as session:
+        assert _said(session.job("req_1"), view) == "Completed: Fetching the clip · 40 %"
+
+
+def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> None:
+    """Where a person watches, a bar with the state's word moves in place."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command("generate", "a fox", "--duration", "1", "-o", "fox.mp4"),
+        cwd=folder,
+        env=environment(TERM="xterm", COLUMNS="100"),
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    said = _all_of(ours)
+    assert (process.wait(WAIT_SECONDS), process.stdout and process.stdout.read()[:8]) == (0, b"fox.mp4:")
+    if process.stdout:
+        process.stdout.close()
+    assert "about $0.05, sandbox" in said
+    assert re.search(r"The job's id: req_\w+", said)
+    assert re.search(r"Pending.*━+.*Accepted, not begun yet", said)
+    assert "\x1b[2K" in said
+
+
+def _said(job: Job, view: JobView) -> str:
+    return f"{state_word(job, view)}: {figures(job, view)}"
+
+
+def _all_of(terminal: int) -> str:
+    said = b""
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # what Linux says when the other side has closed
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(terminal)
+    return said.decode()

@@ -1,0 +1,123 @@
+"""A session, jobs and clips that are in whatever state a test wants, and a panel whose messages are kept."""
+
+from __future__ import annotations
+
+import concurrent.futures
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+
+from reelbook.session import Clip, Facts, Job, JobRequest, JobView
+from reelbook.session.job import Known
+from reelbook.widgets.base import Panel
+
+FOX = JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7)
+
+RUNNING = JobView(
+    state="processing",
+    watched=True,
+    progress=0.62,
+    elapsed_seconds=23.0,
+    remaining_seconds=14.0,
+    took_seconds=None,
+    asked_seconds_ago=3.0,
+    next_ask_in_seconds=6.0,
+    waiting_seconds=None,
+    estimated_cost_usd=0.25,
+    cost_usd=None,
+    balance_before_usd=24.75,
+    balance_after_usd=None,
+    error=None,
+    download=None,
+)
+
+
+def view(**changes: Any) -> JobView:
+    """A job's view, running unless it is told otherwise."""
+    return replace(RUNNING, **changes)
+
+
+@dataclass
+class FakeSession:
+    """As much of a Session as the panels use; keeps what was submitted."""
+
+    facts: Facts = field(default_factory=lambda: Facts(25.0, 10, 10, None))
+    service: str = "sandbox"
+    closed: bool = False
+    submitted: list[dict[str, Any]] = field(default_factory=list)
+    listeners: list[Callable[[Any], None]] = field(default_factory=list)
+    refreshed: int = 0
+    now: float = 100.0
+
+    def clock(self) -> float:
+        return self.now
+
+    def jobs(self) -> tuple[Job, ...]:
+        return ()
+
+    def subscribe(self, callback: Callable[[Any], None]) -> Callable[[], None]:
+        self.listeners.append(callback)
+        return lambda: self.listeners.remove(callback)
+
+    def refresh_balance(self) -> concurrent.futures.Future[None]:
+        self.refreshed += 1
+        return concurrent.futures.Future()
+
+    def text_to_video(self, prompt: str, **arguments: Any) -> Job:
+        self.submitted.append({"prompt": prompt, **arguments})
+        return job(session=self, request=replace(FOX, prompt=prompt))
+
+    def image_to_video(self, image: Any, prompt: str, **arguments: Any) -> Job:
+        self.submitted.append({"image": image, "prompt": prompt, **arguments})
+        return job(session=self, request=JobRequest("image-to-video", prompt, 5, image=image))
+
+
+def job(session: Any = None, request: JobRequest | None = FOX, **known: Any) -> Job:
+    """A job in the state that `known` describes."""
+    facts = Known(**{"began_at": 77.0, "state": "processing", "request_id": "req-1", **known})
+    owner: Any = session or FakeSession()
+    return Job(owner, 1, request, facts)
+
+
+def learn(job: Job, **changes: Any) -> None:
+    """The session's thread hears something new."""
+    job._learn(**changes)
+
+
+def heard(panel: Panel) -> list[tuple[dict[str, Any], list[bytes]]]:
+    """Keeps what `panel` sends to the page from now on."""
+    messages: list[tuple[dict[str, Any], list[bytes]]] = []
+
+    def send(content: dict[str, Any], buffers: Any = None) -> None:
+        messages.append((content, [bytes(buffer) for buffer in buffers or []]))
+
+    panel.send = send
+    return messages
+
+
+def page_sends(panel: Panel, content: dict[str, Any], *buffers: bytes) -> None:
+    """A message of the page, as it comes through the comm."""
+    panel._handle_custom_msg(content, [memoryview(buffer) for buffer in buffers])
+
+
+def clip_file(path: Path, *, size: tuple[int, int] = (64, 36), seconds: int = 1) -> Path:
+    """A small real MP4."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=Fraction(8))
+        stream.width, stream.height, stream.pix_fmt = (*size, "yuv420p")
+        for number in range(8 * seconds):
+            picture = np.full((size[1], size[0], 3), 20 * number % 255, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode())
+    return path
+
+
+def clip(path: Path, request: JobRequest | None = FOX, **facts: Any) -> Clip:
+    """A finished clip of the sandbox."""
+    known = {"cost_usd": 0.25, "took_seconds": 48.0, "sandbox": True, **facts}
+    return Clip(path=clip_file(path), request_id="req-1", request=request, **known)

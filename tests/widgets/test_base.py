@@ -1,0 +1,85 @@
+"""What every panel does."""
+
+from __future__ import annotations
+
+import ipywidgets
+import pytest
+from widgets.doubles import FakeSession, heard, page_sends
+
+import reelbook.widgets
+from reelbook.errors import InvalidPrompt
+from reelbook.widgets.base import Panel
+from reelbook.widgets.picker import ImagePicker
+from reelbook.widgets.studio import Studio
+
+
+class Odd(Panel):
+    """A panel whose handlers fail."""
+
+    _esm = "export default {}"
+
+    def _on_theirs(self, *_: object) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    def _on_ours(self, *_: object) -> None:
+        raise InvalidPrompt("The prompt is empty.")
+
+
+def test_an_unknown_argument_is_named() -> None:
+    """A misspelt argument is an error that says what there is."""
+    with pytest.raises(TypeError, match=r"ImagePicker\(\) doesn't take colour\. It takes: .*image"):
+        ImagePicker(colour="red")
+    with pytest.raises(TypeError, match="sesion"):
+        Studio(FakeSession(), sesion=1)  # type: ignore[arg-type] # a double
+
+
+def test_a_failing_handler_is_shown_under_the_panel() -> None:
+    """An error in a callback names itself and the line it came from."""
+    panel = Odd()
+    page_sends(panel, {"name": "theirs"})
+    assert panel.trouble.startswith("“theirs” failed. ZeroDivisionError: division by zero (_on_theirs, line ")
+    page_sends(panel, {"name": "dismiss"})
+    assert panel.trouble == ""
+
+
+def test_an_error_of_reelbook_is_shown_in_its_own_words() -> None:
+    """Errors made for people need no class name."""
+    panel = Odd()
+    page_sends(panel, {"name": "ours"})
+    assert panel.trouble == "The prompt is empty."
+
+
+@pytest.mark.parametrize("content", [{"name": "nonsense"}, {"name": 3}, {}, "text", {"name": "msg; x"}])
+def test_an_unknown_message_is_shown_and_not_called(content: object) -> None:
+    """The page can reach the handlers made for it and nothing else."""
+    panel = Odd()
+    page_sends(panel, content)  # type: ignore[arg-type] # a page may send anything
+    assert "doesn't know" in panel.trouble
+
+
+def test_a_new_view_is_answered() -> None:
+    """The page's hello tells it that a kernel is there."""
+    panel = Odd()
+    messages = heard(panel)
+    page_sends(panel, {"name": "hello"})
+    assert messages == [({"name": "here"}, [])]
+
+
+def test_a_panel_has_a_still_form_beside_the_live_one() -> None:
+    """Where there is no kernel, the text and the HTML are what is left."""
+    bundle = ImagePicker()._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"}
+    assert "Run the cell again" in bundle["text/html"]
+
+
+def test_panels_nest_in_boxes() -> None:
+    """A panel is a widget like any other."""
+    picker = ImagePicker(layout=ipywidgets.Layout(width="50%"))
+    assert ipywidgets.HBox([picker]).children == (picker,)
+
+
+def test_the_package_names_its_panels_and_no_others() -> None:
+    """Public names are there without being loaded, unknown ones are an error."""
+    assert {"Studio", "JobCard"} <= set(dir(reelbook.widgets))
+    with pytest.raises(AttributeError, match="Nonsense"):
+        _ = reelbook.widgets.Nonsense

@@ -1,0 +1,204 @@
+"""What the panels say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from widgets.doubles import FOX, clip, view
+
+from reelbook.media.images import PreparedImage
+from reelbook.session import Facts, JobRequest
+from reelbook.widgets import words
+
+
+def face(state: Any = None, request: JobRequest | None = FOX, **facts: Any) -> words.Face:
+    known = {"request_id": "req-1", "clip": None, "service": "live", **facts}
+    return words.job_face(state or view(), request, **known)
+
+
+def lines(state: Any, **facts: Any) -> list[str]:
+    return [words.plain(line) for line in words.job_lines(state, facts.pop("clip", None), **facts)]
+
+
+def test_a_running_job_says_figure_time_left_and_the_request_budget_at_work() -> None:
+    """The line of figures is the drawing's own."""
+    assert lines(view()) == ["62 % · about 14 s left", "23 s so far", "asked 3 s ago, next in 6 s"]
+    assert (face()["word"], face()["tone"], face()["money"]) == ("Processing", "run", "about $0.25")
+    assert face()["bar"] == "figure"
+
+
+def test_a_job_without_a_figure_says_so() -> None:
+    """No progress and no estimate make an honest line and an empty bar."""
+    state = view(progress=None, remaining_seconds=None)
+    assert lines(state)[0] == "No figure yet"
+    assert face(state)["bar"] == "open"
+
+
+def test_seconds_travel_as_numbers_with_a_rate() -> None:
+    """The page can count on by itself: what has passed goes up, what is left goes down."""
+    asked = words.job_lines(view(), None)[2]
+    assert [part for part in asked if not isinstance(part, str)] == [[3.0, 1], [6.0, -1]]
+
+
+def test_a_pending_job_says_that_it_has_not_begun() -> None:
+    """Accepted is not running."""
+    state = view(state="pending", progress=None, remaining_seconds=None)
+    assert lines(state)[0] == "Accepted, not begun yet"
+    assert face(state)["word"] == "Pending"
+
+
+def test_a_job_that_waits_for_the_rate_limit_says_how_long() -> None:
+    """Waiting for the budget is named, before sending and while asking."""
+    unsent = view(state="sending", progress=None, waiting_seconds=12.0)
+    assert lines(unsent, requests_limit=10) == ["The key's 10 requests are used up. Sending in 12 s."]
+    assert face(unsent, request_id=None)["word"] == "Waiting"
+    assert lines(view(waiting_seconds=9.0))[-1] == "The key's requests are used up. Asking again in 9 s."
+
+
+def test_what_can_be_done_follows_the_state() -> None:
+    """Each state offers its own actions, and what costs says its price."""
+
+    def names(**changes: Any) -> list[str]:
+        request_id = changes.pop("request_id", "req-1")
+        return [name for name, _ in face(view(**changes), request_id=request_id)["actions"]]
+
+    assert names(state="sending", request_id=None) == ["cancel"]
+    assert names() == ["stop", "copy"]
+    assert names(watched=False) == ["watch", "copy"]
+    assert names(state="failed") == ["again", "copy"]
+    assert ["again", "Again · $0.25"] in face(view(state="failed"))["actions"]
+
+
+def test_an_unwatched_job_says_that_it_goes_on_and_is_billed() -> None:
+    """Stopping to watch is not stopping to pay."""
+    assert face(view(watched=False))["note"] == "Not watching. The job goes on and is billed."
+    assert lines(view(watched=False)) == ["23 s so far"]
+
+
+def test_an_unknown_state_is_shown_by_its_name() -> None:
+    """A word of the service's own is neither hidden nor taken for the end."""
+    state = face(view(state="queued_for_gpu"))
+    assert (state["word"], state["tone"]) == ("queued_for_gpu", "odd")
+    assert state["shape"] is not None
+
+
+def test_a_completed_job_says_what_the_file_is(tmp_path: Path) -> None:
+    """Length and size come from the file, the cost without "about"."""
+    done = clip(tmp_path / "c.mp4")
+    state = view(state="completed", cost_usd=0.25, progress=1.0)
+    assert lines(state, clip=done) == ["1.0 s", "64 × 36", "seed 7", "took 48 s"]
+    shown = face(state, clip=done)
+    assert (shown["money"], shown["mark"], shown["codec"]) == ("$0.25", "sandbox", "h264")
+    assert (shown["shape"], bool(shown["clip"]), shown["bar"]) == ([64, 36], True, "")
+    assert shown["file"] == "a-red-fox-runs-through-snow-7.mp4"
+    assert shown["actions"][-1] == ["save", "Save"]
+
+
+def test_a_finished_job_says_that_its_clip_is_being_fetched() -> None:
+    """Completed is not yet playable."""
+    state = view(state="completed", download=0.4)
+    assert lines(state) == ["Fetching the clip · 40 %"]
+    assert face(state)["bar"] == "figure"
+
+
+def test_a_clip_that_could_not_be_fetched_can_be_fetched_again() -> None:
+    """The clip is paid for, so the card offers it again."""
+    state = face(view(state="completed", error="The connection broke. 40 % is kept."))
+    assert state["note"] == "The connection broke. 40 % is kept."
+    assert ["watch", "Fetch again"] in state["actions"]
+
+
+def test_a_failed_job_says_why_and_what_the_balance_tells() -> None:
+    """Whether failed jobs are billed isn't documented, so the balance is shown."""
+    state = face(view(state="failed", error="content policy", balance_after_usd=24.75))
+    assert (state["note"], state["shape"], state["money"]) == ("content policy", None, "")
+    assert state["aside"] == "Whether failed jobs are billed isn't documented. Your balance stayed at $24.75."
+    moved = face(view(state="failed", balance_after_usd=24.5))["aside"]
+    assert "went from $24.75 to $24.50, other clips included." in moved
+
+
+def test_an_uncertain_job_says_what_may_be_and_that_nothing_was_sent_twice() -> None:
+    """Not certain: it may run, it may bill, it wasn't sent again."""
+    note = face(view(state="uncertain"), request_id=None)["note"]
+    assert "it may bill $0.25" in note
+    assert note.endswith("Reelbook didn't send it again.")
+
+
+def test_a_job_taken_back_says_that_nothing_was_sent() -> None:
+    """Cancelled before sending costs nothing and says so."""
+    assert lines(view(state="cancelled")) == ["Nothing was sent."]
+    assert face(view(state="cancelled"))["money"] == ""
+
+
+def test_the_stage_has_the_shape_of_what_was_asked_for() -> None:
+    """The shape is the ratio's, the picture's, or the default of a job known only by its id."""
+    assert face(request=replace(FOX, aspect_ratio="9:16"))["shape"] == [360, 640]
+    picture = PreparedImage(b"", "JPEG", 300, 400)
+    assert face(request=JobRequest("image-to-video", "x", 5, image=picture))["shape"] == [300, 400]
+    unknown = face(request=None)
+    assert (unknown["shape"], unknown["prompt"]) == ([640, 360], "Job req-1")
+
+
+def test_a_sandbox_is_named_on_every_card_of_it() -> None:
+    """Nobody takes a drawn clip for a model's."""
+    assert (face(service="sandbox")["mark"], face(service="live")["mark"]) == ("sandbox", "")
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        (FOX, "a-red-fox-runs-through-snow-7.mp4"),
+        (replace(FOX, seed=-1), "a-red-fox-runs-through-snow.mp4"),
+        (replace(FOX, prompt="../../etc/passwd\n“x”", seed=1), "etc-passwd-x-1.mp4"),
+        (replace(FOX, prompt="…"), "clip-req-1-7.mp4"),
+        (None, "clip-req-1.mp4"),
+    ],
+)
+def test_a_saved_clip_is_named_by_prompt_and_seed(request_: JobRequest | None, expected: str) -> None:
+    """A file name of plain words, whatever the prompt holds."""
+    assert words.file_name(request_, "req-1") == expected
+
+
+def test_the_form_says_cost_and_what_it_leaves_for_every_length() -> None:
+    """All ten lengths are there at once."""
+    lengths = words.form_words(24.75)["lengths"]
+    assert len(lengths) == 10
+    five = {"line": "5 s × $0.05 · leaves $24.50", "button": "Generate · $0.25", "off": ""}
+    assert lengths[4] == five
+    assert words.form_words(None)["lengths"][4]["line"] == "5 s × $0.05"
+
+
+def test_the_form_says_both_amounts_where_the_balance_is_too_low() -> None:
+    """Why Generate is off is a sentence with both figures; a shorter clip may still be affordable."""
+    lengths = words.form_words(0.1)["lengths"]
+    assert lengths[4]["off"] == "The balance is $0.10; this clip needs about $0.25."
+    assert lengths[1]["off"] == ""
+
+
+def test_the_line_counts_requests() -> None:
+    """One request is one request, and no figure is below none."""
+    assert words.facts_words("live", Facts(24.75, 1, 10, None))["text"] == "1 request left"
+    odd = words.facts_words("live", Facts(None, -2, 10, 3.0))
+    assert (odd["left"], odd["text"], odd["balance"]) == (0, "0 requests left", "")
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (125.0, "2 min 5 s")])
+def test_spans_of_time_are_said_in_seconds_and_minutes(value: float, text: str) -> None:
+    """Whole seconds, and minutes from sixty on."""
+    assert words.seconds(value) == text
+
+
+@pytest.mark.parametrize(("usd", "text"), [(0.25, "$0.25"), (1234.5, "$1,234.50"), (-0.1, "-$0.10")])
+def test_amounts_have_two_decimals(usd: float, text: str) -> None:
+    """Dollars and cents."""
+    assert words.dollars(usd) == text
+
+
+def test_an_image_is_described_with_what_was_changed_in_it() -> None:
+    """Size, kind, weight, and the notes of its preparation."""
+    text = words.image_words(2048, 1365, "JPEG", 812_345, ("turned upright",))
+    assert text == "2048 × 1365 · JPEG · 812 kB · turned upright"
+    assert words.image_words(1, 1, "PNG", 2_500_000, ()).endswith("2.5 MB")
