@@ -157,9 +157,17 @@ PLAYS = """(card) => {
 }"""
 
 
-def until(card: Locator, script: str, seconds: int = 40) -> None:
-    """Waits until `script`, a function of the element, is true."""
-    card.page.wait_for_function(script, arg=card.element_handle(), timeout=seconds * SECONDS, polling=50)
+def until(part: Locator, script: str, seconds: int = 40) -> None:
+    """Waits until `script`, a function of the element, is true; the element may be replaced meanwhile."""
+    end = time.monotonic() + seconds
+    while not part.evaluate(script):
+        assert time.monotonic() < end, f"it never came to {script}; shown is: {part.inner_text()}"
+        part.page.wait_for_timeout(50)
+
+
+def says(cell: Locator, text: str, seconds: int = 20) -> None:
+    """Waits until a panel of the cell says `text` to the eye; its live region says it to a screen reader."""
+    cell.locator(".rb-body").get_by_text(text).first.wait_for(timeout=seconds * SECONDS)
 
 
 def shown(cell: Locator, selector: str = ".rb") -> Locator:

@@ -154,11 +154,13 @@ def test_yes_sends_to_a_live_service(
             return exchange.answer(404)
         if path == "/clip.mp4":
             return exchange.answer(200, tiny_mp4(1), {"content-type": "video/mp4"})
-        done = {"video_url": f"{service.url}/clip.mp4", "duration_seconds": 1.0, "cost_usd": 0.05}
-        status = {"status": "completed", **done} if "status" in path else {"status": "pending"}
+        body: dict[str, object] = {"request_id": "r-1", "status": "pending"}
+        if "status" in path:
+            done = {"video_url": f"{service.url}/clip.mp4", "duration_seconds": 1.0, "cost_usd": 0.05}
+            body |= {"status": "completed", **done}
         if "billing" in path:
-            status = {"balance_usd": 1.0}
-        return exchange.answer(200, json.dumps({"request_id": "r-1", **status}).encode())
+            body = {"balance_usd": 1.0}
+        return exchange.answer(200, json.dumps(body).encode())
 
     with raw_server(answer) as service:
         monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-cli")
@@ -190,7 +192,8 @@ def test_an_unknown_id_is_said_at_once(run: Run, sandbox: Sandbox, folder: Path)
 
 def test_a_seed_draws_the_same_clip_twice(run: Run, home: Path, folder: Path) -> None:
     """Against the sandbox's own process and its real drawing: equal frames, H.264, 640 × 360."""
-    server.ensure(home).set_pace("at once")
+    sandbox = server.ensure(home)
+    sandbox.settings(pace="at once", rate_limiting=False)
     for name in ("one.mp4", "two.mp4"):
         result = run("generate", "a fox", "--seed", "7", "--duration", "1", "-o", name)
         assert result.exit_code == 0, result.output

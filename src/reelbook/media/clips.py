@@ -139,7 +139,9 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90) -> Image
         wanted = [(i + 0.5) * length / tiles for i in range(tiles)]
         shown: VideoFrame | None = None
         for coming in _decoded(container, stream):
-            while shown is not None and len(pictures) < tiles and (coming.time or 0.0) > wanted[len(pictures)]:
+            while (
+                shown is not None and len(pictures) < tiles and (coming.time or 0.0) > wanted[len(pictures)]
+            ):
                 pictures.append(_picture(shown, height=tile_height))
             shown = coming
             if len(pictures) == tiles:

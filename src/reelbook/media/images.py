@@ -210,7 +210,9 @@ def _eight_bit_grey(picture: Image.Image) -> Image.Image:
     values = np.asarray(picture).astype(np.float64)
     if not np.isfinite(values).all():
         raise InvalidImage("The picture holds NaN or infinity where a brightness should be.")
-    low, high = (0.0, 65535.0) if picture.mode.startswith("I;16") else (float(values.min()), float(values.max()))
+    low, high = (
+        (0.0, 65535.0) if picture.mode.startswith("I;16") else (float(values.min()), float(values.max()))
+    )
     if picture.mode == "I" and low >= 0:
         low, high = 0.0, 65535.0 if high > 255 else 255.0
     scaled = (values - low) / max(high - low, 1e-9) * 255
@@ -243,7 +245,10 @@ def _scaled(picture: Image.Image, factor: float) -> Image.Image:
 
 
 def _saved(
-    picture: Image.Image, kind: Literal["JPEG", "PNG"], max_bytes: int, qualities: tuple[int, ...] = (93, 85, 75)
+    picture: Image.Image,
+    kind: Literal["JPEG", "PNG"],
+    max_bytes: int,
+    qualities: tuple[int, ...] = (93, 85, 75),
 ) -> tuple[bytes, Literal["JPEG", "PNG"], Image.Image, bool]:
     """The picture in at most `max_bytes`: first at lower quality, then smaller. Says whether detail was lost."""
     lossier = False

@@ -91,7 +91,9 @@ def _stream(file: IO[bytes]) -> bytes:
     if not isinstance(data, bytes | bytearray | memoryview):
         raise InvalidImage('The file was opened as text. Open it with mode "rb".')
     if len(data) > MAX_FILE_BYTES:
-        raise InvalidImage(f"The file has more than {MAX_FILE_BYTES / 1e6:.0f} MB, too much to be opened safely.")
+        raise InvalidImage(
+            f"The file has more than {MAX_FILE_BYTES / 1e6:.0f} MB, too much to be opened safely."
+        )
     return bytes(data)
 
 
@@ -148,7 +150,9 @@ def _from_array(image: Any) -> Image.Image:
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)):
-        hint = " Its channels stand first: use array.transpose(1, 2, 0)." if _channels_first(array.shape) else ""
+        hint = (
+            " Its channels stand first: use array.transpose(1, 2, 0)." if _channels_first(array.shape) else ""
+        )
         raise InvalidImage(
             f"An array of {shape} is no picture. It must be height × width, or height × width × 1, 3 or 4.{hint}"
         )
@@ -196,7 +200,10 @@ def _what_it_is(data: bytes) -> str:
         return "That is a video, not a picture. Save one frame of it as JPEG or PNG."
     if data.startswith((b"\xff\x0a", b"\x00\x00\x00\x0cJXL ")):
         return f"JPEG XL pictures can't be read here. {advice}"
-    if data.startswith((b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*")) or data[8:12] == b"WEBP":
+    if (
+        data.startswith((b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*"))
+        or data[8:12] == b"WEBP"
+    ):
         return "The picture is damaged or cut off: it can't be read."
     if data.startswith(b"%PDF"):
         return f"That is a PDF document, not a picture. {advice}"

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
 from . import control, payloads
@@ -31,6 +31,9 @@ logger = logging.getLogger(__name__)
 
 Answered = Mapping[str, Any]
 Handler = Callable[[Service, Request], Awaitable[Answered]]
+
+MOST_DRAINED_BYTES = 256 << 20
+DRAIN_SECONDS = 10.0
 
 _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
 
@@ -58,7 +61,7 @@ def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
     app = Starlette(
         routes=[
             *(
-                Route(path, _authenticated(service, by_method), methods=list(by_method))
+                Route(path, _authenticated(service, path, by_method), methods=list(by_method))
                 for path, by_method in endpoints.items()
             ),
             Route("/videos/{name}", _videos(service), methods=["GET"]),
@@ -147,7 +150,7 @@ def _video_url(request: Request, job: Job) -> str | None:
 
 
 def _authenticated(
-    service: Service, by_method: Mapping[str, Handler]
+    service: Service, path: str, by_method: Mapping[str, Handler]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         key = _key_of(service, request)
@@ -163,7 +166,7 @@ def _authenticated(
         except Refused as exc:
             return refusal(exc.status, exc.detail, verdict.headers())
         except Exception:
-            logger.exception("%s %s failed", request.method, request.scope["route"].path)
+            logger.exception("%s %s failed", method, path)
             return refusal(500, "Internal server error", verdict.headers())
         return JSONResponse(body, headers=verdict.headers())
 
@@ -206,4 +209,35 @@ class _Front:
                 return
             if scope["path"] != STATE:
                 self._service.note_use()
-        await self._app(scope, receive, send)
+        body = _Body(receive)
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                await body.drain()
+            await send(message)
+
+        await self._app(scope, body.receive, answer)
+
+
+class _Body:
+    """A request's body, so that a refusal can read the rest of it before it goes out.
+
+    A connection closed on unread bytes is reset, and whoever still sends an image never sees the answer.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._ended = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._ended = not message.get("more_body", False)
+        return message
+
+    async def drain(self) -> None:
+        """Reads and forgets what is left, within bounds: an endless body ends in a reset after all."""
+        left = MOST_DRAINED_BYTES
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while not self._ended and left > 0:
+                    left -= len((await self.receive()).get("body", b""))

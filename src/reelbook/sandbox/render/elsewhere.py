@@ -46,14 +46,28 @@ def space(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette
     height = stage.height
     strip = Strip(Image.new("RGB", (stage.period, height)), Image.new("L", (stage.period, height), 0), 0)
     big_x = rng.uniform(0.08, 0.22) if rng.random() < 0.5 else rng.uniform(0.40, 0.5)
-    strip.stamp(planet(rng, 92 * stage.unit, *planets[order[0]], colours, ring=rng.random() < 0.6), big_x * stage.period, height * rng.uniform(0.70, 0.88))
-    strip.stamp(planet(rng, 24 * stage.unit, *planets[order[1]], colours, ring=False), (big_x + 0.3) * stage.period, height * rng.uniform(0.14, 0.3))
-    strip.stamp(planet(rng, 38 * stage.unit, *planets[order[2]], colours, ring=rng.random() < 0.5), (big_x + 0.72) * stage.period, height * rng.uniform(0.2, 0.7))
+    strip.stamp(
+        planet(rng, 92 * stage.unit, *planets[order[0]], colours, ring=rng.random() < 0.6),
+        big_x * stage.period,
+        height * rng.uniform(0.70, 0.88),
+    )
+    strip.stamp(
+        planet(rng, 24 * stage.unit, *planets[order[1]], colours, ring=False),
+        (big_x + 0.3) * stage.period,
+        height * rng.uniform(0.14, 0.3),
+    )
+    strip.stamp(
+        planet(rng, 38 * stage.unit, *planets[order[2]], colours, ring=rng.random() < 0.5),
+        (big_x + 0.72) * stage.period,
+        height * rng.uniform(0.2, 0.7),
+    )
     back.append(strip.layer(stage, 0.34))
     return back, []
 
 
-def _stars(rng: np.random.Generator, stage: Stage, colours: Palette, count: int, depth: float, size: float) -> Layer:
+def _stars(
+    rng: np.random.Generator, stage: Stage, colours: Palette, count: int, depth: float, size: float
+) -> Layer:
     height = stage.height + 2 * stage.margin
     cover = np.zeros((height, stage.period))
     reach = math.ceil(size * stage.unit * 3)
@@ -65,10 +79,19 @@ def _stars(rng: np.random.Generator, stage: Stage, colours: Palette, count: int,
         columns = (x + np.arange(-reach, reach + 1)) % stage.period
         cover[y - reach : y + reach + 1, columns] = np.maximum(cover[y - reach : y + reach + 1, columns], dot)
     colour = Image.new("RGB", (stage.width, height), colours.tone((252, 248, 255)))
-    return Layer(colour, wrapped(Image.fromarray(cover.astype(np.uint8)), stage), -stage.margin, depth, stage.period, drift=2 * stage.unit)
+    return Layer(
+        colour,
+        wrapped(Image.fromarray(cover.astype(np.uint8)), stage),
+        -stage.margin,
+        depth,
+        stage.period,
+        drift=2 * stage.unit,
+    )
 
 
-def planet(rng: np.random.Generator, radius: float, base: RGB, band: RGB, colours: Palette, *, ring: bool) -> Sprite:
+def planet(
+    rng: np.random.Generator, radius: float, base: RGB, band: RGB, colours: Palette, *, ring: bool
+) -> Sprite:
     """A banded globe, lit from the upper left."""
     reach = math.ceil(radius * (1.95 if ring else 1.12))
     yy, xx = np.mgrid[-reach : reach + 1, -reach : reach + 1] / radius
@@ -76,7 +99,9 @@ def planet(rng: np.random.Generator, radius: float, base: RGB, band: RGB, colour
     depth = np.sqrt(np.clip(1 - distance**2, 0, 1))
     tilt = rng.uniform(-0.4, 0.4)
     latitude = yy * math.cos(tilt) + xx * math.sin(tilt) + 0.06 * np.sin(4 * xx + rng.uniform(0, 6)) * depth
-    stripes = 0.5 + 0.5 * np.sin(latitude * rng.uniform(6, 11) + rng.uniform(0, 6)) * np.cos(latitude * 3.1 + 1)
+    stripes = 0.5 + 0.5 * np.sin(latitude * rng.uniform(6, 11) + rng.uniform(0, 6)) * np.cos(
+        latitude * 3.1 + 1
+    )
     light = np.clip(-0.62 * xx - 0.5 * yy + 0.6 * depth, 0, 1) ** 0.85
     low, high = np.array(colours.tone(base), dtype=float), np.array(colours.tone(band), dtype=float)
     colour: Floats = (low + (high - low) * stripes[:, :, None]) * (0.07 + 0.98 * light[:, :, None])
@@ -86,7 +111,11 @@ def planet(rng: np.random.Generator, radius: float, base: RGB, band: RGB, colour
     if ring:
         rx, ry = xx * math.cos(0.35) - yy * math.sin(0.35), (xx * math.sin(0.35) + yy * math.cos(0.35)) * 3.4
         round_it = np.hypot(rx, ry)
-        band_cover = np.clip((1.82 - round_it) * 9, 0, 1) * np.clip((round_it - 1.26) * 9, 0, 1) * (0.5 + 0.4 * np.sin(round_it * 30))
+        band_cover = (
+            np.clip((1.82 - round_it) * 9, 0, 1)
+            * np.clip((round_it - 1.26) * 9, 0, 1)
+            * (0.5 + 0.4 * np.sin(round_it * 30))
+        )
         band_cover *= np.where((ry < 0) & (distance < 1), 0, 1)
         colour += (high * 0.9 - colour) * band_cover[:, :, None]
         cover = np.maximum(cover, band_cover * 0.85)
@@ -104,7 +133,10 @@ def hues(scene: Scene) -> tuple[RGB, RGB, RGB]:
     tint = scene.sky_tint or scene.ground_tint
     if tint:
         turn = colorsys.rgb_to_hsv(*(channel / 255 for channel in tint))[0]
-    three = [colorsys.hsv_to_rgb((turn + shift) % 1, s, v) for shift, s, v in ((0, 0.66, 0.72), (spread, 0.55, 0.9), (-spread, 0.35, 0.97))]
+    three = [
+        colorsys.hsv_to_rgb((turn + shift) % 1, s, v)
+        for shift, s, v in ((0, 0.66, 0.72), (spread, 0.55, 0.9), (-spread, 0.35, 0.97))
+    ]
     a, b, c = ((round(r * 255), round(g * 255), round(bl * 255)) for r, g, bl in three)
     return a, b, c
 
@@ -121,7 +153,9 @@ def abstract_picture(rng: np.random.Generator, stage: Stage, scene: Scene, colou
     yy, xx = np.mgrid[0:height, 0 : stage.width]
     x, y = rng.uniform(0.25, 0.75) * stage.width, rng.uniform(0.2, 0.5) * height
     glow = np.exp(-((np.hypot(xx - x, yy - y) / (130 * stage.unit)) ** 1.4)) * 0.6
-    picture += (np.array(light, dtype=float) - picture) * glow[:, :, None] + rng.normal(0, 0.9, (height, stage.width, 1))
+    picture += (np.array(light, dtype=float) - picture) * glow[:, :, None] + rng.normal(
+        0, 0.9, (height, stage.width, 1)
+    )
     return Image.fromarray(np.clip(picture, 0, 255).astype(np.uint8))
 
 
@@ -129,17 +163,33 @@ def abstract(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
     """Ribbons and discs that drift past each other."""
     deep, middle, light = hues(scene)
     back: list[Layer] = []
-    strip = Strip(Image.new("RGB", (stage.period, stage.height), light), Image.new("L", (stage.period, stage.height), 0), 0)
+    strip = Strip(
+        Image.new("RGB", (stage.period, stage.height), light),
+        Image.new("L", (stage.period, stage.height), 0),
+        0,
+    )
     for _ in range(9):
         radius = rng.uniform(8, 58) * stage.unit
-        strip.stamp(disc(rng, radius, mix(light, middle, rng.random()), rng.uniform(0.25, 0.8)), rng.uniform(0, stage.period), rng.uniform(0.12, 0.75) * stage.height)
-    back.append(strip.layer(stage, 0.3, drift=-12 * stage.unit, bob=7 * stage.unit, bob_seconds=6.5, phase=rng.random()))
+        strip.stamp(
+            disc(rng, radius, mix(light, middle, rng.random()), rng.uniform(0.25, 0.8)),
+            rng.uniform(0, stage.period),
+            rng.uniform(0.12, 0.75) * stage.height,
+        )
+    back.append(
+        strip.layer(
+            stage, 0.3, drift=-12 * stage.unit, bob=7 * stage.unit, bob_seconds=6.5, phase=rng.random()
+        )
+    )
     ramp = (light, mix(light, middle, 0.5), middle, mix(middle, deep, 0.4), deep, shaded(deep, 0.7))
     for i in range(5):
-        line = stage.height * (0.24 + 0.155 * i) + (62 - 5 * i) * stage.unit * waves(rng, stage.period, low=1, high=5, rough=0.5)
+        line = stage.height * (0.24 + 0.155 * i) + (96 - 8 * i) * stage.unit * waves(
+            rng, stage.period, low=2, high=6, rough=0.45
+        )
         colour = mix(ramp[i], ramp[i + 1], rng.random() * 0.5)
-        band = Strip.hill(stage, line, (mix(colour, light, 0.45), colour, shaded(colour, 0.62)), fade=118 * stage.unit)
-        _into_ribbon(band, line, rng.uniform(64, 120) * stage.unit)
+        band = Strip.hill(
+            stage, line, (mix(colour, light, 0.45), colour, shaded(colour, 0.62)), fade=118 * stage.unit
+        )
+        _into_ribbon(band, line, rng.uniform(50, 105) * stage.unit)
         back.append(
             band.layer(stage, 0.25 + 0.18 * i, drift=(14 + 9 * i) * stage.unit * (1 if i % 2 else -1), bob=(4 + 2 * i) * stage.unit,
                        bob_seconds=rng.uniform(5, 8), phase=rng.random())
@@ -151,7 +201,7 @@ def _into_ribbon(band: Strip, line: Floats, thick: float) -> None:
     """Let a hill fade out below its crest, so that it hangs in the air as silk does."""
     below = np.arange(band.cover.height)[:, None] + band.top - line[None, :]
     fade = np.clip(1.0 - below / (thick * (1.0 + 0.45 * np.sin(line / thick * 3.1)[None, :])), 0, 1) ** 0.9
-    cover = np.asarray(band.cover, dtype=np.float32) * (0.10 + 0.84 * fade) * np.clip(1.6 - below / (2.4 * thick), 0, 1)
+    cover = np.asarray(band.cover, dtype=np.float32) * 0.92 * fade
     band.cover = Image.fromarray(cover.astype(np.uint8))
 
 
@@ -164,7 +214,11 @@ def disc(rng: np.random.Generator, radius: float, colour: RGB, solid: float) -> 
     if rng.random() < 0.35:
         cover *= 0.15 + 0.85 * np.clip(distance - radius * 0.82 + 0.5, 0, 1)
     light = np.clip(1.0 - np.hypot(xx + radius * 0.4, yy + radius * 0.4) / (radius * 2.4), 0, 1)
-    pixels = np.array(shaded(colour, 0.72), dtype=float) + (255 - np.array(colour, dtype=float)) * 0.5 * light[:, :, None] + 60 * light[:, :, None]
+    pixels = (
+        np.array(shaded(colour, 0.72), dtype=float)
+        + (255 - np.array(colour, dtype=float)) * 0.5 * light[:, :, None]
+        + 60 * light[:, :, None]
+    )
     return Sprite(
         Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)), Image.fromarray((cover * 255).astype(np.uint8)), (reach, reach)
     )  # fmt: skip

@@ -18,7 +18,7 @@ _OPTIONS = {
     "crf": "23",
     "g": "48",
     "flags": "+bitexact",
-    "x264-params": "cpu-independent=1",
+    "x264-params": "cpu-independent=1:weightp=0:b-adapt=0:scenecut=0:8x8dct=0",
 }
 
 

@@ -23,7 +23,9 @@ def dice(prompt: str, seed: int) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(digest))
 
 
-def film(prompt: str, seed: int, size: tuple[int, int], count: int, frames_per_second: int) -> Iterator[Image.Image]:
+def film(
+    prompt: str, seed: int, size: tuple[int, int], count: int, frames_per_second: int
+) -> Iterator[Image.Image]:
     """The `count` frames of the clip that `prompt` and `seed` describe."""
     scene, stage, rng = read(prompt), Stage(*size), dice(prompt, seed)
     colours = palette(scene)
@@ -36,7 +38,10 @@ def film(prompt: str, seed: int, size: tuple[int, int], count: int, frames_per_s
     shot = camera.Shot(scene.moves, seconds, rng.uniform(0, stage.period), drift, acts.camera_speed)
     pill = mark(min(size))
     pivot = stage.ground - 40 * stage.unit
-    back, front = among(place.back, conditions.fog), (*place.front, *(mist for mist in conditions.fog if mist.depth > 1))
+    back, front = (
+        among(place.back, conditions.fog),
+        (*place.front, *(mist for mist in conditions.fog if mist.depth > 1)),
+    )
     for number in range(count):
         now = number / frames_per_second
         view = camera.view(shot, stage, now)
@@ -66,5 +71,7 @@ def among(back: tuple[Layer, ...], fog: tuple[Layer, ...]) -> list[Layer]:
     mixed = list(back)
     for mist in fog:
         if mist.depth <= 1:
-            mixed.insert(next((i for i, layer in enumerate(mixed) if layer.depth > mist.depth), len(mixed)), mist)
+            mixed.insert(
+                next((i for i, layer in enumerate(mixed) if layer.depth > mist.depth), len(mixed)), mist
+            )
     return mixed

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from reelbook.sandbox.render import plants
 from reelbook.sandbox.render.palette import Palette, brightness, mix, shaded
 from reelbook.sandbox.render.shapes import Pen, Point
 from reelbook.sandbox.render.words import RGB, Subject
@@ -24,13 +27,46 @@ def bird(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None:
         up = beat * 0.62 + 0.10
         elbow = (root[0] - 0.08, root[1] + up * 0.42)
         tip = (root[0] - 0.36 - 0.10 * (1 - abs(beat)), root[1] + up * reach - 0.12 * math.cos(turn))
-        pen.blob([(root[0] + 0.15, root[1]), (elbow[0] + 0.13, elbow[1] + 0.06), tip, (elbow[0] - 0.20, elbow[1] - 0.09), (root[0] - 0.18, root[1] - 0.03)], shaded(coat, shade))
-        pen.blob([(root[0] + 0.10, root[1] - 0.01), (elbow[0] + 0.05, elbow[1] + 0.01), (elbow[0] - 0.13, elbow[1] - 0.05), (root[0] - 0.13, root[1] - 0.025)], shaded(coat, shade * 1.16))
+        pen.blob(
+            [
+                (root[0] + 0.15, root[1]),
+                (elbow[0] + 0.13, elbow[1] + 0.06),
+                tip,
+                (elbow[0] - 0.20, elbow[1] - 0.09),
+                (root[0] - 0.18, root[1] - 0.03),
+            ],
+            shaded(coat, shade),
+        )
+        pen.blob(
+            [
+                (root[0] + 0.10, root[1] - 0.01),
+                (elbow[0] + 0.05, elbow[1] + 0.01),
+                (elbow[0] - 0.13, elbow[1] - 0.05),
+                (root[0] - 0.13, root[1] - 0.025),
+            ],
+            shaded(coat, shade * 1.16),
+        )
 
     wing((0.05, 0.06), 0.62, 0.84)
-    pen.polygon([(-0.30, 0.03), (-0.62, 0.075), (-0.55, 0.0), (-0.62, -0.055), (-0.30, -0.05)], shaded(coat, 0.78))
-    pen.blob([(-0.40, 0.02), (-0.15, 0.105), (0.14, 0.13), (0.32, 0.14), (0.42, 0.09), (0.36, 0.01), (0.16, -0.11), (-0.14, -0.09)], coat)
-    pen.blob([(0.37, 0.03), (0.22, -0.06), (0.05, -0.10), (-0.14, -0.085), (-0.02, -0.01), (0.22, 0.03)], light)
+    pen.polygon(
+        [(-0.30, 0.03), (-0.62, 0.075), (-0.55, 0.0), (-0.62, -0.055), (-0.30, -0.05)], shaded(coat, 0.78)
+    )
+    pen.blob(
+        [
+            (-0.40, 0.02),
+            (-0.15, 0.105),
+            (0.14, 0.13),
+            (0.32, 0.14),
+            (0.42, 0.09),
+            (0.36, 0.01),
+            (0.16, -0.11),
+            (-0.14, -0.09),
+        ],
+        coat,
+    )
+    pen.blob(
+        [(0.37, 0.03), (0.22, -0.06), (0.05, -0.10), (-0.14, -0.085), (-0.02, -0.01), (0.22, 0.03)], light
+    )
     pen.oval(0.335, 0.105, 0.105, 0.098, coat)
     pen.polygon([(0.42, 0.12), (0.545, 0.075), (0.42, 0.055)], colours.subject((246, 176, 70)))
     pen.oval(0.375, 0.125, 0.02, 0.022, (18, 18, 24) if brightness(coat) > 60 else (240, 236, 220))
@@ -45,10 +81,15 @@ def butterfly(pen: Pen, subject: Subject, colours: Palette, phase: float) -> Non
     pen.turn = 0.30
     for side, shade in ((-1, 0.78), (1, 1.0)):
         w = side * fold
-        for outline, scale in (([(0.0, 0.06), (0.18, 0.44), (0.52, 0.50), (0.50, 0.16), (0.10, 0.0)], 1.0), ([(0.0, 0.0), (0.34, 0.02), (0.40, -0.26), (0.16, -0.40), (0.02, -0.12)], 1.0)):
+        for outline, scale in (
+            ([(0.0, 0.06), (0.18, 0.44), (0.52, 0.50), (0.50, 0.16), (0.10, 0.0)], 1.0),
+            ([(0.0, 0.0), (0.34, 0.02), (0.40, -0.26), (0.16, -0.40), (0.02, -0.12)], 1.0),
+        ):
             pen.blob([(x * w * scale, y * scale) for x, y in outline], shaded(edge, shade))
             mx, my = sum(x for x, _ in outline) / 5, sum(y for _, y in outline) / 5
-            pen.blob([((mx + (x - mx) * 0.76) * w, my + (y - my) * 0.76) for x, y in outline], shaded(hue, shade))
+            pen.blob(
+                [((mx + (x - mx) * 0.76) * w, my + (y - my) * 0.76) for x, y in outline], shaded(hue, shade)
+            )
         for x, y, r in ((0.40, 0.40, 0.035), (0.43, 0.28, 0.028), (0.30, -0.20, 0.04)):
             pen.oval(x * w, y, r * fold, r, shaded((250, 244, 226), shade))
     pen.limb([(0, -0.24), (0, 0.0), (0, 0.20)], [0.03, 0.06, 0.045], edge)
@@ -73,7 +114,19 @@ def dragon(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None:
         wrist = (root[0] + 0.02, root[1] + up * 0.62 * reach + 0.06)
         tip = (root[0] - 0.40, root[1] + up * 1.05 * reach)
         skin = mix(scales, colours.subject((190, 80, 60)), 0.35)
-        pen.polygon([root, wrist, tip, (root[0] - 0.46, root[1] + up * 0.40), (root[0] - 0.36, root[1] + up * 0.36), (root[0] - 0.40, root[1] + 0.02 * up), (root[0] - 0.26, root[1] + 0.10 * up), (root[0] - 0.22, root[1] - 0.03)], shaded(skin, shade))
+        pen.polygon(
+            [
+                root,
+                wrist,
+                tip,
+                (root[0] - 0.46, root[1] + up * 0.40),
+                (root[0] - 0.36, root[1] + up * 0.36),
+                (root[0] - 0.40, root[1] + 0.02 * up),
+                (root[0] - 0.26, root[1] + 0.10 * up),
+                (root[0] - 0.22, root[1] - 0.03),
+            ],
+            shaded(skin, shade),
+        )
         for end in (tip, (root[0] - 0.46, root[1] + up * 0.40), (root[0] - 0.40, root[1] + 0.02 * up)):
             pen.limb([wrist, end], [0.026, 0.008], shaded(scales, shade * 0.9))
         pen.limb([root, wrist], [0.05, 0.03], shaded(scales, shade))
@@ -84,11 +137,26 @@ def dragon(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None:
     pen.limb([(x, y - 0.045) for x, y in spine[4:]], [0.02, 0.08, 0.10, 0.07], belly)
     for x, y in spine[1:-1]:
         size = 0.035 + 0.05 * max(0.0, 1 - abs(x) * 1.3)
-        pen.polygon([(x - 0.035, y + size * 0.75), (x - 0.045, y + size * 1.9), (x + 0.035, y + size * 0.75)], shaded(scales, 0.7))
+        pen.polygon(
+            [(x - 0.035, y + size * 0.75), (x - 0.045, y + size * 1.9), (x + 0.035, y + size * 0.75)],
+            shaded(scales, 0.7),
+        )
     tail = spine[0]
-    pen.polygon([(tail[0] + 0.03, tail[1]), (tail[0] - 0.05, tail[1] + 0.07), (tail[0] - 0.11, tail[1]), (tail[0] - 0.05, tail[1] - 0.07)], shaded(scales, 0.7))
+    pen.polygon(
+        [
+            (tail[0] + 0.03, tail[1]),
+            (tail[0] - 0.05, tail[1] + 0.07),
+            (tail[0] - 0.11, tail[1]),
+            (tail[0] - 0.05, tail[1] - 0.07),
+        ],
+        shaded(scales, 0.7),
+    )
     for x in (-0.12, 0.16):
-        pen.limb([(x, wave(x) - 0.06), (x - 0.08, wave(x) - 0.17), (x - 0.16, wave(x) - 0.18)], [0.09, 0.06, 0.03], shaded(scales, 0.8))
+        pen.limb(
+            [(x, wave(x) - 0.06), (x - 0.08, wave(x) - 0.17), (x - 0.16, wave(x) - 0.18)],
+            [0.09, 0.06, 0.03],
+            shaded(scales, 0.8),
+        )
     hx, hy = spine[-1][0] + 0.06, spine[-1][1] + 0.05
     pen.limb([(hx - 0.03, hy + 0.02), (hx + 0.09, hy), (hx + 0.23, hy - 0.035)], [0.16, 0.12, 0.06], scales)
     pen.limb([(hx + 0.02, hy - 0.045), (hx + 0.18, hy - 0.085)], [0.05, 0.03], belly)
@@ -110,15 +178,30 @@ def fish(pen: Pen, subject: Subject, colours: Palette, phase: float, look: int) 
     top = [(-0.34, 0.045), (-0.15, 0.17), (0.10, 0.235), (0.32, 0.17), (0.50, 0.0)]
     bottom = [(0.32, -0.15), (0.10, -0.205), (-0.15, -0.15), (-0.34, -0.045)]
     tail = 0.13 * math.sin(turn - 0.9)
-    pen.blob([(-0.30, bend(-0.3)), (-0.60 + abs(tail) * 0.6, 0.19 + tail * 0.2), (-0.51 + abs(tail) * 0.4, tail * 0.2), (-0.60 + abs(tail) * 0.6, -0.19 + tail * 0.2)], shaded(coat, 0.8))
+    pen.blob(
+        [
+            (-0.30, bend(-0.3)),
+            (-0.60 + abs(tail) * 0.6, 0.19 + tail * 0.2),
+            (-0.51 + abs(tail) * 0.4, tail * 0.2),
+            (-0.60 + abs(tail) * 0.6, -0.19 + tail * 0.2),
+        ],
+        shaded(coat, 0.8),
+    )
     pen.blob([(-0.2, 0.13 + bend(-0.2)), (-0.14, 0.31), (0.06, 0.33), (0.20, 0.20)], shaded(coat, 0.75))
     pen.blob([(-0.12, -0.12), (-0.10, -0.28), (0.04, -0.26), (0.08, -0.17)], shaded(coat, 0.75))
     pen.blob([(x, y + bend(x)) for x, y in top + bottom], coat)
-    pen.blob([(0.48, -0.02), (0.3, -0.145), (0.10, -0.20), (-0.15, -0.145 + bend(-0.15)), (0.1, -0.06)], mix(coat, colours.subject((255, 250, 236)), 0.55))
+    pen.blob(
+        [(0.48, -0.02), (0.3, -0.145), (0.10, -0.20), (-0.15, -0.145 + bend(-0.15)), (0.1, -0.06)],
+        mix(coat, colours.subject((255, 250, 236)), 0.55),
+    )
     if "stripes" in subject.traits or look % 3 == 0:
         for x, wide in ((0.20, 0.06), (-0.05, 0.055), (-0.25, 0.04)):
             high = 0.21 - abs(x - 0.05) * 0.40
-            pen.limb([(x, high + bend(x)), (x + 0.03, bend(x)), (x, -high + 0.02 + bend(x))], [wide * 0.8, wide, wide * 0.6], colours.subject((250, 250, 244)))
+            pen.limb(
+                [(x, high + bend(x)), (x + 0.03, bend(x)), (x, -high + 0.02 + bend(x))],
+                [wide * 0.8, wide, wide * 0.6],
+                colours.subject((250, 250, 244)),
+            )
     flap = 0.05 * math.sin(turn * 2)
     pen.blob([(0.10, -0.02), (-0.06, -0.03 + flap), (-0.10, -0.12 + flap), (0.08, -0.07)], shaded(coat, 0.7))
     pen.oval(0.345, 0.045, 0.048, 0.048, (250, 250, 246))
@@ -133,12 +216,43 @@ def whale(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None:
     drop = 0.10 * math.sin(turn)
     pen.turn = 0.03 * math.cos(turn)
     pen.limb([(-0.25, 0.03), (-0.45, 0.02 + drop * 0.4), (-0.60, 0.03 + drop)], [0.24, 0.12, 0.05], skin)
-    pen.blob([(-0.57, 0.03 + drop), (-0.72, 0.15 + drop * 1.7), (-0.80, 0.11 + drop * 1.7), (-0.70, 0.02 + drop * 1.3), (-0.80, -0.07 + drop * 1.4), (-0.70, -0.07 + drop * 1.4)], shaded(skin, 0.85))
-    pen.blob([(-0.36, 0.06), (-0.10, 0.20), (0.22, 0.23), (0.46, 0.16), (0.55, 0.02), (0.44, -0.13), (0.12, -0.19), (-0.20, -0.09)], skin)
-    pen.blob([(0.54, -0.02), (0.44, -0.135), (0.12, -0.19), (-0.20, -0.09), (0.05, -0.075), (0.34, -0.045)], belly)
+    pen.blob(
+        [
+            (-0.57, 0.03 + drop),
+            (-0.72, 0.15 + drop * 1.7),
+            (-0.80, 0.11 + drop * 1.7),
+            (-0.70, 0.02 + drop * 1.3),
+            (-0.80, -0.07 + drop * 1.4),
+            (-0.70, -0.07 + drop * 1.4),
+        ],
+        shaded(skin, 0.85),
+    )
+    pen.blob(
+        [
+            (-0.36, 0.06),
+            (-0.10, 0.20),
+            (0.22, 0.23),
+            (0.46, 0.16),
+            (0.55, 0.02),
+            (0.44, -0.13),
+            (0.12, -0.19),
+            (-0.20, -0.09),
+        ],
+        skin,
+    )
+    pen.blob(
+        [(0.54, -0.02), (0.44, -0.135), (0.12, -0.19), (-0.20, -0.09), (0.05, -0.075), (0.34, -0.045)], belly
+    )
     for i in range(5):
-        pen.limb([(0.44 - 0.03 * i, -0.07 - 0.016 * i), (0.10 + 0.02 * i, -0.115 - 0.013 * i)], [0.006, 0.006], shaded(belly, 0.8))
-    pen.blob([(0.10, -0.09), (-0.02, -0.28 - drop * 0.5), (-0.11, -0.29 - drop * 0.5), (0.0, -0.10)], shaded(skin, 0.74))
+        pen.limb(
+            [(0.44 - 0.03 * i, -0.07 - 0.016 * i), (0.10 + 0.02 * i, -0.115 - 0.013 * i)],
+            [0.006, 0.006],
+            shaded(belly, 0.8),
+        )
+    pen.blob(
+        [(0.10, -0.09), (-0.02, -0.28 - drop * 0.5), (-0.11, -0.29 - drop * 0.5), (0.0, -0.10)],
+        shaded(skin, 0.74),
+    )
     pen.blob([(-0.16, 0.16), (-0.22, 0.25), (-0.06, 0.19)], shaded(skin, 0.8))
     pen.oval(0.39, 0.0, 0.017, 0.019, (20, 24, 34))
 
@@ -152,9 +266,36 @@ def jellyfish(pen: Pen, subject: Subject, colours: Palette, phase: float) -> Non
     for i in range(7):
         x = (-0.8 + 1.6 * i / 6) * wide
         points = [(x * (1 - 0.2 * k / 5), -0.12 * k + 0.02) for k in range(6)]
-        pen.limb([(px + 0.035 * math.sin(turn - 1.1 * k + i), py) for k, (px, py) in enumerate(points)], [0.03, 0.022, 0.008], shaded(hue, 0.85 + 0.05 * (i % 3)))
-    pen.blob([(-wide, 0.0), (-wide * 0.92, high * 0.6), (0, high), (wide * 0.92, high * 0.6), (wide, 0.0), (wide * 0.5, 0.04), (0, 0.0), (-wide * 0.5, 0.04)], hue, 225)
-    pen.blob([(-wide * 0.65, high * 0.25), (-wide * 0.4, high * 0.72), (0.0, high * 0.85), (wide * 0.1, high * 0.5), (-wide * 0.3, high * 0.3)], shaded(hue, 1.35), 235)
+        pen.limb(
+            [(px + 0.035 * math.sin(turn - 1.1 * k + i), py) for k, (px, py) in enumerate(points)],
+            [0.03, 0.022, 0.008],
+            shaded(hue, 0.85 + 0.05 * (i % 3)),
+        )
+    pen.blob(
+        [
+            (-wide, 0.0),
+            (-wide * 0.92, high * 0.6),
+            (0, high),
+            (wide * 0.92, high * 0.6),
+            (wide, 0.0),
+            (wide * 0.5, 0.04),
+            (0, 0.0),
+            (-wide * 0.5, 0.04),
+        ],
+        hue,
+        225,
+    )
+    pen.blob(
+        [
+            (-wide * 0.65, high * 0.25),
+            (-wide * 0.4, high * 0.72),
+            (0.0, high * 0.85),
+            (wide * 0.1, high * 0.5),
+            (-wide * 0.3, high * 0.3),
+        ],
+        shaded(hue, 1.35),
+        235,
+    )
 
 
 def flower(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None:
@@ -165,12 +306,39 @@ def flower(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None:
     head = (sway * 1.6, 0.80)
     pen.limb([(0, -0.05), (sway * 0.3, 0.4), head], [0.035, 0.03, 0.028], stem)
     for side, low in ((1, 0.12), (-1, 0.26)):
-        pen.limb([(sway * low, low), (0.14 * side + sway * 0.4, low + 0.14), (0.25 * side + sway * 0.5, low + 0.13)], [0.02, 0.085, 0.01], shaded(stem, 0.9 if side > 0 else 1.1))
-    for ring, count, radius, size, shade in ((0, 11, 0.155, 0.085, 0.80), (1, 9, 0.125, 0.075, 1.0), (2, 7, 0.085, 0.055, 1.14)):
+        pen.limb(
+            [
+                (sway * low, low),
+                (0.14 * side + sway * 0.4, low + 0.14),
+                (0.25 * side + sway * 0.5, low + 0.13),
+            ],
+            [0.02, 0.085, 0.01],
+            shaded(stem, 0.9 if side > 0 else 1.1),
+        )
+    for ring, count, radius, size, shade in (
+        (0, 11, 0.155, 0.085, 0.80),
+        (1, 9, 0.125, 0.075, 1.0),
+        (2, 7, 0.085, 0.055, 1.14),
+    ):
         for i in range(count):
             angle = 2 * math.pi * i / count + ring * 0.3 + sway
-            pen.oval(head[0] + radius * math.cos(angle), head[1] + radius * math.sin(angle), size, size * 0.62, shaded(petal, shade - 0.06 * (i % 2)), turn=angle)
-    pen.oval(head[0], head[1], 0.062, 0.062, colours.subject((250, 206, 80)) if brightness(petal) < 190 or petal[2] > 120 else colours.subject((110, 68, 40)))
+            pen.oval(
+                head[0] + radius * math.cos(angle),
+                head[1] + radius * math.sin(angle),
+                size,
+                size * 0.62,
+                shaded(petal, shade - 0.06 * (i % 2)),
+                turn=angle,
+            )
+    pen.oval(
+        head[0],
+        head[1],
+        0.062,
+        0.062,
+        colours.subject((250, 206, 80))
+        if brightness(petal) < 190 or petal[2] > 120
+        else colours.subject((110, 68, 40)),
+    )
 
 
 def tree(pen: Pen, subject: Subject, colours: Palette, phase: float, leaf: RGB) -> None:
@@ -187,10 +355,11 @@ def tree(pen: Pen, subject: Subject, colours: Palette, phase: float, leaf: RGB) 
         (-0.27, 0.56, 0.15), (0.27, 0.57, 0.155), (-0.15, 0.68, 0.18), (0.16, 0.70, 0.18), (0.0, 0.62, 0.2), (0.0, 0.80, 0.17),
         (-0.08, 0.55, 0.13), (0.12, 0.56, 0.13), (-0.24, 0.68, 0.11), (0.26, 0.69, 0.11),
     ]  # fmt: skip
-    for shade, shift, size in ((0.72, 0.0, 1.0), (0.88, 0.025, 0.87), (1.0, 0.05, 0.68), (1.14, 0.07, 0.36)):
-        for i, (x, y, r) in enumerate(puffs):
-            move = 0.014 * math.sin(turn + i * 1.3) * (y - 0.2)
-            pen.oval(x + sway + move - shift * 0.6, y + shift * 0.6, r * size, r * size * 0.94, shaded(crown, shade))
+    moving = [
+        (x + sway + 0.014 * math.sin(turn + i * 1.3) * (y - 0.2), y, r) for i, (x, y, r) in enumerate(puffs)
+    ]
+    # The same chance for every phase: the leaves keep their places and only sway.
+    plants.crown(pen, np.random.default_rng(5), moving, crown)
 
 
 def orb(pen: Pen, subject: Subject, colours: Palette, phase: float, hue: RGB) -> None:
@@ -201,7 +370,13 @@ def orb(pen: Pen, subject: Subject, colours: Palette, phase: float, hue: RGB) ->
     def moon(i: int) -> None:
         angle = turn + i * 2.1
         size = 0.045 + 0.012 * math.sin(angle)
-        pen.oval(0.50 * math.cos(angle), 0.14 * math.sin(angle) + 0.05 * math.cos(angle + i), size, size, shaded(colour, 1.25 + 0.1 * math.sin(angle)))
+        pen.oval(
+            0.50 * math.cos(angle),
+            0.14 * math.sin(angle) + 0.05 * math.cos(angle + i),
+            size,
+            size,
+            shaded(colour, 1.25 + 0.1 * math.sin(angle)),
+        )
 
     for size, cover in ((0.46, 22), (0.40, 34), (0.35, 52)):
         pen.oval(0, 0, size, size, shaded(colour, 1.4), cover=cover)
@@ -211,7 +386,13 @@ def orb(pen: Pen, subject: Subject, colours: Palette, phase: float, hue: RGB) ->
     steps = 9
     for i in range(steps):
         share = i / (steps - 1)
-        pen.oval(-0.09 * share, 0.10 * share, 0.29 * (1 - 0.86 * share), 0.29 * (1 - 0.86 * share), shaded(colour, 0.62 + 0.82 * share))
+        pen.oval(
+            -0.09 * share,
+            0.10 * share,
+            0.29 * (1 - 0.86 * share),
+            0.29 * (1 - 0.86 * share),
+            shaded(colour, 0.62 + 0.82 * share),
+        )
     for i in range(3):
         if math.sin(turn + i * 2.1) <= 0:
             moon(i)

@@ -32,7 +32,9 @@ def hills(
     lit = colours.lit(base, depth, haze)
     misty = mix(lit, colours.haze, 0.34 * (1 - depth))
     top = colours.lit(crest, depth, haze) if crest else shaded(lit, 1.08)
-    strip = Strip.hill(stage, line, (top, lit, misty), fade=fade * stage.unit, headroom=tall[1] * stage.unit * 1.12)
+    strip = Strip.hill(
+        stage, line, (top, lit, misty), fade=fade * stage.unit, headroom=tall[1] * stage.unit * 1.12
+    )
     plant(rng, strip, stage, line, grow, count, tall, sink)
     return strip.layer(stage, depth)
 
@@ -44,7 +46,10 @@ def plant(
     """Stamp `count` things of a few drawn kinds along `line`, unevenly, as things grow."""
     if not grow or not count:
         return
-    kinds = [grow(rng.uniform(*tall) * stage.unit, rng.random()) for _ in range(min(count, 6 if tall[1] > 50 else 10))]
+    kinds = [
+        grow(rng.uniform(*tall) * stage.unit, rng.random())
+        for _ in range(min(count, 6 if tall[1] > 50 else 10))
+    ]
     groves = rng.uniform(0, stage.period, max(2, count // 5))
     for _ in range(count):
         loose = rng.random() < 0.45
@@ -74,11 +79,23 @@ def snow(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette)
         hills(rng, stage, colours, (190, 206, 234), row=0.77, swell=6, depth=1.0, fade=110, crest=bright,
               grow=firs(0.85), count=5, tall=(110, 150)),
     ]  # fmt: skip
-    front = [hills(rng, stage, colours, (206, 219, 242), row=0.975, swell=11, depth=1.6, fade=60, crest=bright)]
+    front = [
+        hills(rng, stage, colours, (206, 219, 242), row=0.975, swell=11, depth=1.6, fade=60, crest=bright)
+    ]
     return back, front
 
 
-def peaks(rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *, row: float, tall: float, depth: float, cap: RGB | None = None) -> Layer:
+def peaks(
+    rng: np.random.Generator,
+    stage: Stage,
+    colours: Palette,
+    base: RGB,
+    *,
+    row: float,
+    tall: float,
+    depth: float,
+    cap: RGB | None = None,
+) -> Layer:
     """A chain of mountains with a lit and a shaded side, and snow on top if `cap` is given."""
     width = stage.period
     foot = stage.height * row
@@ -106,7 +123,9 @@ def peaks(rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *
     below = rows - line[None, :]
     lit = np.array(colours.lit(shaded(base, 1.16), depth), dtype=float)
     dark = np.array(colours.lit(shaded(base, 0.72), depth), dtype=float)
-    wander = (sharp * 9 + rough * 6)[None, :] * stage.unit + 0.30 * below * np.sin(below / (15 * stage.unit) + rough[None, :] * 2)
+    wander = (sharp * 9 + rough * 6)[None, :] * stage.unit + 0.30 * below * np.sin(
+        below / (15 * stage.unit) + rough[None, :] * 2
+    )
     # Light falls from the left; shade is where the ground falls away to the right of its own summit.
     right = np.clip((side[None, :] + wander) / (3 * stage.unit) + 0.5, 0, 1)[:, :, None]
     colour = lit + (dark - lit) * right
@@ -116,7 +135,10 @@ def peaks(rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *
         covered = foot - tall * stage.unit * 0.40 + (rough * 20 + sharp * 15)[None, :] * stage.unit
         share = np.clip((covered - rows) / (2.5 * stage.unit), 0, 1)[:, :, None]
         colour += (snow_lit + (snow_dark - snow_lit) * right - colour) * share
-    mist = np.clip((rows - (foot - tall * stage.unit * 0.62)) / (tall * stage.unit * 0.62), 0, 1)[:, :, None] * 0.62
+    mist = (
+        np.clip((rows - (foot - tall * stage.unit * 0.62)) / (tall * stage.unit * 0.62), 0, 1)[:, :, None]
+        * 0.62
+    )
     colour += (np.array(colours.haze, dtype=float) - colour) * mist
     strip.colour = _image(colour)
     return strip.layer(stage, depth)
@@ -169,13 +191,32 @@ def mesas(rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *
         x, half, height = rng.uniform(0, stage.period), rng.uniform(22, 75), rng.uniform(34, 84)
         gap = np.abs((columns - x + stage.period / 2) % stage.period - stage.period / 2) / stage.unit
         profile = np.clip((half + 26 - gap) / 26, 0, 1) ** 1.9 * 0.55 + np.clip((half - gap) / 5, 0, 1) * 0.45
-        line = np.minimum(line, stage.height * 0.635 - height * stage.unit * profile + rough * 1.5 * stage.unit * (profile > 0.02))
+        line = np.minimum(
+            line,
+            stage.height * 0.635
+            - height * stage.unit * profile
+            + rough * 1.5 * stage.unit * (profile > 0.02),
+        )
     lit = colours.lit(base, depth)
-    strip = Strip.hill(stage, line, (shaded(lit, 1.1), lit, shaded(lit, 0.9), lit, mix(lit, colours.haze, 0.5)), fade=80 * stage.unit)
+    strip = Strip.hill(
+        stage,
+        line,
+        (shaded(lit, 1.1), lit, shaded(lit, 0.9), lit, mix(lit, colours.haze, 0.5)),
+        fade=80 * stage.unit,
+    )
     return strip.layer(stage, depth)
 
 
-def dunes(rng: np.random.Generator, stage: Stage, colours: Palette, sand: RGB, *, row: float, swell: float, depth: float) -> Layer:
+def dunes(
+    rng: np.random.Generator,
+    stage: Stage,
+    colours: Palette,
+    sand: RGB,
+    *,
+    row: float,
+    swell: float,
+    depth: float,
+) -> Layer:
     """A line of dunes: a long lit slope up to each crest, a shaded one beyond it."""
     columns = np.arange(stage.period)
     line = np.full(stage.period, 1e9)
@@ -186,7 +227,9 @@ def dunes(rng: np.random.Generator, stage: Stage, colours: Palette, sand: RGB, *
         gap = (columns - x + stage.period / 2) % stage.period - stage.period / 2
         height = swell * stage.unit * rng.uniform(0.5, 1.2)
         far = stage.period / count
-        dune = stage.height * row - height * np.where(gap < 0, np.exp(-((gap / far) ** 2) * 2.2), np.exp(-np.abs(gap) / far * 1.7))
+        dune = stage.height * row - height * np.where(
+            gap < 0, np.exp(-((gap / far) ** 2) * 2.2), np.exp(-np.abs(gap) / far * 1.7)
+        )
         side = np.where(dune < line, gap, side)
         line = np.minimum(line, dune)
     strip = Strip.hill(stage, line, (colours.lit(sand, depth),), fade=80)
@@ -196,7 +239,11 @@ def dunes(rng: np.random.Generator, stage: Stage, colours: Palette, sand: RGB, *
     dark = np.array(colours.lit(mix(shaded(sand, 0.72), (150, 92, 92), 0.2), depth), dtype=float)
     # The edge between light and shade runs down from each crest in a long curve.
     edge = side[None, :] / stage.unit - 1.2 * below - 10 * np.sin(below / 16)
-    right = np.clip(edge / 2 + 0.5, 0, 1) * np.clip(1.25 - below / 120, 0.0, 1) * np.clip(1.7 - side[None, :] / (0.30 * stage.period / count), 0, 1)
+    right = (
+        np.clip(edge / 2 + 0.5, 0, 1)
+        * np.clip(1.25 - below / 120, 0.0, 1)
+        * np.clip(1.7 - side[None, :] / (0.30 * stage.period / count), 0, 1)
+    )
     ripple = 2.2 * np.sin(below * 1.1 + 3 * np.sin(columns[None, :] / (31 * stage.unit)))
     colour = lit + (dark - lit) * right[:, :, None] + (ripple * (1 - right) * depth)[:, :, None]
     strip.colour = _image(colour)
@@ -234,8 +281,12 @@ def forest(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
     def trunks(height: float, _: float) -> Sprite:
         leaf = colours.lit(leaves[int(rng.integers(len(leaves)))], 0.95)
         if winter:
-            return plants.pine(rng, height, colours.lit((40, 74, 66), 0.95), snow=colours.lit((240, 246, 252)))
-        return plants.birch(rng, height, leaf, colours.lit((214, 206, 194) if autumn else (112, 92, 74), 0.95))
+            return plants.pine(
+                rng, height, colours.lit((40, 74, 66), 0.95), snow=colours.lit((240, 246, 252))
+            )
+        return plants.birch(
+            rng, height, leaf, colours.lit((214, 206, 194) if autumn else (112, 92, 74), 0.95)
+        )
 
     broad = 0.85 if autumn else 0.3
     back = [
@@ -250,19 +301,32 @@ def forest(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
 
 def meadow(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Built:
     """Rolling green hills with trees and flowers."""
-    grass = _season_leaf(scene, mix((132, 178, 82), scene.ground_tint, 0.35) if scene.ground_tint else (132, 178, 82))
+    grass = _season_leaf(
+        scene, mix((132, 178, 82), scene.ground_tint, 0.35) if scene.ground_tint else (132, 178, 82)
+    )
     leaves = AUTUMN if scene.season == "autumn" else GREENS
-    petals: tuple[RGB, ...] = ((246, 214, 88), (238, 108, 122), (250, 248, 240), (172, 134, 220), (240, 140, 64))
+    petals: tuple[RGB, ...] = (
+        (246, 214, 88),
+        (238, 108, 122),
+        (250, 248, 240),
+        (172, 134, 220),
+        (240, 140, 64),
+    )
 
     def trees(depth: float) -> Grower:
         return lambda height, _: plants.broadleaf(
-            rng, height, colours.lit(leaves[int(rng.integers(len(leaves)))], depth), colours.lit((96, 72, 52), depth)
+            rng,
+            height,
+            colours.lit(leaves[int(rng.integers(len(leaves)))], depth),
+            colours.lit((96, 72, 52), depth),
         )
 
     def flowers(height: float, chance: float) -> Sprite:
         if chance < 0.45:
             return plants.tuft(rng, height, colours.lit(shaded(grass, 0.86)))
-        return plants.blossom(rng, height, colours.lit(petals[int(rng.integers(len(petals)))]), colours.lit(shaded(grass, 0.7)))
+        return plants.blossom(
+            rng, height, colours.lit(petals[int(rng.integers(len(petals)))]), colours.lit(shaded(grass, 0.7))
+        )
 
     back = [
         hills(rng, stage, colours, (112, 148, 150), row=0.555, swell=26, depth=0.12),
@@ -278,12 +342,31 @@ def meadow(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
     return back, [strip.layer(stage, 1.55)]
 
 
-def _grass(rng: np.random.Generator, stage: Stage, colours: Palette, colour: RGB, *, bushes: int = 3, leaves: tuple[RGB, ...] = GREENS) -> Layer:
+def _grass(
+    rng: np.random.Generator,
+    stage: Stage,
+    colours: Palette,
+    colour: RGB,
+    *,
+    bushes: int = 3,
+    leaves: tuple[RGB, ...] = GREENS,
+) -> Layer:
     """The dark edge of the ground right before the camera."""
     near = colours.lit(shaded(colour, 0.6))
     line = stage.height * 0.965 + stage.unit * 9 * waves(rng, stage.period)
-    strip = Strip.hill(stage, line, (near, shaded(near, 0.75)), fade=60 * stage.unit, headroom=52 * stage.unit)
+    strip = Strip.hill(
+        stage, line, (near, shaded(near, 0.75)), fade=60 * stage.unit, headroom=52 * stage.unit
+    )
     plant(rng, strip, stage, line, lambda height, _: plants.tuft(rng, height, near), 90, (14, 30))
     dark = colours.lit(shaded(leaves[0], 0.5))
-    plant(rng, strip, stage, line, lambda height, _: plants.bush(rng, height * 1.8, dark), bushes, (26, 44), sink=6)
+    plant(
+        rng,
+        strip,
+        stage,
+        line,
+        lambda height, _: plants.bush(rng, height * 1.8, dark),
+        bushes,
+        (26, 44),
+        sink=6,
+    )
     return strip.layer(stage, 1.6)

@@ -112,7 +112,12 @@ def zoomed(frame: Image.Image, view: View, pivot: float) -> Image.Image:
         return frame
     width, height = frame.size
     part = 1 / view.zoom
-    box = (width / 2 * (1 - part), pivot * (1 - part), width / 2 * (1 + part), pivot + (height - pivot) * part)
+    box = (
+        width / 2 * (1 - part),
+        pivot * (1 - part),
+        width / 2 * (1 + part),
+        pivot + (height - pivot) * part,
+    )
     return frame.resize(frame.size, Image.Resampling.BILINEAR, box=box)
 
 
@@ -135,7 +140,9 @@ def _lay_plain(frame: Image.Image, layer: Layer, x: float, y: float, *, finely: 
         cover = layer.cover.crop((left, above, left + width, solid))
         if finely:
             cover = Image.blend(cover, layer.cover.crop((left + 1, above, left + width + 1, solid)), part)
-        frame.paste(colour.crop((0, 0, width, solid - above)) if solid < below else colour, (0, row + above), cover)
+        frame.paste(
+            colour.crop((0, 0, width, solid - above)) if solid < below else colour, (0, row + above), cover
+        )
     if solid < below:
         # Without a mask a paste is a mere copy.
         frame.paste(colour.crop((0, solid - above, width, below - above)), (0, row + solid))
@@ -146,7 +153,13 @@ def put(frame: Image.Image, sprite: Sprite, x: float, y: float, scale: float = 1
     left, top = x - (sprite.anchor[0] - 2) * scale, y - (sprite.anchor[1] - 2) * scale
     size = (int((sprite.colour.width - 4) * scale), int((sprite.colour.height - 4) * scale))
     column, row = math.floor(left), math.floor(top)
-    if min(size) < 1 or column >= frame.width or row >= frame.height or column + size[0] <= 0 or row + size[1] <= 0:
+    if (
+        min(size) < 1
+        or column >= frame.width
+        or row >= frame.height
+        or column + size[0] <= 0
+        or row + size[1] <= 0
+    ):
         return
     box_x, box_y = max(0.0, 2 - (left - column) / scale), max(0.0, 2 - (top - row) / scale)
     box = (box_x, box_y, box_x + size[0] / scale, box_y + size[1] / scale)

@@ -28,7 +28,16 @@ _BENDS = {
     "roll": r"rotat\w+|spin\w*|roll\w*|twist\w*|tilt(?:s|ed)? (?:its|his|her|the) head",
 }
 # How much larger than the frame the picture must be for each move to stay within it.
-_ROOM = {"pan": 0.20, "tilt": 0.20, "handheld": 0.06, "sway": 0.09, "ripple": 0.04, "parallax": 0.11, "roll": 0.16, "orbit": 0.11}
+_ROOM = {
+    "pan": 0.20,
+    "tilt": 0.20,
+    "handheld": 0.06,
+    "sway": 0.09,
+    "ripple": 0.04,
+    "parallax": 0.11,
+    "roll": 0.16,
+    "orbit": 0.11,
+}
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,9 @@ class Choreography:
     @property
     def room(self) -> float:
         """The smallest zoom that leaves space for all the moves."""
-        return 1 + max([0.0, *(_ROOM.get(name, 0.0) for name in (*(m.kind for m in self.moves), *self.bends))])
+        return 1 + max(
+            [0.0, *(_ROOM.get(name, 0.0) for name in (*(m.kind for m in self.moves), *self.bends))]
+        )
 
 
 def upright(data: bytes) -> Image.Image:
@@ -70,7 +81,9 @@ def upright(data: bytes) -> Image.Image:
     picture.draft("RGB", (1600, 1600))
     picture = ImageOps.exif_transpose(picture)
     if picture.mode.startswith("I"):
-        picture = picture.point([value / 257 for value in range(65536)], "L") if picture.mode == "I;16" else picture
+        picture = (
+            picture.point([value / 257 for value in range(65536)], "L") if picture.mode == "I;16" else picture
+        )
     if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
         clear = picture.convert("RGBA")
         picture = Image.new("RGB", clear.size, "white")
@@ -134,13 +147,19 @@ def pose(dance: Choreography, seconds: float, length: float) -> Pose:
     return Pose(zoom, x, y, angle, ripple, lean)
 
 
-def moved(picture: Image.Image, prompt: str, seed: int, size: tuple[int, int], count: int, frames_per_second: int) -> Iterator[Image.Image]:
+def moved(
+    picture: Image.Image, prompt: str, seed: int, size: tuple[int, int], count: int, frames_per_second: int
+) -> Iterator[Image.Image]:
     """The `count` frames of `picture` moved as `prompt` asks."""
     dance = choreography(prompt, seed)
     length = count / frames_per_second
     # Working at the size of the closest view keeps it sharp there, and cheap everywhere else.
     closest = max(pose(dance, length * i / 8, length).zoom for i in range(9))
-    work = ImageOps.fit(picture, (math.ceil(size[0] * min(closest, 1.6)), math.ceil(size[1] * min(closest, 1.6))), Image.Resampling.LANCZOS)
+    work = ImageOps.fit(
+        picture,
+        (math.ceil(size[0] * min(closest, 1.6)), math.ceil(size[1] * min(closest, 1.6))),
+        Image.Resampling.LANCZOS,
+    )
     pill = mark(min(size))
     for number in range(count):
         seconds = number / frames_per_second
@@ -153,7 +172,9 @@ def _frame(work: Image.Image, lying: Pose, size: tuple[int, int], seconds: float
     free = (1 - 1 / lying.zoom) / 2
     x, y = (min(max(offset, -free), free) for offset in (lying.x, lying.y))
     if lying.angle or lying.ripple or lying.lean:
-        return work.transform(size, Image.Transform.MESH, _mesh(work, lying, x, y, size, seconds), Image.Resampling.BILINEAR)
+        return work.transform(
+            size, Image.Transform.MESH, _mesh(work, lying, x, y, size, seconds), Image.Resampling.BILINEAR
+        )
     box = [
         (0.5 + x - 0.5 / lying.zoom) * work.width, (0.5 + y - 0.5 / lying.zoom) * work.height,
         (0.5 + x + 0.5 / lying.zoom) * work.width, (0.5 + y + 0.5 / lying.zoom) * work.height,
@@ -165,7 +186,9 @@ def _frame(work: Image.Image, lying: Pose, size: tuple[int, int], seconds: float
 Quad = tuple[float, float, float, float, float, float, float, float]
 
 
-def _mesh(work: Image.Image, lying: Pose, x: float, y: float, size: tuple[int, int], seconds: float) -> list[tuple[tuple[int, int, int, int], Quad]]:
+def _mesh(
+    work: Image.Image, lying: Pose, x: float, y: float, size: tuple[int, int], seconds: float
+) -> list[tuple[tuple[int, int, int, int], Quad]]:
     """The frame in cells, each with the corners of the part of the picture that it shows."""
     columns, rows = (14, 14) if lying.ripple else (1, 12) if lying.lean else (1, 1)
     sin, cos = math.sin(lying.angle), math.cos(lying.angle)

@@ -129,6 +129,8 @@ def palette(scene: Scene) -> Palette:
         grey = 0.78
     elif scene.weather & {"rain", "fog"}:
         grey = 0.6
+    elif "dust" in scene.weather:
+        grey = 0.5
     elif scene.weather & {"snowfall", "clouds"}:
         grey = 0.30
     dim = 0.62 if "storm" in scene.weather else 0.84 if grey >= 0.6 else 1.0
@@ -136,7 +138,10 @@ def palette(scene: Scene) -> Palette:
     for i, stop in enumerate(hour.sky):
         if scene.sky_tint:
             stop = mix(stop, mix(scene.sky_tint, (255, 255, 255), 0.12 * i), 0.55)
-        sky.append(_felt(_overcast(stop, grey, dim), feel))
+        stop = _overcast(stop, grey, dim)
+        if "dust" in scene.weather:
+            stop = mix(stop, shaded((222, 172, 108), dim * min(1.0, hour.light[1])), 0.72)
+        sky.append(_felt(stop, feel))
     shade = 1 - 0.30 * grey
     if scene.setting == "space":
         hour = replace(hour, light=(0.98, 0.97, 1.0))
@@ -173,7 +178,11 @@ def _felt(colour: RGB, feel: Feel) -> RGB:
     luma = brightness(colour)
     saturated = tuple(luma + (channel - luma) * feel.saturation for channel in colour)
     tinted = mix(_rgb(saturated), feel.tint, feel.share * (0.4 + 0.6 * (1 - luma / 255)))
-    return shaded(tinted, feel.brightness) if feel.brightness < 1 else _rgb(tuple(c * feel.brightness for c in tinted))
+    return (
+        shaded(tinted, feel.brightness)
+        if feel.brightness < 1
+        else _rgb(tuple(c * feel.brightness for c in tinted))
+    )
 
 
 def _rgb(values: tuple[float, ...]) -> RGB:

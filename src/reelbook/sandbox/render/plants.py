@@ -25,7 +25,14 @@ def pine(rng: np.random.Generator, height: float, leaf: RGB, *, snow: RGB | None
     for i in range(tiers):
         low, wide = 0.1 + 0.9 * i / tiers * 0.93, 0.245 * (1 - i / tiers) ** 0.85 + 0.03
         high = min(1.0, low + 0.40 - 0.03 * i)
-        shape = [(-wide, low), (-wide * 0.45, low + 0.022), (0.0, low - 0.015), (wide * 0.5, low + 0.02), (wide, low), (lean, high)]
+        shape = [
+            (-wide, low),
+            (-wide * 0.45, low + 0.022),
+            (0.0, low - 0.015),
+            (wide * 0.5, low + 0.02),
+            (wide, low),
+            (lean, high),
+        ]
         pen.polygon(shape, leaf)
         pen.polygon([(0.02, low - 0.01), (wide * 0.5, low + 0.02), (wide, low), (lean, high)], dark)
         if snow:
@@ -58,7 +65,13 @@ def crown(pen: Pen, rng: np.random.Generator, puffs: list[tuple[float, float, fl
         for _ in range(count):
             x, y, r = puffs[int(rng.integers(len(puffs)))]
             px, py = x - shift + rng.normal(0, 0.3) * r, y + shift + rng.normal(0, 0.3) * r
-            pen.oval(px, py, r * size * rng.uniform(0.7, 1.1), r * size * rng.uniform(0.5, 0.85), shaded(leaf, shade))
+            pen.oval(
+                px,
+                py,
+                r * size * rng.uniform(0.7, 1.1),
+                r * size * rng.uniform(0.5, 0.85),
+                shaded(leaf, shade),
+            )
 
 
 def birch(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB) -> Sprite:
@@ -72,7 +85,13 @@ def birch(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB) -> Spr
         for _ in range(26):
             y = rng.uniform(0.52, 0.99)
             wide = 0.16 * math.sin(math.pi * min(1.0, (y - 0.44) / 0.62))
-            pen.oval(rng.normal(0, wide * 0.62) - 0.03 * (shade - 0.7), y, rng.uniform(0.02, 0.05), rng.uniform(0.014, 0.03), shaded(leaf, shade))
+            pen.oval(
+                rng.normal(0, wide * 0.62) - 0.03 * (shade - 0.7),
+                y,
+                rng.uniform(0.02, 0.05),
+                rng.uniform(0.014, 0.03),
+                shaded(leaf, shade),
+            )
     return pen.sprite()
 
 
@@ -85,7 +104,12 @@ def bare(rng: np.random.Generator, height: float, colour: RGB) -> Sprite:
         pen.limb([(x, y), end], [width, width * 0.6], colour)
         if length > 0.07:
             for side in (-1, 1):
-                branch(*end, angle + side * rng.uniform(0.25, 0.6), length * rng.uniform(0.62, 0.78), width * 0.62)
+                branch(
+                    *end,
+                    angle + side * rng.uniform(0.25, 0.6),
+                    length * rng.uniform(0.62, 0.78),
+                    width * 0.62,
+                )
 
     branch(0, -0.03, rng.uniform(-0.06, 0.06), 0.33, 0.06)
     return pen.sprite()
@@ -110,7 +134,11 @@ def cactus(rng: np.random.Generator, height: float, colour: RGB) -> Sprite:
     pen = Pen(height, 0.4, 0.4, 1.05, 0.05, colour)
     for side, low in ((-1, rng.uniform(0.3, 0.5)), (1, rng.uniform(0.38, 0.6))):
         reach = 0.2 * side
-        pen.limb([(0, low), (reach, low + 0.02), (reach, low + 0.1), (reach, low + 0.3)], [0.09, 0.1, 0.1, 0.085], colour)
+        pen.limb(
+            [(0, low), (reach, low + 0.02), (reach, low + 0.1), (reach, low + 0.3)],
+            [0.09, 0.1, 0.1, 0.085],
+            colour,
+        )
     pen.limb([(0, -0.03), (0, 0.5), (0, 0.93)], [0.15, 0.155, 0.125], colour)
     light = shaded(colour, 1.12)
     for x in (-0.035, 0.0):
@@ -122,10 +150,23 @@ def rock(rng: np.random.Generator, width: float, colour: RGB) -> Sprite:
     """A boulder of `width` pixels."""
     pen = Pen(width, 0.6, 0.6, 0.7, 0.08, colour)
     top = rng.uniform(0.35, 0.5)
-    outline = [(-0.5, -0.04), (-0.44, top * 0.55), (-0.16, top), (0.2, top * 0.9), (0.46, top * 0.4), (0.5, -0.04)]
+    outline = [
+        (-0.5, -0.04),
+        (-0.44, top * 0.55),
+        (-0.16, top),
+        (0.2, top * 0.9),
+        (0.46, top * 0.4),
+        (0.5, -0.04),
+    ]
     pen.polygon(outline, colour)
-    pen.polygon([(-0.44, top * 0.55), (-0.16, top), (0.2, top * 0.9), (0.05, top * 0.62), (-0.2, top * 0.5)], shaded(colour, 1.13))
-    pen.polygon([(0.2, top * 0.9), (0.46, top * 0.4), (0.5, -0.04), (0.2, -0.04), (0.05, top * 0.62)], shaded(colour, 0.82))
+    pen.polygon(
+        [(-0.44, top * 0.55), (-0.16, top), (0.2, top * 0.9), (0.05, top * 0.62), (-0.2, top * 0.5)],
+        shaded(colour, 1.13),
+    )
+    pen.polygon(
+        [(0.2, top * 0.9), (0.46, top * 0.4), (0.5, -0.04), (0.2, -0.04), (0.05, top * 0.62)],
+        shaded(colour, 0.82),
+    )
     return pen.sprite()
 
 
@@ -158,7 +199,13 @@ def blossom(rng: np.random.Generator, height: float, petal: RGB, stem: RGB) -> S
     pen.limb([(0, 0.2), (0.16, 0.42)], [0.03, 0.08], stem)
     for i in range(6):
         angle = i * math.pi / 3
-        pen.oval(bend + 0.13 * math.cos(angle), 0.93 + 0.13 * math.sin(angle), 0.10, 0.10, shaded(petal, 0.92 + 0.1 * (i % 2)))
+        pen.oval(
+            bend + 0.13 * math.cos(angle),
+            0.93 + 0.13 * math.sin(angle),
+            0.10,
+            0.10,
+            shaded(petal, 0.92 + 0.1 * (i % 2)),
+        )
     pen.oval(bend, 0.93, 0.08, 0.08, (244, 200, 80) if petal[2] > 90 or petal[1] < 120 else (120, 72, 40))
     return pen.sprite()
 

@@ -69,6 +69,8 @@ def seen(layers: list[Layer], stage: Stage) -> list[Layer]:
                 hidden = min(hidden, layer.top + solid + round(layer.bob))
             shown = min(max(rows, 1), layer.cover.height)
             colour = layer.colour.crop((0, 0, layer.colour.width, shown))
-            layer = replace(layer, colour=colour, cover=layer.cover.crop((0, 0, layer.cover.width, shown)), solid=solid)
+            layer = replace(
+                layer, colour=colour, cover=layer.cover.crop((0, 0, layer.cover.width, shown)), solid=solid
+            )
         kept.append(layer)
     return kept[::-1]

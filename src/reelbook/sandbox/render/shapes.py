@@ -23,7 +23,9 @@ def gradient(stops: Sequence[RGB], count: int) -> Bytes:
     return (np.stack(channels, axis=-1) + 0.5).astype(np.uint8)
 
 
-def waves(rng: np.random.Generator, length: int, *, low: int = 2, high: int = 9, rough: float = 0.55) -> Floats:
+def waves(
+    rng: np.random.Generator, length: int, *, low: int = 2, high: int = 9, rough: float = 0.55
+) -> Floats:
     """A periodic line of smooth random waves, about -1 to 1: `low` to `high` of them, finer ones flatter."""
     x = np.linspace(0, 2 * np.pi, length, endpoint=False, dtype=np.float32)
     line = np.zeros(length, dtype=np.float32)
@@ -48,7 +50,9 @@ def clouded(rng: np.random.Generator, width: int, height: int, cell: int, flat: 
         picture = Image.fromarray((blots * 255).astype(np.uint8))
         scale = width / columns
         box = (2.0, 0.5, 2.0 + columns, min(float(rows), 0.5 + height * flat / scale))
-        total += weight * np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC, box=box), dtype=np.float32)
+        total += weight * np.asarray(
+            picture.resize((width, height), Image.Resampling.BICUBIC, box=box), dtype=np.float32
+        )
         weight *= 0.5
     return (total - total.min()) / max(float(np.ptp(total)), 1e-9)
 
@@ -62,7 +66,9 @@ class Strip:
     top: int
 
     @classmethod
-    def hill(cls, stage: Stage, line: Floats, colours: Sequence[RGB], *, fade: float, headroom: float = 0) -> Strip:
+    def hill(
+        cls, stage: Stage, line: Floats, colours: Sequence[RGB], *, fade: float, headroom: float = 0
+    ) -> Strip:
         """Everything below `line` (frame rows), coloured from its crest down over `fade` pixels."""
         top = math.floor(float(line.min()) - headroom) - 1
         rows = np.arange(top, stage.height + stage.margin)[:, None]
@@ -75,14 +81,36 @@ class Strip:
     def stamp(self, sprite: Sprite, x: float, y: float) -> None:
         """Put `sprite` with its anchor at column `x` and frame row `y`, also across the seam."""
         row = round(y - sprite.anchor[1]) - self.top
-        for left in (round(x - sprite.anchor[0]) % self.colour.width, round(x - sprite.anchor[0]) % self.colour.width - self.colour.width):
+        for left in (
+            round(x - sprite.anchor[0]) % self.colour.width,
+            round(x - sprite.anchor[0]) % self.colour.width - self.colour.width,
+        ):
             if left + sprite.colour.width > 0:
                 self.colour.paste(sprite.colour, (left, row), sprite.cover)
                 self.cover.paste(255, (left, row), sprite.cover)
 
-    def layer(self, stage: Stage, depth: float, *, drift: float = 0.0, bob: float = 0.0, bob_seconds: float = 4.0, phase: float = 0.0) -> Layer:
+    def layer(
+        self,
+        stage: Stage,
+        depth: float,
+        *,
+        drift: float = 0.0,
+        bob: float = 0.0,
+        bob_seconds: float = 4.0,
+        phase: float = 0.0,
+    ) -> Layer:
         """The finished layer."""
-        return Layer(wrapped(self.colour, stage), wrapped(self.cover, stage), self.top, depth, self.colour.width, drift, bob, bob_seconds, phase)
+        return Layer(
+            wrapped(self.colour, stage),
+            wrapped(self.cover, stage),
+            self.top,
+            depth,
+            self.colour.width,
+            drift,
+            bob,
+            bob_seconds,
+            phase,
+        )
 
 
 def curve(points: Sequence[Point], *, closed: bool = False, steps: int = 8) -> list[Point]:
@@ -157,7 +185,9 @@ class Pen:
         """Fill the smooth outline through `points`."""
         self.polygon(curve(points, closed=True), colour, cover)
 
-    def oval(self, x: float, y: float, rx: float, ry: float, colour: RGB, *, turn: float = 0.0, cover: int = 255) -> None:
+    def oval(
+        self, x: float, y: float, rx: float, ry: float, colour: RGB, *, turn: float = 0.0, cover: int = 255
+    ) -> None:
         """Fill an ellipse about (x, y), turned by `turn` radians."""
         if rx == ry or not (turn or self.turn):
             (px, py), fine = self.at(x, y), self.scale * _FINE
@@ -173,7 +203,9 @@ class Pen:
         """Fill the rectangle between two corners."""
         self.polygon([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], colour, cover)
 
-    def limb(self, points: Sequence[Point], widths: Sequence[float], colour: RGB, *, smooth: bool = True) -> None:
+    def limb(
+        self, points: Sequence[Point], widths: Sequence[float], colour: RGB, *, smooth: bool = True
+    ) -> None:
         """Fill a rounded stroke along `points` whose width runs through `widths`: legs, tails, necks, trunks."""
         line = curve(points, steps=5) if smooth and len(points) > 2 else list(points)
         at = np.linspace(0, len(widths) - 1, len(line))

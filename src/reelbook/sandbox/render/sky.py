@@ -55,7 +55,9 @@ def paint(frame: Image.Image, above: Sky, y: float, seconds: float, colours: Pal
         pen.ellipse((sx - size, at - size, sx + size, at + size), fill=colour)
 
 
-def _sun(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, picture: Floats) -> tuple[float, float] | None:
+def _sun(
+    rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, picture: Floats
+) -> tuple[float, float] | None:
     hour = colours.hour
     left = rng.uniform(0.18, 0.40) if rng.random() < 0.5 else rng.uniform(0.60, 0.82)
     x, y = left * stage.width, stage.margin + stage.horizon * (1 - hour.height) - 0.02 * stage.height
@@ -67,7 +69,9 @@ def _sun(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette,
     reach = stage.unit * (64 if hour.moon else 150)
     sun = np.array(colours.tone(hour.sun), dtype=np.float32)
     # The glow is wide at its foot and bright at its heart, as light in hazy air is.
-    glow = strength * (0.42 * np.exp(-((distance / reach) ** 1.3)) + 0.4 * np.exp(-((distance / (reach * 0.36)) ** 1.5)))
+    glow = strength * (
+        0.42 * np.exp(-((distance / reach) ** 1.3)) + 0.4 * np.exp(-((distance / (reach * 0.36)) ** 1.5))
+    )
     picture += (sun - picture) * np.clip(glow, 0, 0.95)[:, :, None]
     if colours.sun_shows < 0.25 or scene.time == "dusk":
         return None
@@ -85,7 +89,9 @@ def _sun(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette,
     return x, y - stage.margin
 
 
-def _stars(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, picture: Floats, horizon: int) -> tuple[tuple[float, float, float, float], ...]:
+def _stars(
+    rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, picture: Floats, horizon: int
+) -> tuple[tuple[float, float, float, float], ...]:
     amount = max(colours.hour.stars, 0.6 if "stars" in scene.weather else 0.0) * colours.sun_shows
     if amount <= 0:
         return ()
@@ -100,14 +106,19 @@ def _stars(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
     chosen = rng.integers(0, count, max(3, int(20 * amount)))
     sizes = rng.uniform(0.5, 1.0, len(chosen)) * stage.unit
     return tuple(
-        (float(xs[i]), float(ys[i]) * 0.8, float(size), float(rng.random())) for i, size in zip(chosen, sizes, strict=True)
+        (float(xs[i]), float(ys[i]) * 0.8, float(size), float(rng.random()))
+        for i, size in zip(chosen, sizes, strict=True)
     )
 
 
 def _aurora(rng: np.random.Generator, stage: Stage, colours: Palette, picture: Floats) -> None:
     noise = clouded(rng, stage.width, 8, 90)
     rows = np.arange(picture.shape[0])[:, None]
-    for colour, top, reach in (((70, 240, 160), 0.30, 0.34), ((120, 120, 240), 0.16, 0.30), ((80, 230, 210), 0.44, 0.22)):
+    for colour, top, reach in (
+        ((70, 240, 160), 0.30, 0.34),
+        ((120, 120, 240), 0.16, 0.30),
+        ((80, 230, 210), 0.44, 0.22),
+    ):
         path = (top + 0.12 * (clouded(rng, stage.width, 4, 240)[1] - 0.5)) * stage.horizon + stage.margin
         curtain = np.exp(-np.clip((rows - path[None, :]) / (reach * stage.horizon * 0.4), 0, 9))
         curtain *= np.exp(-np.clip((path[None, :] - rows) / (reach * stage.horizon), 0, 9))
@@ -129,11 +140,24 @@ def _clouds(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
 
 def cloud_colours(colours: Palette) -> tuple[RGB, RGB]:
     """A cloud's lit top and shaded foot."""
-    lit = mix(mix(colours.sky[3], colours.tone(colours.hour.sun), 0.45), (255, 255, 255), 0.25 * min(1.0, colours.light[1]))
+    lit = mix(
+        mix(colours.sky[3], colours.tone(colours.hour.sun), 0.45),
+        (255, 255, 255),
+        0.25 * min(1.0, colours.light[1]),
+    )
     return lit, mix(colours.sky[1], lit, 0.42)
 
 
-def _puffs(rng: np.random.Generator, stage: Stage, colours: Palette, *, row: float, size: float, depth: float, share: float) -> Layer:
+def _puffs(
+    rng: np.random.Generator,
+    stage: Stage,
+    colours: Palette,
+    *,
+    row: float,
+    size: float,
+    depth: float,
+    share: float,
+) -> Layer:
     """A row of fair-weather clouds: flat feet, round heads, soft edges."""
     fine = 2
     height = round(70 * stage.unit * size)
@@ -163,7 +187,9 @@ def _ceiling(rng: np.random.Generator, stage: Stage, colours: Palette, heavy: fl
     height = stage.horizon + stage.margin
     noise = clouded(rng, stage.period, height, round(300 * stage.unit), flat=2.6)
     rows = np.arange(height)[:, None] / height
-    cover = np.clip((noise - 0.40 + 0.22 * heavy) * 2.4, 0, 1) * np.clip(1.18 - rows, 0, 1) * (0.45 + 0.5 * heavy)
+    cover = (
+        np.clip((noise - 0.40 + 0.22 * heavy) * 2.4, 0, 1) * np.clip(1.18 - rows, 0, 1) * (0.45 + 0.5 * heavy)
+    )
     lit, dark = cloud_colours(colours)
     table = gradient((shaded(dark, 1 - 0.34 * heavy), dark, mix(lit, dark, 0.3)), 256)
     tone = np.clip((noise * 0.75 + 0.35 * rows) * 255, 0, 255).astype(np.uint8)

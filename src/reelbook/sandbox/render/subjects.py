@@ -25,12 +25,23 @@ ROOTED = {"tree", "flower"}
 # Pixels of one unit of its drawing on a stage of 360 pixels.
 _UNITS = {
     "person": 118, "astronaut": 128, "robot": 128, "car": 168, "train": 190, "bicycle": 116, "boat": 136, "balloon": 122,
-    "airplane": 170, "rocket": 150, "ufo": 190, "bird": 92, "butterfly": 74, "dragon": 210, "fish": 92, "whale": 230,
+    "airplane": 170, "rocket": 150, "ufo": 190, "bird": 92, "butterfly": 74, "dragon": 180, "fish": 92, "whale": 230,
     "jellyfish": 128, "flower": 150, "tree": 250, "orb": 120, "horse": 84, "bear": 92, "elephant": 96, "lion": 84,
     "rabbit": 62, "camel": 80, "cow": 88, "deer": 78,
 }  # fmt: skip
 # How fast each way of moving is, in pixels a second.
-_SPEEDS = {"run": 235.0, "walk": 64.0, "fly": 120.0, "swim": 74.0, "drift": 24.0, "drive": 250.0, "launch": 90.0, "jump": 120.0, "dance": 0.0, "rest": 0.0}
+_SPEEDS = {
+    "run": 235.0,
+    "walk": 64.0,
+    "fly": 120.0,
+    "swim": 74.0,
+    "drift": 24.0,
+    "drive": 250.0,
+    "launch": 90.0,
+    "jump": 120.0,
+    "dance": 0.0,
+    "rest": 0.0,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +82,7 @@ def cast(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette,
     action = _action(scene, subjects[0])
     pace = scene.pace if action not in ("rest", "dance") else 1.0
     speed = side * _SPEEDS[action] * pace * stage.unit
-    if any(subject.kind in ROOTED for subject in subjects[:1]):
+    if subjects[0].kind in ROOTED or (subjects[0].kind == "rocket" and scene.setting != "space"):
         speed = 0.0
     static = any(move.kind == "static" for move in scene.moves)
     follows = 0.0 if static or abs(speed) < 40 * stage.unit else speed
@@ -125,10 +136,19 @@ def _action(scene: Scene, subject: Subject) -> str:
 def _company(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, subject: Subject, action: str, middle: float, speed: float, side: int, seconds: float, follows: float) -> list[Actor]:  # fmt: skip
     """All of one subject: a single figure, or a flock of its kind at different sizes and phases."""
     unit = stage.unit * _UNITS.get(subject.kind, 70) * subject.size
-    if scene.setting == "sea" and subject.kind == "boat":
-        unit *= 1.0
-    gait = "run" if action in ("run", "jump", "dance") else "rest" if action in ("rest", "drift", "fly", "swim") and subject.kind not in FLYING | SWIMMING else "walk"
-    if subject.kind in ("horse", "dog", "wolf", "lion") and scene.pace > 1.3 and gait == "walk" and action == "walk":
+    gait = (
+        "run"
+        if action in ("run", "jump", "dance")
+        else "rest"
+        if action in ("rest", "drift", "fly", "swim") and subject.kind not in FLYING | SWIMMING
+        else "walk"
+    )
+    if (
+        subject.kind in ("horse", "dog", "wolf", "lion")
+        and scene.pace > 1.3
+        and gait == "walk"
+        and action == "walk"
+    ):
         gait = "run"
     flock = subject.count > 1
     if flock:
@@ -143,8 +163,14 @@ def _company(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
         if flock:
             spread = number / max(1, subject.count - 1) - 0.5
             flying = subject.kind in FLYING | SWIMMING
-            x += (spread * 0.72 + rng.uniform(-0.05, 0.05)) * stage.width
-            y += rng.uniform(-0.17, 0.17) * stage.height if flying else rng.uniform(-0.05, 0.055) * stage.height
+            x += (
+                spread * (0.72 if len(scene.subjects) == 1 else 0.34) + rng.uniform(-0.05, 0.05)
+            ) * stage.width
+            y += (
+                rng.uniform(-0.17, 0.17) * stage.height
+                if flying
+                else rng.uniform(-0.05, 0.055) * stage.height
+            )
             scale = rng.uniform(0.6, 1.0) if flying else 1.0 + (y - stage.ground) / stage.height
         own = speed
         if follows:
@@ -153,7 +179,9 @@ def _company(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
             x -= side * 0.10 * stage.width
         elif speed:
             x -= speed * seconds / 2
-        free = subject.kind in FLYING | SWIMMING or (action in ("fly", "drift") and subject.kind in ("astronaut", "rocket"))
+        free = subject.kind in FLYING | SWIMMING or (
+            action in ("fly", "drift") and subject.kind in ("astronaut", "rocket")
+        )
         rise = 0.0
         if subject.kind == "rocket" and scene.setting != "space":
             rise, own, free = 0.62 * stage.height / seconds, 0.0, False
@@ -178,14 +206,41 @@ def _height(rng: np.random.Generator, stage: Stage, scene: Scene, subject: Subje
         return stage.height * (0.46 + jitter)
     if subject.kind == "rocket":
         return stage.height * (0.50 if scene.setting == "space" else 0.70)
-    if subject.kind in FLYING or action == "fly" or (subject.kind == "astronaut" and scene.setting == "space"):
-        return stage.height * ({"butterfly": 0.55, "ufo": 0.34, "orb": 0.52, "balloon": 0.49, "astronaut": 0.66}.get(subject.kind, 0.37) + jitter)
+    if (
+        subject.kind in FLYING
+        or action == "fly"
+        or (subject.kind == "astronaut" and scene.setting == "space")
+    ):
+        return stage.height * (
+            {
+                "butterfly": 0.55,
+                "dragon": 0.46,
+                "ufo": 0.34,
+                "orb": 0.52,
+                "balloon": 0.49,
+                "astronaut": 0.66,
+            }.get(subject.kind, 0.37)
+            + jitter
+        )
     if scene.setting in ("space", "underwater"):
         return stage.height * 0.66
-    return stage.ground + (14 * stage.unit if subject.kind in ("car", "bicycle", "train") and scene.setting in ("street", "city") else 0)
+    return stage.ground + (
+        14 * stage.unit
+        if subject.kind in ("car", "bicycle", "train") and scene.setting in ("street", "city")
+        else 0
+    )
 
 
-def _cycle(stage: Stage, scene: Scene, subject: Subject, colours: Palette, gait: str, unit: float, look: int, side: int) -> tuple[tuple[Sprite, ...], float]:
+def _cycle(
+    stage: Stage,
+    scene: Scene,
+    subject: Subject,
+    colours: Palette,
+    gait: str,
+    unit: float,
+    look: int,
+    side: int,
+) -> tuple[tuple[Sprite, ...], float]:
     """The sprites of one cycle, and its length in seconds."""
     kind = subject.kind
     dark = night_share(colours)
@@ -208,7 +263,13 @@ def _cycle(stage: Stage, scene: Scene, subject: Subject, colours: Palette, gait:
     count = min(24, max(10, round(length * 24 / (2 if length > 1.2 else 1))))
 
     def one(draw: Callable[[Pen], None]) -> Sprite:
-        pen = animals.pen_for(unit, subject) if kind in animals.BUILDS else Pen(unit, *room[kind]) if kind in room else people.pen_for(unit)
+        pen = (
+            animals.pen_for(unit, subject)
+            if kind in animals.BUILDS
+            else Pen(unit, *room[kind])
+            if kind in room
+            else people.pen_for(unit)
+        )
         draw(pen)
         return pen.sprite(mirrored=side < 0)
 
@@ -243,7 +304,9 @@ def _cycle(stage: Stage, scene: Scene, subject: Subject, colours: Palette, gait:
 
 def _shadow(unit: float, subject: Subject, colours: Palette) -> Sprite:
     """A soft dark ellipse that puts the figure on the ground."""
-    half = {"person": 0.26, "robot": 0.28, "train": 1.5, "flower": 0.2, "tree": 0.4, "bicycle": 0.5}.get(subject.kind, 0.62) * unit
+    half = {"person": 0.26, "robot": 0.28, "train": 1.5, "flower": 0.2, "tree": 0.4, "bicycle": 0.5}.get(
+        subject.kind, 0.62
+    ) * unit
     flat = max(3.0, min(half * 0.13, 9.0))
     width, height = math.ceil(half) + 4, math.ceil(flat) + 4
     yy, xx = np.mgrid[-height : height + 1, -width : width + 1]

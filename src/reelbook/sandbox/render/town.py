@@ -40,13 +40,36 @@ def street(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
     back = [
         blocks(rng, stage, scene, colours, depth=0.12, foot=0.74, tall=(110, 215), wide=(26, 60), pane=0),
         blocks(rng, stage, scene, colours, depth=0.34, foot=0.76, tall=(110, 205), wide=(44, 78), pane=5.0),
-        blocks(rng, stage, scene, colours, depth=0.72, foot=0.775, tall=(110, 195), wide=(84, 140), pane=9.0, shops=True),
+        blocks(
+            rng,
+            stage,
+            scene,
+            colours,
+            depth=0.72,
+            foot=0.775,
+            tall=(110, 195),
+            wide=(84, 140),
+            pane=9.0,
+            shops=True,
+        ),
         pavement(rng, stage, scene, colours, row=0.765, lamps=4),
     ]
     return back, []
 
 
-def blocks(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, *, depth: float, foot: float, tall: tuple[float, float], wide: tuple[float, float], pane: float, shops: bool = False) -> Layer:
+def blocks(
+    rng: np.random.Generator,
+    stage: Stage,
+    scene: Scene,
+    colours: Palette,
+    *,
+    depth: float,
+    foot: float,
+    tall: tuple[float, float],
+    wide: tuple[float, float],
+    pane: float,
+    shops: bool = False,
+) -> Layer:
     """One row of buildings; `pane` is the size of its windows, 0 for a mere outline."""
     unit, dark = stage.unit, night_share(colours)
     highest = tall[1] * unit * (1.35 if stage.height > stage.width else 1.0)
@@ -77,7 +100,16 @@ def blocks(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
         if rng.random() < 0.25:
             fill((x + width * 0.48, roof - 20 * unit, x + width * 0.48 + 1.5 * unit, roof), shaded(wall, 0.8))
         if pane:
-            _windows(rng, fill, (x, roof, x + width, height - (34 * unit if shops else 0)), pane * unit, wall, colours, dark, depth)
+            _windows(
+                rng,
+                fill,
+                (x, roof, x + width, height - (34 * unit if shops else 0)),
+                pane * unit,
+                wall,
+                colours,
+                dark,
+                depth,
+            )
         if shops:
             _shop(rng, fill, signs, (x, roof, x + width, height), unit, scene, colours, dark)
         x += width
@@ -91,7 +123,14 @@ def blocks(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
 
 
 def _windows(
-    rng: np.random.Generator, fill: Fill, box: Box, pane: float, wall: RGB, colours: Palette, dark: float, depth: float
+    rng: np.random.Generator,
+    fill: Fill,
+    box: Box,
+    pane: float,
+    wall: RGB,
+    colours: Palette,
+    dark: float,
+    depth: float,
 ) -> None:
     x0, y0, x1, y1 = box
     lamp = mix(colours.haze, colours.tone(_LAMP), 0.45 + 0.55 * depth)
@@ -104,7 +143,11 @@ def _windows(
         busy = rng.random()
         for i in range(columns):
             lit = rng.random() < (0.10 + 0.62 * dark) * (0.45 + busy)
-            paint = shaded(lamp, rng.uniform(0.72, 1.05)) if lit and dark > 0.25 else shaded(glass, rng.uniform(0.9, 1.12))
+            paint = (
+                shaded(lamp, rng.uniform(0.72, 1.05))
+                if lit and dark > 0.25
+                else shaded(glass, rng.uniform(0.9, 1.12))
+            )
             fill((left + i * step_x, y, left + i * step_x + pane, y + pane * 1.15), paint)
         y += step_y
 
@@ -113,7 +156,11 @@ def _shop(
     rng: np.random.Generator, fill: Fill, signs: list[tuple[Box, RGB]], wall: Box, unit: float, scene: Scene, colours: Palette, dark: float,
 ) -> None:  # fmt: skip
     x, roof, width, height = wall[0], wall[1], wall[2] - wall[0], wall[3]
-    hues: tuple[RGB, ...] = MOOD_HUES["neon"] if scene.mood == "neon" else ((206, 92, 78), (76, 132, 128), (222, 164, 84), (98, 108, 156))
+    hues: tuple[RGB, ...] = (
+        MOOD_HUES["neon"]
+        if scene.mood == "neon"
+        else ((206, 92, 78), (76, 132, 128), (222, 164, 84), (98, 108, 156))
+    )
     hue = colours.tone(hues[int(rng.integers(len(hues)))])
     inside = mix(colours.lit((150, 150, 150), 0.7), colours.tone(_LAMP), 0.2 + 0.75 * dark)
     top = height - 30 * unit
@@ -121,15 +168,27 @@ def _shop(
     for share in (0.33, 0.66):
         fill((x + width * share, top, x + width * share + 2 * unit, height - 4 * unit), shaded(inside, 0.55))
     awning = hue if scene.mood == "neon" else colours.lit(hue, 0.8)
-    fill((x + 3 * unit, top - 6 * unit, x + width - 3 * unit, top + 1 * unit), mix(awning, colours.lit((60, 60, 70)), 0.3))
+    fill(
+        (x + 3 * unit, top - 6 * unit, x + width - 3 * unit, top + 1 * unit),
+        mix(awning, colours.lit((60, 60, 70)), 0.3),
+    )
     if scene.mood == "neon":
         for _ in range(2):
-            tall, wide = (rng.uniform(30, 66), rng.uniform(9, 13)) if rng.random() < 0.6 else (rng.uniform(9, 13), rng.uniform(30, 56))
+            tall, wide = (
+                (rng.uniform(30, 66), rng.uniform(9, 13))
+                if rng.random() < 0.6
+                else (rng.uniform(9, 13), rng.uniform(30, 56))
+            )
             sx = x + rng.uniform(0.05, max(0.06, 0.92 - wide * unit / width)) * width
             room = top - 16 * unit - tall * unit - roof
             if room > 8 * unit:
                 sy = roof + 6 * unit + rng.random() * (room - 6 * unit)
-                signs.append(((sx, sy, sx + wide * unit, sy + tall * unit), colours.tone(hues[int(rng.integers(len(hues)))])))
+                signs.append(
+                    (
+                        (sx, sy, sx + wide * unit, sy + tall * unit),
+                        colours.tone(hues[int(rng.integers(len(hues)))]),
+                    )
+                )
         signs.append(((x + 3 * unit, top - 4 * unit, x + width - 3 * unit, top - 2 * unit), hue))
 
 
@@ -142,7 +201,9 @@ def _glow(picture: Image.Image, signs: list[tuple[Box, RGB]], reach: float) -> N
     halo = halo.filter(ImageFilter.BoxBlur(reach * 1.6)).filter(ImageFilter.BoxBlur(reach))
     pixels = np.asarray(picture, dtype=float)
     lit = np.asarray(halo, dtype=float)
-    picture.paste(Image.fromarray(np.clip(255 - (255 - pixels) * (255 - lit * 0.8) / 255, 0, 255).astype(np.uint8)))
+    picture.paste(
+        Image.fromarray(np.clip(255 - (255 - pixels) * (255 - lit * 0.8) / 255, 0, 255).astype(np.uint8))
+    )
     pen = ImageDraw.Draw(picture)
     for (x0, y0, x1, y1), paint in signs:
         line = max(1, round(reach * 0.3))
@@ -150,25 +211,43 @@ def _glow(picture: Image.Image, signs: list[tuple[Box, RGB]], reach: float) -> N
         if min(across, along) < reach:
             pen.rectangle((x0, y0, x1, y1), fill=shaded(paint, 1.55))
             continue
-        pen.rounded_rectangle((x0, y0, x1, y1), radius=reach * 0.6, fill=shaded(paint, 0.22), outline=shaded(paint, 1.35), width=line)
+        pen.rounded_rectangle(
+            (x0, y0, x1, y1),
+            radius=reach * 0.6,
+            fill=shaded(paint, 0.22),
+            outline=shaded(paint, 1.35),
+            width=line,
+        )
         marks = max(2, int(max(across, along) / (reach * 2.4)))
         for i in range(marks):
             # Bars that read as letters from afar and mean nothing.
             share, size = (i + 0.5) / marks, min(across, along) * 0.22
-            cx, cy = (x0 + across * share, (y0 + y1) / 2) if across > along else ((x0 + x1) / 2, y0 + along * share)
+            cx, cy = (
+                (x0 + across * share, (y0 + y1) / 2)
+                if across > along
+                else ((x0 + x1) / 2, y0 + along * share)
+            )
             pen.line((cx - size, cy, cx + size, cy), fill=shaded(paint, 1.6), width=line)
             if i % 2:
                 pen.line((cx, cy - size, cx, cy + size), fill=shaded(paint, 1.6), width=line)
 
 
-def pavement(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, *, row: float, lamps: int) -> Layer:
+def pavement(
+    rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, *, row: float, lamps: int
+) -> Layer:
     """Kerb, road and street lamps; wet, it mirrors the lights above it."""
     unit, dark = stage.unit, night_share(colours)
     line = np.full(stage.period, stage.height * row)
     wet = bool(scene.weather & {"rain", "storm"})
     asphalt = colours.lit((96, 98, 108) if not wet else (70, 76, 92))
     stone = colours.lit((150, 146, 146))
-    strip = Strip.hill(stage, line, (stone, stone, asphalt, asphalt, shaded(asphalt, 0.8)), fade=96 * unit, headroom=150 * unit)
+    strip = Strip.hill(
+        stage,
+        line,
+        (stone, stone, asphalt, asphalt, shaded(asphalt, 0.8)),
+        fade=96 * unit,
+        headroom=150 * unit,
+    )
     pen = ImageDraw.Draw(strip.colour)
     kerb = round(stage.height * row + 14 * unit - strip.top)
     bottom = strip.colour.height
@@ -179,7 +258,9 @@ def pavement(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
     fall = np.clip((rows - kerb) / max(1, bottom - kerb), 0, 1)[:, None]
     pixels = pixels * np.where(rows[:, None, None] >= kerb, 1.06 - 0.30 * fall[:, :, None], 1)
     if wet or dark > 0.5:
-        hues: tuple[RGB, ...] = MOOD_HUES["neon"] if scene.mood == "neon" else (_LAMP, (255, 190, 120), colours.sky[2])
+        hues: tuple[RGB, ...] = (
+            MOOD_HUES["neon"] if scene.mood == "neon" else (_LAMP, (255, 190, 120), colours.sky[2])
+        )
         road = pixels[kerb:]
         down = np.arange(road.shape[0], dtype=np.float32)[:, None]
         for _ in range(26):
@@ -187,7 +268,9 @@ def pavement(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
             reach = math.ceil(2.4 * half)
             columns = (int(rng.integers(stage.period)) + np.arange(-reach, reach)) % stage.period
             start = rng.uniform(20, 40) * unit
-            streak = np.exp(-((np.arange(-reach, reach) / half) ** 2))[None, :] * np.exp(-np.abs(down - start) / (30 * unit))
+            streak = np.exp(-((np.arange(-reach, reach) / half) ** 2))[None, :] * np.exp(
+                -np.abs(down - start) / (30 * unit)
+            )
             broken = 0.6 + 0.4 * np.sin(down / (1.7 * unit) + start)
             share = (streak * broken * (0.62 if wet else 0.18) * max(0.3, dark))[:, :, None]
             light = np.array(colours.tone(hues[int(rng.integers(len(hues)))]), dtype=np.float32)
@@ -196,12 +279,24 @@ def pavement(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
     dash = round(stage.height * 0.905) - strip.top
     pen = ImageDraw.Draw(strip.colour)
     for x in range(0, stage.period - 30, max(1, stage.period // 9)):
-        pen.polygon([(x, dash), (x + 46 * unit, dash), (x + 44 * unit, dash + 3.5 * unit), (x - 3 * unit, dash + 3.5 * unit)], fill=shaded(stone, 1.05))
+        pen.polygon(
+            [
+                (x, dash),
+                (x + 46 * unit, dash),
+                (x + 44 * unit, dash + 3.5 * unit),
+                (x - 3 * unit, dash + 3.5 * unit),
+            ],
+            fill=shaded(stone, 1.05),
+        )
     for i in range(lamps):
         x = (i + rng.uniform(0.2, 0.8)) * stage.period / lamps
         if rng.random() < 0.35 and scene.mood != "neon":
             leaf = colours.lit(GREENS[int(rng.integers(len(GREENS)))])
-            strip.stamp(plants.broadleaf(rng, 92 * unit, leaf, colours.lit((80, 64, 52))), x, stage.height * row + 8 * unit)
+            strip.stamp(
+                plants.broadleaf(rng, 92 * unit, leaf, colours.lit((80, 64, 52))),
+                x,
+                stage.height * row + 8 * unit,
+            )
         else:
             strip.stamp(_lamp(unit, colours, dark), x, stage.height * row + 9 * unit)
     return strip.layer(stage, 1.0)
@@ -216,7 +311,13 @@ def _lamp(unit: float, colours: Palette, dark: float) -> Sprite:
     pen.limb([(0, 0), (0, 0.9)], [0.035, 0.02], iron)
     pen.limb([(0, 0.88), (0.05, 0.97), (0.16, 0.97)], [0.02, 0.02, 0.02], iron)
     pen.oval(0.17, 0.945, 0.055, 0.02, iron)
-    pen.oval(0.17, 0.925, 0.04, 0.018, colours.tone((255, 240, 200)) if dark > 0.3 else colours.lit((220, 224, 220)))
+    pen.oval(
+        0.17,
+        0.925,
+        0.04,
+        0.018,
+        colours.tone((255, 240, 200)) if dark > 0.3 else colours.lit((220, 224, 220)),
+    )
     return pen.sprite()
 
 
@@ -224,10 +325,14 @@ def indoors(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
     """A room with a window, a lamp, a plant and some furniture."""
     unit, dark = stage.unit, night_share(colours)
     walls: tuple[RGB, ...] = ((214, 186, 160), (160, 186, 182), (202, 178, 196), (190, 196, 160))
-    wall = mix(colours.tone(scene.ground_tint or walls[int(rng.integers(len(walls)))]), (40, 30, 52), 0.5 * dark)
+    wall = mix(
+        colours.tone(scene.ground_tint or walls[int(rng.integers(len(walls)))]), (40, 30, 52), 0.5 * dark
+    )
     floor_row, top = stage.height * 0.76, -stage.margin
     picture = Image.new("RGB", (stage.period, stage.height + 2 * stage.margin), wall)
-    pixels = np.asarray(picture, dtype=float) * (1.08 - 0.22 * np.linspace(0, 1, picture.height))[:, None, None]
+    pixels = (
+        np.asarray(picture, dtype=float) * (1.08 - 0.22 * np.linspace(0, 1, picture.height))[:, None, None]
+    )
     picture = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
     pen = ImageDraw.Draw(picture)
     wood = mix(colours.tone((150, 106, 74)), (34, 26, 40), 0.45 * dark)
@@ -237,34 +342,61 @@ def indoors(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
         y = base + (i + 1) ** 1.6 * 6 * unit
         pen.line((0, y, stage.period, y), fill=shaded(wood, 0.86), width=max(1, round(unit)))
     pen.rectangle((0, base - 7 * unit, stage.period, base), fill=shaded(wall, 1.16))
+    windows: list[float] = []
     for i in range(2):
         x = stage.period * (0.12 + 0.5 * i) + rng.uniform(0, 0.12) * stage.period
+        windows.append(x)
         _window(pen, x, stage.height * 0.16 - top, 120 * unit, 136 * unit, unit, wall, colours)
-    for _ in range(4):
+    for _ in range(6):
         x, y = rng.uniform(0, stage.period - 60 * unit), stage.height * rng.uniform(0.2, 0.34) - top
+        if any(left - 60 * unit < x < left + 140 * unit for left in windows):
+            continue
         hue = colours.tone(tuple(int(c) for c in rng.integers(70, 210, 3)))  # type: ignore[arg-type] # three numbers
-        pen.rectangle((x, y, x + 38 * unit, y + 48 * unit), fill=shaded(wall, 1.3), outline=shaded(wood, 0.7), width=max(1, round(3 * unit)))
+        pen.rectangle(
+            (x, y, x + 38 * unit, y + 48 * unit),
+            fill=shaded(wall, 1.3),
+            outline=shaded(wood, 0.7),
+            width=max(1, round(3 * unit)),
+        )
         pen.ellipse((x + 9 * unit, y + 12 * unit, x + 29 * unit, y + 34 * unit), fill=mix(hue, wall, 0.2))
     strip = Strip(picture, Image.new("L", picture.size, 255), top)
     for i in range(3):
         x = (i + rng.uniform(0.1, 0.9)) * stage.period / 3
-        strip.stamp(_sofa(rng, unit, colours, dark) if i == 0 else _plant(rng, unit, colours, dark), x, floor_row + 10 * unit)
+        strip.stamp(
+            _sofa(rng, unit, colours, dark) if i == 0 else _plant(rng, unit, colours, dark),
+            x,
+            floor_row + 10 * unit,
+        )
     rug = colours.lit((170, 84, 78))
     fine = ImageDraw.Draw(strip.colour)
     for x in (0.22, 0.72):
-        box = (stage.period * x, stage.height * 0.82 - top, stage.period * (x + 0.26), stage.height * 0.95 - top)
+        box = (
+            stage.period * x,
+            stage.height * 0.82 - top,
+            stage.period * (x + 0.26),
+            stage.height * 0.95 - top,
+        )
         fine.ellipse(box, fill=mix(rug, wood, 0.3))
         fine.ellipse((box[0] + 9 * unit, box[1] + 4 * unit, box[2] - 9 * unit, box[3] - 4 * unit), fill=rug)
     return [strip.layer(stage, 1.0)], []
 
 
 def _window(
-    pen: ImageDraw.ImageDraw, x: float, y: float, width: float, height: float, unit: float, wall: RGB, colours: Palette
+    pen: ImageDraw.ImageDraw,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    unit: float,
+    wall: RGB,
+    colours: Palette,
 ) -> None:
     for row in range(int(height)):
         share = row / height * 3
         low = min(2, int(share))
-        pen.line((x, y + row, x + width, y + row), fill=mix(colours.sky[low], colours.sky[low + 1], share - low))
+        pen.line(
+            (x, y + row, x + width, y + row), fill=mix(colours.sky[low], colours.sky[low + 1], share - low)
+        )
     frame = shaded(wall, 1.3)
     line = max(2, round(5 * unit))
     pen.rectangle((x - line, y - line, x + width + line, y + height + line), outline=frame, width=line)
@@ -279,7 +411,9 @@ def _sofa(rng: np.random.Generator, unit: float, colours: Palette, dark: float) 
     pen.blob([(-0.5, 0.1), (-0.48, 0.52), (0.0, 0.56), (0.48, 0.52), (0.5, 0.1)], shaded(cloth, 0.9))
     pen.box(-0.5, 0.04, 0.5, 0.26, cloth)
     for x in (-0.52, 0.40):
-        pen.blob([(x, 0.02), (x, 0.36), (x + 0.06, 0.4), (x + 0.12, 0.36), (x + 0.12, 0.02)], shaded(cloth, 1.08))
+        pen.blob(
+            [(x, 0.02), (x, 0.36), (x + 0.06, 0.4), (x + 0.12, 0.36), (x + 0.12, 0.02)], shaded(cloth, 1.08)
+        )
     pen.box(-0.005, 0.1, 0.005, 0.5, shaded(cloth, 0.75))
     return pen.sprite()
 
@@ -292,7 +426,11 @@ def _plant(rng: np.random.Generator, unit: float, colours: Palette, dark: float)
         angle = -1.1 + 2.2 * i / 8 + rng.uniform(-0.1, 0.1)
         reach = rng.uniform(0.35, 0.6)
         tip = (math.sin(angle) * reach * 0.7, 0.26 + math.cos(angle) * reach)
-        pen.limb([(0, 0.2), (tip[0] * 0.4, tip[1] * 0.75), tip], [0.03, 0.085, 0.01], shaded(leaf, rng.uniform(0.8, 1.15)))
+        pen.limb(
+            [(0, 0.2), (tip[0] * 0.4, tip[1] * 0.75), tip],
+            [0.03, 0.085, 0.01],
+            shaded(leaf, rng.uniform(0.8, 1.15)),
+        )
     pen.polygon([(-0.12, 0.26), (0.12, 0.26), (0.09, 0.0), (-0.09, 0.0)], pot)
     pen.box(-0.135, 0.23, 0.135, 0.28, shaded(pot, 1.1))
     return pen.sprite()

@@ -15,7 +15,9 @@ _RUBBER: RGB = (40, 40, 48)
 _BEAM: RGB = (255, 238, 176)
 
 
-def wheel(pen: Pen, x: float, radius: float, phase: float, colours: Palette, *, y: float | None = None) -> None:
+def wheel(
+    pen: Pen, x: float, radius: float, phase: float, colours: Palette, *, y: float | None = None
+) -> None:
     """A tyre with turning spokes."""
     y = radius if y is None else y
     pen.oval(x, y, radius, radius, colours.subject(_RUBBER))
@@ -23,7 +25,11 @@ def wheel(pen: Pen, x: float, radius: float, phase: float, colours: Palette, *, 
     pen.oval(x, y, radius * 0.6, radius * 0.6, rim)
     for i in range(5):
         angle = -2 * math.pi * (phase + i) / 5
-        pen.limb([(x, y), (x + math.cos(angle) * radius * 0.52, y + math.sin(angle) * radius * 0.52)], [radius * 0.2, radius * 0.14], shaded(rim, 0.55))
+        pen.limb(
+            [(x, y), (x + math.cos(angle) * radius * 0.52, y + math.sin(angle) * radius * 0.52)],
+            [radius * 0.2, radius * 0.14],
+            shaded(rim, 0.55),
+        )
     pen.oval(x, y, radius * 0.16, radius * 0.16, shaded(rim, 0.5))
 
 
@@ -34,21 +40,66 @@ def car(pen: Pen, subject: Subject, colours: Palette, phase: float, dark: float)
     bounce = 0.006 * math.sin(4 * math.pi * phase)
     if dark > 0.3:
         for reach, cover in ((0.55, 26), (0.38, 36)):
-            pen.polygon([(0.48, 0.20), (0.48 + reach, 0.30), (0.48 + reach, 0.02)], colours.tone(_BEAM), cover)
+            pen.polygon(
+                [(0.48, 0.20), (0.48 + reach, 0.30), (0.48 + reach, 0.02)], colours.tone(_BEAM), cover
+            )
     if "truck" in subject.traits:
         pen.blob([(-0.52, 0.10), (-0.53, 0.50 + bounce), (0.14, 0.51 + bounce), (0.15, 0.10)], paint)
         pen.box(-0.50, 0.30 + bounce, 0.12, 0.36 + bounce, shaded(paint, 1.25))
-        pen.blob([(0.13, 0.09), (0.14, 0.42 + bounce), (0.34, 0.42 + bounce), (0.46, 0.25 + bounce), (0.50, 0.10)], shaded(paint, 0.88))
-        pen.polygon([(0.21, 0.25 + bounce), (0.21, 0.37 + bounce), (0.33, 0.37 + bounce), (0.41, 0.25 + bounce)], glass)
+        pen.blob(
+            [(0.13, 0.09), (0.14, 0.42 + bounce), (0.34, 0.42 + bounce), (0.46, 0.25 + bounce), (0.50, 0.10)],
+            shaded(paint, 0.88),
+        )
+        pen.polygon(
+            [(0.21, 0.25 + bounce), (0.21, 0.37 + bounce), (0.33, 0.37 + bounce), (0.41, 0.25 + bounce)],
+            glass,
+        )
     else:
-        pen.blob([(-0.34, 0.20), (-0.27, 0.345 + bounce), (-0.1, 0.385 + bounce), (0.10, 0.375 + bounce), (0.26, 0.22)], shaded(paint, 0.94))
-        pen.blob([(-0.27, 0.225), (-0.225, 0.325 + bounce), (-0.1, 0.352 + bounce), (0.08, 0.342 + bounce), (0.195, 0.225)], glass)
-        pen.polygon([(-0.06, 0.22), (-0.045, 0.36 + bounce), (-0.02, 0.36 + bounce), (-0.03, 0.22)], shaded(paint, 0.85))
-        pen.blob([(-0.51, 0.10), (-0.515, 0.20 + bounce), (-0.40, 0.235 + bounce), (-0.1, 0.235 + bounce), (0.25, 0.232 + bounce), (0.46, 0.20 + bounce), (0.515, 0.12), (0.48, 0.075), (-0.46, 0.075)], paint)
+        pen.blob(
+            [
+                (-0.34, 0.20),
+                (-0.27, 0.345 + bounce),
+                (-0.1, 0.385 + bounce),
+                (0.10, 0.375 + bounce),
+                (0.26, 0.22),
+            ],
+            shaded(paint, 0.94),
+        )
+        pen.blob(
+            [
+                (-0.27, 0.225),
+                (-0.225, 0.325 + bounce),
+                (-0.1, 0.352 + bounce),
+                (0.08, 0.342 + bounce),
+                (0.195, 0.225),
+            ],
+            glass,
+        )
+        pen.polygon(
+            [(-0.06, 0.22), (-0.045, 0.36 + bounce), (-0.02, 0.36 + bounce), (-0.03, 0.22)],
+            shaded(paint, 0.85),
+        )
+        pen.blob(
+            [
+                (-0.51, 0.10),
+                (-0.515, 0.20 + bounce),
+                (-0.40, 0.235 + bounce),
+                (-0.1, 0.235 + bounce),
+                (0.25, 0.232 + bounce),
+                (0.46, 0.20 + bounce),
+                (0.515, 0.12),
+                (0.48, 0.075),
+                (-0.46, 0.075),
+            ],
+            paint,
+        )
         pen.blob([(-0.50, 0.085), (-0.50, 0.125), (0.50, 0.125), (0.49, 0.085)], shaded(paint, 0.7))
         pen.limb([(-0.46, 0.205 + bounce), (0.42, 0.198 + bounce)], [0.012, 0.010], shaded(paint, 1.35))
         if "taxi" in subject.traits:
-            pen.blob([(-0.12, 0.375), (-0.11, 0.42 + bounce), (0.02, 0.42 + bounce), (0.03, 0.375)], colours.tone((255, 246, 214)))
+            pen.blob(
+                [(-0.12, 0.375), (-0.11, 0.42 + bounce), (0.02, 0.42 + bounce), (0.03, 0.375)],
+                colours.tone((255, 246, 214)),
+            )
     lamp = colours.tone(_BEAM) if dark > 0.3 else colours.subject((250, 246, 226))
     pen.oval(0.475, 0.175 + bounce, 0.028, 0.024, lamp)
     pen.oval(-0.50, 0.175 + bounce, 0.018, 0.026, colours.tone((240, 60, 50)))
@@ -62,14 +113,27 @@ def train(pen: Pen, subject: Subject, colours: Palette, phase: float, dark: floa
     paint = colours.subject(subject.colour or (176, 62, 58))
     trim, iron = colours.subject((236, 206, 150)), colours.subject((54, 56, 66))
     steam = mix(colours.subject((246, 246, 246)), colours.sky[3], 0.25)
-    pane = colours.tone((255, 222, 140)) if dark > 0.3 else mix(colours.subject((170, 204, 220)), colours.sky[2], 0.3)
+    pane = (
+        colours.tone((255, 222, 140))
+        if dark > 0.3
+        else mix(colours.subject((170, 204, 220)), colours.sky[2], 0.3)
+    )
     for i in range(7):
         age = (i + phase) / 7
-        pen.oval(0.36 - age * 0.9, 0.40 + 0.24 * age**0.7 + 0.015 * math.sin(i * 2.3), 0.035 + 0.10 * age, 0.03 + 0.075 * age, steam, cover=round(190 * (1 - age)))
+        pen.oval(
+            0.36 - age * 0.9,
+            0.40 + 0.24 * age**0.7 + 0.015 * math.sin(i * 2.3),
+            0.035 + 0.10 * age,
+            0.03 + 0.075 * age,
+            steam,
+            cover=round(190 * (1 - age)),
+        )
     pen.box(-1.6, -0.02, 1.0, 0.004, iron)
     for i in range(2):
         x = -1.28 + 0.62 * i
-        pen.blob([(x - 0.27, 0.08), (x - 0.275, 0.31), (x + 0.275, 0.31), (x + 0.27, 0.08)], shaded(paint, 0.92))
+        pen.blob(
+            [(x - 0.27, 0.08), (x - 0.275, 0.31), (x + 0.275, 0.31), (x + 0.27, 0.08)], shaded(paint, 0.92)
+        )
         pen.box(x - 0.275, 0.295, x + 0.275, 0.322, iron)
         for k in range(4):
             pen.box(x - 0.225 + 0.12 * k, 0.18, x - 0.14 + 0.12 * k, 0.265, pane)
@@ -90,7 +154,14 @@ def train(pen: Pen, subject: Subject, colours: Palette, phase: float, dark: floa
     for x, r in ((-0.24, 0.085), (0.02, 0.085), (0.22, 0.085), (0.39, 0.055)):
         wheel(pen, x, r, phase, colours)
     rod = 0.035 * math.cos(-2 * math.pi * phase)
-    pen.limb([(-0.24 + rod, 0.085 + 0.03 * math.sin(-2 * math.pi * phase)), (0.22 + rod, 0.085 + 0.03 * math.sin(-2 * math.pi * phase))], [0.018, 0.018], trim)
+    pen.limb(
+        [
+            (-0.24 + rod, 0.085 + 0.03 * math.sin(-2 * math.pi * phase)),
+            (0.22 + rod, 0.085 + 0.03 * math.sin(-2 * math.pi * phase)),
+        ],
+        [0.018, 0.018],
+        trim,
+    )
 
 
 def bicycle(pen: Pen, subject: Subject, colours: Palette, phase: float, look: int) -> None:
@@ -101,8 +172,19 @@ def bicycle(pen: Pen, subject: Subject, colours: Palette, phase: float, look: in
         pen.oval(x, 0.20, 0.175, 0.175, mix(colours.haze, colours.subject((150, 160, 170)), 0.5), cover=150)
         for i in range(6):
             angle = -2 * math.pi * (phase + i) / 6
-            pen.limb([(x, 0.2), (x + 0.17 * math.cos(angle), 0.2 + 0.17 * math.sin(angle))], [0.008, 0.008], colours.subject((214, 216, 222)))
-    frame = [((-0.30, 0.20), (-0.04, 0.20)), ((-0.04, 0.20), (0.22, 0.46)), ((-0.14, 0.46), (0.22, 0.46)), ((-0.30, 0.20), (-0.14, 0.46)), ((-0.04, 0.20), (-0.15, 0.52)), ((0.30, 0.20), (0.20, 0.56))]
+            pen.limb(
+                [(x, 0.2), (x + 0.17 * math.cos(angle), 0.2 + 0.17 * math.sin(angle))],
+                [0.008, 0.008],
+                colours.subject((214, 216, 222)),
+            )
+    frame = [
+        ((-0.30, 0.20), (-0.04, 0.20)),
+        ((-0.04, 0.20), (0.22, 0.46)),
+        ((-0.14, 0.46), (0.22, 0.46)),
+        ((-0.30, 0.20), (-0.14, 0.46)),
+        ((-0.04, 0.20), (-0.15, 0.52)),
+        ((0.30, 0.20), (0.20, 0.56)),
+    ]
     for a, b in frame:
         pen.limb([a, b], [0.03, 0.03], paint)
     pen.limb([(0.20, 0.56), (0.28, 0.57)], [0.026, 0.026], colours.subject(_RUBBER))
@@ -115,7 +197,9 @@ def bicycle(pen: Pen, subject: Subject, colours: Palette, phase: float, look: in
         pen.limb([(-0.15, 0.57), knee, pedal], [0.12, 0.09, 0.06], shaded(legs, shade), smooth=False)
         pen.limb([pedal, (pedal[0] + 0.07, pedal[1])], [0.05, 0.045], shaded(legs, 0.6))
     pen.limb([(-0.14, 0.58), (0.0, 0.86)], [0.18, 0.16], coat)
-    pen.limb([(0.0, 0.84), (0.14, 0.70), (0.26, 0.60)], [0.075, 0.065, 0.05], shaded(coat, 0.88), smooth=False)
+    pen.limb(
+        [(0.0, 0.84), (0.14, 0.70), (0.26, 0.60)], [0.075, 0.065, 0.05], shaded(coat, 0.88), smooth=False
+    )
     pen.oval(0.07, 1.0, 0.085, 0.095, skin)
     pen.blob([(-0.03, 1.0), (-0.02, 1.08), (0.08, 1.125), (0.17, 1.05), (0.07, 1.03)], paint)
 
@@ -129,14 +213,34 @@ def boat(pen: Pen, subject: Subject, colours: Palette, phase: float, sails: bool
     puff = 0.03 * math.sin(2 * math.pi * phase + 1)
     pen.limb([(0.02, 0.05), (0.02, 1.0)], [0.026, 0.016], wood)
     if sails:
-        pen.blob([(-0.01, 0.24), (-0.02, 0.62), (-0.01, 0.94), (-0.18 - puff, 0.62), (-0.40 - puff, 0.26)], cloth)
+        pen.blob(
+            [(-0.01, 0.24), (-0.02, 0.62), (-0.01, 0.94), (-0.18 - puff, 0.62), (-0.40 - puff, 0.26)], cloth
+        )
         pen.polygon([(-0.16, 0.25), (-0.09, 0.70), (-0.01, 0.92), (-0.02, 0.24)], shaded(cloth, 0.93))
         pen.blob([(0.05, 0.26), (0.05, 0.84), (0.22 + puff, 0.56), (0.40 + puff, 0.27)], shaded(cloth, 0.90))
     pen.limb([(-0.40, 0.225), (0.06, 0.225)], [0.02, 0.02], wood)
     pen.polygon([(0.02, 1.0), (0.02, 0.93), (-0.13, 0.955 + puff)], colours.subject((214, 66, 56)))
-    pen.blob([(-0.56, 0.16), (-0.44, -0.10), (0.0, -0.15), (0.40, -0.11), (0.64, 0.22), (0.30, 0.135), (-0.1, 0.11)], hull)
-    pen.blob([(-0.53, 0.09), (-0.44, -0.10), (0.0, -0.15), (0.40, -0.11), (0.55, 0.09), (0.1, 0.0)], shaded(hull, 0.72))
-    pen.limb([(-0.55, 0.155), (-0.1, 0.105), (0.30, 0.13), (0.63, 0.215)], [0.026, 0.024, 0.024, 0.026], colours.subject((240, 226, 200)))
+    pen.blob(
+        [
+            (-0.56, 0.16),
+            (-0.44, -0.10),
+            (0.0, -0.15),
+            (0.40, -0.11),
+            (0.64, 0.22),
+            (0.30, 0.135),
+            (-0.1, 0.11),
+        ],
+        hull,
+    )
+    pen.blob(
+        [(-0.53, 0.09), (-0.44, -0.10), (0.0, -0.15), (0.40, -0.11), (0.55, 0.09), (0.1, 0.0)],
+        shaded(hull, 0.72),
+    )
+    pen.limb(
+        [(-0.55, 0.155), (-0.1, 0.105), (0.30, 0.13), (0.63, 0.215)],
+        [0.026, 0.024, 0.024, 0.026],
+        colours.subject((240, 226, 200)),
+    )
     if not sails:
         pen.blob([(-0.34, 0.12), (-0.33, 0.36), (0.0, 0.36), (0.02, 0.12)], colours.subject((240, 238, 230)))
         pen.box(-0.24, 0.22, -0.06, 0.31, colours.tone(_BEAM))
@@ -147,12 +251,39 @@ def balloon(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None:
     pen.turn = 0.035 * math.sin(2 * math.pi * phase)
     paint = colours.subject(subject.colour or (226, 84, 62))
     other = mix(paint, colours.subject((250, 232, 190)), 0.82)
-    pen.blob([(0, -0.06), (0.13, 0.0), (0.40, 0.36), (0.42, 0.66), (0.25, 0.95), (0, 1.04), (-0.25, 0.95), (-0.42, 0.66), (-0.40, 0.36), (-0.13, 0.0)], paint)
-    for share, width, hue in ((-0.62, 0.12, other), (-0.2, 0.10, other), (0.24, 0.11, other), (0.66, 0.11, other)):
+    pen.blob(
+        [
+            (0, -0.06),
+            (0.13, 0.0),
+            (0.40, 0.36),
+            (0.42, 0.66),
+            (0.25, 0.95),
+            (0, 1.04),
+            (-0.25, 0.95),
+            (-0.42, 0.66),
+            (-0.40, 0.36),
+            (-0.13, 0.0),
+        ],
+        paint,
+    )
+    for share, width, hue in (
+        (-0.62, 0.12, other),
+        (-0.2, 0.10, other),
+        (0.24, 0.11, other),
+        (0.66, 0.11, other),
+    ):
         left, right = share - width, share + width
         side = []
         for edge in (left, right):
-            side.append([(edge * 0.13, 0.0), (edge * 0.40, 0.36), (edge * 0.425, 0.66), (edge * 0.25, 0.95), (edge * 0.06, 1.03)])
+            side.append(
+                [
+                    (edge * 0.13, 0.0),
+                    (edge * 0.40, 0.36),
+                    (edge * 0.425, 0.66),
+                    (edge * 0.25, 0.95),
+                    (edge * 0.06, 1.03),
+                ]
+            )
         pen.blob([*side[0], *side[1][::-1]], hue)
     basket = colours.subject((140, 98, 60))
     for x in (-0.085, 0.085):
@@ -169,10 +300,25 @@ def airplane(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None
     stripe = colours.subject((206, 70, 62)) if subject.colour is None else shaded(paint, 1.4)
     pen.turn = 0.03 * math.sin(2 * math.pi * phase)
     pen.polygon([(-0.02, 0.03), (0.20, 0.03), (0.05, 0.24), (-0.06, 0.24)], shaded(paint, 0.62))
-    pen.blob([(-0.50, 0.07), (-0.44, 0.0), (-0.1, -0.085), (0.34, -0.085), (0.47, 0.0), (0.34, 0.085), (0.05, 0.125), (-0.2, 0.075)], paint)
+    pen.blob(
+        [
+            (-0.50, 0.07),
+            (-0.44, 0.0),
+            (-0.1, -0.085),
+            (0.34, -0.085),
+            (0.47, 0.0),
+            (0.34, 0.085),
+            (0.05, 0.125),
+            (-0.2, 0.075),
+        ],
+        paint,
+    )
     pen.blob([(-0.48, 0.045), (0.0, 0.015), (0.44, 0.02), (0.44, -0.025), (0.0, -0.03)], stripe)
     pen.polygon([(-0.48, 0.03), (-0.34, 0.06), (-0.46, 0.26), (-0.55, 0.26)], stripe)
-    pen.blob([(0.02, 0.08), (0.06, 0.155), (0.18, 0.15), (0.26, 0.07)], mix(colours.subject((150, 200, 224)), colours.sky[1], 0.3))
+    pen.blob(
+        [(0.02, 0.08), (0.06, 0.155), (0.18, 0.15), (0.26, 0.07)],
+        mix(colours.subject((150, 200, 224)), colours.sky[1], 0.3),
+    )
     pen.polygon([(-0.04, -0.02), (0.20, -0.03), (-0.03, -0.30), (-0.17, -0.30)], shaded(paint, 0.86))
     pen.polygon([(-0.50, 0.06), (-0.38, 0.04), (-0.52, -0.05), (-0.60, -0.05)], shaded(paint, 0.8))
     spin = abs(math.cos(2 * math.pi * phase * 3))
@@ -186,14 +332,57 @@ def rocket(pen: Pen, subject: Subject, colours: Palette, phase: float, turn: flo
     paint = colours.subject(subject.colour or (226, 72, 60))
     body = colours.subject((240, 242, 246))
     flick = 0.10 * math.sin(2 * math.pi * phase * 3) + 0.05 * math.sin(2 * math.pi * phase * 7)
-    for size, hue, cover in ((1.5, (255, 110, 50), 70), (1.15, (255, 140, 50), 200), (0.8, (255, 206, 92), 255), (0.45, (255, 250, 220), 255)):
+    for size, hue, cover in (
+        (1.5, (255, 110, 50), 70),
+        (1.15, (255, 140, 50), 200),
+        (0.8, (255, 206, 92), 255),
+        (0.45, (255, 250, 220), 255),
+    ):
         long = size * (0.36 + flick)
-        pen.blob([(-0.10 * size**0.5, -0.36), (-0.07 * size, -0.40 - long * 0.45), (0.0, -0.42 - long), (0.07 * size, -0.40 - long * 0.45), (0.10 * size**0.5, -0.36)], colours.tone(hue), cover)
+        pen.blob(
+            [
+                (-0.10 * size**0.5, -0.36),
+                (-0.07 * size, -0.40 - long * 0.45),
+                (0.0, -0.42 - long),
+                (0.07 * size, -0.40 - long * 0.45),
+                (0.10 * size**0.5, -0.36),
+            ],
+            colours.tone(hue),
+            cover,
+        )
     for side in (-1, 1):
-        pen.blob([(side * 0.10, -0.08), (side * 0.27, -0.30), (side * 0.27, -0.46), (side * 0.12, -0.34)], shaded(paint, 0.8 if side > 0 else 1.0))
+        pen.blob(
+            [(side * 0.10, -0.08), (side * 0.27, -0.30), (side * 0.27, -0.46), (side * 0.12, -0.34)],
+            shaded(paint, 0.8 if side > 0 else 1.0),
+        )
     pen.polygon([(-0.08, -0.36), (0.08, -0.36), (0.06, -0.30), (-0.06, -0.30)], colours.subject((80, 84, 96)))
-    pen.blob([(-0.13, -0.33), (-0.165, -0.05), (-0.14, 0.25), (-0.06, 0.47), (0.0, 0.55), (0.06, 0.47), (0.14, 0.25), (0.165, -0.05), (0.13, -0.33)], body)
-    pen.blob([(0.05, -0.33), (0.08, 0.0), (0.05, 0.3), (0.02, 0.52), (0.06, 0.47), (0.14, 0.25), (0.165, -0.05), (0.13, -0.33)], shaded(body, 0.80))
+    pen.blob(
+        [
+            (-0.13, -0.33),
+            (-0.165, -0.05),
+            (-0.14, 0.25),
+            (-0.06, 0.47),
+            (0.0, 0.55),
+            (0.06, 0.47),
+            (0.14, 0.25),
+            (0.165, -0.05),
+            (0.13, -0.33),
+        ],
+        body,
+    )
+    pen.blob(
+        [
+            (0.05, -0.33),
+            (0.08, 0.0),
+            (0.05, 0.3),
+            (0.02, 0.52),
+            (0.06, 0.47),
+            (0.14, 0.25),
+            (0.165, -0.05),
+            (0.13, -0.33),
+        ],
+        shaded(body, 0.80),
+    )
     pen.blob([(-0.115, 0.32), (-0.06, 0.47), (0.0, 0.56), (0.06, 0.47), (0.115, 0.32), (0.0, 0.30)], paint)
     pen.oval(0.0, 0.12, 0.085, 0.085, shaded(body, 0.6))
     pen.oval(0.0, 0.12, 0.062, 0.062, colours.tone((96, 190, 226)))
@@ -215,4 +404,10 @@ def ufo(pen: Pen, subject: Subject, colours: Palette, phase: float) -> None:
     pen.oval(0.0, 0.03, 0.44, 0.055, shaded(steel, 1.2))
     for i in range(7):
         lit = (i / 7 + phase) % 1
-        pen.oval(-0.39 + 0.13 * i, -0.035 - 0.022 * math.cos((i - 3) / 2), 0.026, 0.024, mix(shaded(steel, 0.5), colours.tone((255, 220, 120)), 1 - lit))
+        pen.oval(
+            -0.39 + 0.13 * i,
+            -0.035 - 0.022 * math.cos((i - 3) / 2),
+            0.026,
+            0.024,
+            mix(shaded(steel, 0.5), colours.tone((255, 220, 120)), 1 - lit),
+        )

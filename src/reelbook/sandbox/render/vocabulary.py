@@ -34,7 +34,7 @@ SETTINGS = _by_word(
         "beach": "shore coast seaside island harbor harbour bay",
         "lake": "river pond lagoon fjord loch stream",
         "mountains": "mountain alp alpine peak summit ridge volcano cliff hiking",
-        "meadow": "field grass grassland hill hillside countryside farm park garden pasture prairie valley lawn",
+        "meadow": "field grass grassland hill hillside countryside farm park garden pasture prairie valley lawn cornfield",
         "city": "town skyline skyscraper metropolis downtown tokyo york london paris rooftop urban",
         "street": "road alley avenue sidewalk highway lane boulevard crosswalk market",
         "space": "cosmos galaxy universe nebula orbit planet asteroid interstellar cosmic comet",
@@ -157,6 +157,11 @@ for _trait, _words in TRAITS.items():
     for _word in _words.split():
         TRAITS_BY_WORD[_word] = (*TRAITS_BY_WORD.get(_word, ()), _trait)
 
+# What needs ground under its feet or wheels.
+WALKERS = frozenset(
+    "fox dog cat horse wolf deer bear lion cow sheep rabbit elephant camel person robot car train bicycle tree".split()
+)
+
 # Where a thing is when the prompt doesn't say.
 HABITATS = {
     "fish": "underwater", "whale": "underwater", "jellyfish": "underwater", "boat": "sea", "rocket": "space",
@@ -194,5 +199,70 @@ NUMBERS = {
 }  # fmt: skip
 
 FILLERS = frozenset(
-    ["a", "an", "the", "of", "in", "on", "at", "to", "through", "over", "under", "with", "and", "or", "by", "into", "from", "across", "along", "near", "its", "his", "her", "their", "it", "is", "are", "as", "up", "down", "for", "very", "slow", "slowly", "fast", "quickly", "camera", "shot", "view", "scene", "video", "clip", "cinematic", "while", "during", "toward", "towards", "around", "between", "behind", "before", "after", "that", "this", "these", "those", "one", "there", "out", "off", "past", "beside", "above", "below"]
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "through",
+        "over",
+        "under",
+        "with",
+        "and",
+        "or",
+        "by",
+        "into",
+        "from",
+        "across",
+        "along",
+        "near",
+        "its",
+        "his",
+        "her",
+        "their",
+        "it",
+        "is",
+        "are",
+        "as",
+        "up",
+        "down",
+        "for",
+        "very",
+        "slow",
+        "slowly",
+        "fast",
+        "quickly",
+        "camera",
+        "shot",
+        "view",
+        "scene",
+        "video",
+        "clip",
+        "cinematic",
+        "while",
+        "during",
+        "toward",
+        "towards",
+        "around",
+        "between",
+        "behind",
+        "before",
+        "after",
+        "that",
+        "this",
+        "these",
+        "those",
+        "one",
+        "there",
+        "out",
+        "off",
+        "past",
+        "beside",
+        "above",
+        "below",
+    ]
 )

@@ -59,37 +59,92 @@ def weather(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
 
     if "snowfall" in words:
         white = mix((255, 255, 255), colours.sky[2], 0.22 * night_share(colours))
-        for count, size, speed, depth, behind in ((150, 1.1, 36, 0.4, True), (90, 1.9, 62, 0.9, False), (26, 3.4, 98, 1.5, False)):
+        for count, size, speed, depth, behind in (
+            (150, 1.1, 36, 0.4, True),
+            (90, 1.9, 62, 0.9, False),
+            (26, 3.4, 98, 1.5, False),
+        ):
             cover = _dots(rng, stage, count, size * unit, 0.95 if size < 3 else 0.7)
-            fields.append(Field(plain(white), cover, (side * 14 * unit * (0.6 + depth), speed * unit), 9 * unit, depth, behind))
+            fields.append(
+                Field(
+                    plain(white),
+                    cover,
+                    (side * 14 * unit * (0.6 + depth), speed * unit),
+                    9 * unit,
+                    depth,
+                    behind,
+                )
+            )
     if "rain" in words:
         tint = mix(colours.sky[3], (255, 255, 255), 0.5)
-        for count, long, speed, depth, solid, behind in ((150, 15, 560, 0.5, 0.30, True), (80, 26, 780, 1.2, 0.42, False)):
+        for count, long, speed, depth, solid, behind in (
+            (150, 15, 560, 0.5, 0.30, True),
+            (80, 26, 780, 1.2, 0.42, False),
+        ):
             slant = side * 0.16
             cover = _streaks(rng, stage, count, long * unit, slant, solid)
             fields.append(Field(plain(tint), cover, (speed * slant * unit, speed * unit), 0, depth, behind))
     if "leaves" in words or "petals" in words:
-        hues: tuple[RGB, ...] = AUTUMN if "leaves" in words else ((250, 190, 206), (255, 224, 230), (240, 150, 180))
+        hues: tuple[RGB, ...] = (
+            AUTUMN if "leaves" in words else ((250, 190, 206), (255, 224, 230), (240, 150, 180))
+        )
         for count, size, depth, behind in ((16, 3.4, 0.6, True), (11, 6.0, 1.3, False)):
             colour, cover = _flakes(rng, stage, count, size * unit, tuple(colours.lit(hue) for hue in hues))
-            fields.append(Field(colour, cover, (side * 34 * unit, (26 + 14 * depth) * unit), 16 * unit, depth, behind))
+            fields.append(
+                Field(colour, cover, (side * 34 * unit, (26 + 14 * depth) * unit), 16 * unit, depth, behind)
+            )
     if "bubbles" in words:
         for count, size, speed, depth, behind in ((34, 1.6, -30, 0.4, True), (14, 3.2, -52, 1.2, False)):
-            fields.append(Field(plain((226, 246, 250)), _rings(rng, stage, count, size * unit), (4 * unit, speed * unit), 6 * unit, depth, behind))
+            fields.append(
+                Field(
+                    plain((226, 246, 250)),
+                    _rings(rng, stage, count, size * unit),
+                    (4 * unit, speed * unit),
+                    6 * unit,
+                    depth,
+                    behind,
+                )
+            )
     if "dust" in words:
         tint = colours.lit((226, 184, 130), 0.8)
         for count, long, speed, depth in ((120, 22, 420, 0.6), (70, 40, 640, 1.2)):
-            cover = _streaks(rng, stage, count, long * unit, 9.0, 0.28)
-            fields.append(Field(plain(tint), cover, (side / gust * speed * unit, 26 * unit), 5 * unit, depth, False))
+            cover = _streaks(rng, stage, count, long * unit, 9.0, 0.55)
+            fields.append(
+                Field(plain(tint), cover, (side / gust * speed * unit, 26 * unit), 5 * unit, depth, False)
+            )
     if "fireflies" in words:
         for count, phase in ((16, 0.7), (14, 1.1)):
-            cover = _dots(rng, stage, count, 2.6 * unit, 0.95)
-            fields.append(Field(plain(colours.tone((244, 250, 130))), cover, (5 * unit, -3 * unit), 12 * unit, 0.9, False, pulse=phase))
+            cover = _dots(rng, stage, count, 4.2 * unit, 1.0)
+            fields.append(
+                Field(
+                    plain(colours.tone((244, 250, 130))),
+                    cover,
+                    (5 * unit, -3 * unit),
+                    12 * unit,
+                    0.9,
+                    False,
+                    pulse=phase,
+                )
+            )
     if "embers" in words:
-        cover = _dots(rng, stage, 44, 1.5 * unit, 0.95)
-        fields.append(Field(plain(colours.tone((255, 150, 60))), cover, (14 * unit, -58 * unit), 10 * unit, 1.0, False, pulse=1.6))
+        cover = _dots(rng, stage, 60, 2.3 * unit, 1.0)
+        fields.append(
+            Field(
+                plain(colours.tone((255, 150, 60))),
+                cover,
+                (14 * unit, -58 * unit),
+                10 * unit,
+                1.0,
+                False,
+                pulse=1.6,
+            )
+        )
     fog = _fog(rng, stage, colours, words)
-    flashes, bolts = _lightning(rng, stage) if "lightning" in words or ("storm" in words and rng.random() < 0.6) else ((), ())
+    flashes, bolts = (
+        _lightning(rng, stage)
+        if "lightning" in words or ("storm" in words and rng.random() < 0.6)
+        else ((), ())
+    )
     return Weather(tuple(fields), tuple(fog), flashes, bolts)
 
 
@@ -108,7 +163,9 @@ def fall(frame: Image.Image, conditions: Weather, view: View, seconds: float, *,
             cover = cover.point([round(value * share) for value in range(256)])
         # Leaves have colours of their own; all else is one colour, and then a frame of it is enough.
         plain = field.colour.size == frame.size
-        frame.paste(field.colour if plain else field.colour.crop((x, y, x + width, y + height)), (0, 0), cover)
+        frame.paste(
+            field.colour if plain else field.colour.crop((x, y, x + width, y + height)), (0, 0), cover
+        )
 
 
 def flash(conditions: Weather, seconds: float) -> float:
@@ -117,7 +174,9 @@ def flash(conditions: Weather, seconds: float) -> float:
     for moment in conditions.flashes:
         since = seconds - moment
         if 0 <= since < 0.6:
-            total = max(total, math.exp(-since * 9), 0.8 * math.exp(-(since - 0.18) * 8) if since >= 0.18 else 0)
+            total = max(
+                total, math.exp(-since * 9), 0.8 * math.exp(-(since - 0.18) * 8) if since >= 0.18 else 0
+            )
     return total
 
 
@@ -147,9 +206,16 @@ def _dots(rng: np.random.Generator, stage: Stage, count: int, radius: float, sol
     yy, xx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     area = stage.width * stage.height / (640 * 360 * stage.unit**2)
     for _ in range(round(count * area)):
-        x, y, r = int(rng.integers(stage.width)), int(rng.integers(stage.height)), radius * rng.uniform(0.6, 1.15)
+        x, y, r = (
+            int(rng.integers(stage.width)),
+            int(rng.integers(stage.height)),
+            radius * rng.uniform(0.6, 1.15),
+        )
         dot = np.clip(1.25 - np.hypot(xx, yy) / r, 0, 1) * solid * 255 * rng.uniform(0.6, 1)
-        rows, columns = (y + np.arange(-reach, reach + 1)) % stage.height, (x + np.arange(-reach, reach + 1)) % stage.width
+        rows, columns = (
+            (y + np.arange(-reach, reach + 1)) % stage.height,
+            (x + np.arange(-reach, reach + 1)) % stage.width,
+        )
         cover[np.ix_(rows, columns)] = np.maximum(cover[np.ix_(rows, columns)], dot)
     return _tiled(Image.fromarray(np.clip(cover, 0, 255).astype(np.uint8)))
 
@@ -161,11 +227,17 @@ def _wrapped_lines(stage: Stage, lines: list[tuple[float, float, float, float, i
     for x0, y0, x1, y1, width, value in lines:
         for dx in (-stage.width, 0, stage.width):
             for dy in (-stage.height, 0):
-                pen.line(((x0 + dx) * fine, (y0 + dy) * fine, (x1 + dx) * fine, (y1 + dy) * fine), fill=value, width=width)
+                pen.line(
+                    ((x0 + dx) * fine, (y0 + dy) * fine, (x1 + dx) * fine, (y1 + dy) * fine),
+                    fill=value,
+                    width=width,
+                )
     return _tiled(tile.reduce(fine))
 
 
-def _streaks(rng: np.random.Generator, stage: Stage, count: int, long: float, slant: float, solid: float) -> Image.Image:
+def _streaks(
+    rng: np.random.Generator, stage: Stage, count: int, long: float, slant: float, solid: float
+) -> Image.Image:
     """Thin lines along the fall: `slant` is sideways pixels for each pixel down."""
     area = stage.width * stage.height / (640 * 360 * stage.unit**2)
     steep = math.hypot(1, slant)
@@ -173,7 +245,9 @@ def _streaks(rng: np.random.Generator, stage: Stage, count: int, long: float, sl
     for _ in range(round(count * area)):
         x, y, length = rng.uniform(0, stage.width), rng.uniform(0, stage.height), long * rng.uniform(0.6, 1.2)
         value = round(255 * solid * rng.uniform(0.5, 1))
-        lines.append((x, y, x + length * slant / steep, y + length / steep, max(2, round(2.4 * stage.unit)), value))
+        lines.append(
+            (x, y, x + length * slant / steep, y + length / steep, max(2, round(2.4 * stage.unit)), value)
+        )
     return _wrapped_lines(stage, lines)
 
 
@@ -183,16 +257,27 @@ def _rings(rng: np.random.Generator, stage: Stage, count: int, radius: float) ->
     reach = math.ceil(radius * 2.2)
     yy, xx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     for _ in range(count):
-        x, y, r = int(rng.integers(stage.width)), int(rng.integers(stage.height)), radius * rng.uniform(0.5, 1.7)
+        x, y, r = (
+            int(rng.integers(stage.width)),
+            int(rng.integers(stage.height)),
+            radius * rng.uniform(0.5, 1.7),
+        )
         rim = np.clip(1 - np.abs(np.hypot(xx, yy) - r) / 0.9, 0, 1) * 190
         glint = np.clip(1 - np.hypot(xx + r * 0.35, yy + r * 0.35) / max(r * 0.3, 0.8), 0, 1) * 220
         body = np.where(np.hypot(xx, yy) < r, 34, 0)
-        rows, columns = (y + np.arange(-reach, reach + 1)) % stage.height, (x + np.arange(-reach, reach + 1)) % stage.width
-        cover[np.ix_(rows, columns)] = np.maximum(cover[np.ix_(rows, columns)], np.maximum(np.maximum(rim, glint), body))
+        rows, columns = (
+            (y + np.arange(-reach, reach + 1)) % stage.height,
+            (x + np.arange(-reach, reach + 1)) % stage.width,
+        )
+        cover[np.ix_(rows, columns)] = np.maximum(
+            cover[np.ix_(rows, columns)], np.maximum(np.maximum(rim, glint), body)
+        )
     return _tiled(Image.fromarray(cover.astype(np.uint8)))
 
 
-def _flakes(rng: np.random.Generator, stage: Stage, count: int, size: float, hues: tuple[RGB, ...]) -> tuple[Image.Image, Image.Image]:
+def _flakes(
+    rng: np.random.Generator, stage: Stage, count: int, size: float, hues: tuple[RGB, ...]
+) -> tuple[Image.Image, Image.Image]:
     """Leaves or petals, each turned its own way."""
     colour = Image.new("RGB", (stage.width, stage.height), hues[0])
     cover = Image.new("L", colour.size, 0)
@@ -227,7 +312,9 @@ def _fog(rng: np.random.Generator, stage: Stage, colours: Palette, words: frozen
     return layers
 
 
-def _lightning(rng: np.random.Generator, stage: Stage) -> tuple[tuple[float, ...], tuple[tuple[tuple[float, float], ...], ...]]:
+def _lightning(
+    rng: np.random.Generator, stage: Stage
+) -> tuple[tuple[float, ...], tuple[tuple[tuple[float, float], ...], ...]]:
     moments = tuple(0.45 + 1.7 * i + rng.uniform(0, 0.7) for i in range(6))
     bolts = []
     for _ in moments:

@@ -106,7 +106,14 @@ def _forms(word: str) -> list[str]:
     return forms
 
 
-_MEN = {"men": "man", "women": "woman", "children": "child", "people": "person", "geese": "goose", "wolves": "wolf"}
+_MEN = {
+    "men": "man",
+    "women": "woman",
+    "children": "child",
+    "people": "person",
+    "geese": "goose",
+    "wolves": "wolf",
+}
 
 
 def _without_negated(tokens: list[str]) -> list[str]:
@@ -138,12 +145,15 @@ _SETTING_ORDER = (
 
 
 def _setting(settings: list[str], subjects: tuple[Subject, ...], mood: str | None, outside: bool) -> str:
+    walks = any(subject.kind in known.WALKERS for subject in subjects)
     for name in _SETTING_ORDER:
         if name in settings and not (name == "abstract" and len(settings) > 1):
-            return name
+            return "beach" if name == "sea" and walks else name
     for subject in subjects:
         if subject.kind != "orb":
-            return known.HABITATS.get(subject.kind, "meadow")
+            place = known.HABITATS.get(subject.kind, "meadow")
+            # "A rocket at dawn" starts from the ground: there is no dawn in space.
+            return "meadow" if place == "space" and outside else place
     if mood in ("neon", "noir"):
         return "city"
     return "mountains" if outside else "abstract"
@@ -164,7 +174,9 @@ def _usual_time(setting: str, weather: set[str], mood: str | None) -> str:
 def _implied(weather: set[str], setting: str, season: str | None, tokens: list[str]) -> set[str]:
     implied = set(weather)
     calm_sky = implied & {"clear", "rain", "storm", "fog", "stars", "aurora"}
-    if (setting == "snow" or (season == "winter" and setting in ("forest", "mountains", "city"))) and not calm_sky:
+    if (
+        setting == "snow" or (season == "winter" and setting in ("forest", "mountains", "city"))
+    ) and not calm_sky:
         implied.add("snowfall")
     if "snow" in tokens and setting != "snow" and not implied & {"rain"}:
         implied.add("snowfall")
@@ -199,7 +211,9 @@ def _subjects(tokens: list[str]) -> tuple[Subject, ...]:
         size = 1.35 if "big" in traits else 0.72 if traits & {"small", "young"} else 1.0
         if not any(kind == other.kind for other in found):
             found.append(
-                Subject(kind, (colours or own or [None])[-1], _count(token, word, before), size, frozenset(traits))
+                Subject(
+                    kind, (colours or own or [None])[-1], _count(token, word, before), size, frozenset(traits)
+                )
             )
         since = i + 1
     return tuple(found[:2])
@@ -231,20 +245,42 @@ def _tints(tokens: list[str]) -> tuple[RGB | None, RGB | None]:
     return sky, ground
 
 
-_SIDE = {"left": -1, "right": 1, "up": 1, "down": -1, "in": 1, "out": -1, "forward": 1, "back": -1, "away": -1}
-_SIDE |= {"upward": 1, "upwards": 1, "downward": -1, "downwards": -1, "leftwards": -1, "rightwards": 1, "closer": 1}
+_SIDE = {
+    "left": -1,
+    "right": 1,
+    "up": 1,
+    "down": -1,
+    "in": 1,
+    "out": -1,
+    "forward": 1,
+    "back": -1,
+    "away": -1,
+}
+_SIDE |= {
+    "upward": 1,
+    "upwards": 1,
+    "downward": -1,
+    "downwards": -1,
+    "leftwards": -1,
+    "rightwards": 1,
+    "closer": 1,
+}
 _HOW = r"\b(?:(?:slow|slowly|gentle|gently|quick|fast|smooth|camera)\s+)*"
 _TWIRL = r"(?:\s+(?:slowly|slow|gently|gentle|quickly|fast|smoothly|the|to|towards|camera|shot))*\s+"
 _MOVES = {
     "pan": re.compile(rf"{_HOW}(?:pan|pans|panning|track|tracks|tracking|truck){_TWIRL}(left|right)\b"),
-    "tilt": re.compile(rf"{_HOW}(?:tilt|tilts|tilting|crane|pedestal){_TWIRL}(up|down|upwards?|downwards?)\b"),
+    "tilt": re.compile(
+        rf"{_HOW}(?:tilt|tilts|tilting|crane|pedestal){_TWIRL}(up|down|upwards?|downwards?)\b"
+    ),
     "dolly": re.compile(
         rf"{_HOW}(?:zoom|zooms|zooming|dolly|dollies|dollying|push|pushes|pull|pulls|move|moves){_TWIRL}"
         r"(in|out|closer|back|forward|away)\b"
     ),
 }
 _PLAIN_MOVES = {
-    "orbit": re.compile(r"\b(orbit|orbits|orbiting|arc shot|circling|360)\b(?=.*\b(camera|shot|around)\b|\s*$|,)"),
+    "orbit": re.compile(
+        r"\b(orbit|orbits|orbiting|arc shot|circling|360)\b(?=.*\b(camera|shot|around)\b|\s*$|,)"
+    ),
     "handheld": re.compile(r"\b(hand-?held|shaky|documentary|found footage)\b"),
     "static": re.compile(r"\b(static|still|locked|fixed|tripod)\b(?:\s+(?:camera|shot|frame))?"),
 }

@@ -1,0 +1,96 @@
+"""`reelbook lab`: a real JupyterLab on the lessons, and no way from it to a live service."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+from cli.conftest import Run
+from cli.doubles import WAIT_SECONDS, start
+from support.raw_server import RawServer
+
+from reelbook.cli import lab
+from reelbook.sandbox import server
+
+
+def test_jupyterlab_opens_on_the_first_lesson_and_never_sees_a_key(
+    home: Path, folder: Path, live: RawServer
+) -> None:
+    """It serves the copied lesson over HTTP, its kernels find the sandbox and no key, Ctrl-C ends it all."""
+    own = {f"JUPYTER_{what}_DIR": str(home / what) for what in ("CONFIG", "DATA", "RUNTIME")}
+    process = start("lab", "--no-browser", cwd=folder, stderr=subprocess.STDOUT, **own)
+    try:
+        said, page = _address(process)
+        token = httpx.URL(page).params["token"]
+        assert httpx.URL(page).path == "/lab/tree/01-first-video.ipynb"
+        with httpx.Client(base_url=page, params={"token": token}, trust_env=False) as http:
+            assert http.get(page).status_code == 200
+            lesson = http.get("/api/contents/01-first-video.ipynb").json()
+        assert lesson["content"]["cells"][0]["source"].startswith("# Your first clip")
+        assert (folder / "reelbook-lessons" / "02-from-an-image.ipynb").exists()
+        sandbox = server.find(home)
+        assert sandbox is not None
+        assert sandbox.url in said
+        jupyter = [
+            child for child in psutil.Process(process.pid).children() if "jupyterlab" in child.cmdline()
+        ]
+        [seen] = [child.environ() for child in jupyter]
+        assert [name for name in seen if name.startswith("REELBOOK_")] == ["REELBOOK_HOME"]
+        assert "sk-planted" not in json.dumps(seen) + said
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 0, rest
+    assert not any(child.is_running() for child in jupyter)
+    assert live.seen == []
+
+
+def test_a_kernel_s_environment_has_no_way_to_a_live_service(tmp_path: Path) -> None:
+    """Keys, addresses and ids are gone, the system's keyring answers nothing, the rest is as it was."""
+    names = ("API_KEY", "BASE_URL", "MCP_URL", "USER_ID", "HOME")
+    given = {f"REELBOOK_{name}": "x" for name in names} | {"PATH": "/bin"}
+    assert lab.environment(given, tmp_path) == {
+        "PATH": "/bin",
+        "REELBOOK_HOME": str(tmp_path),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+    }
+
+
+def test_without_jupyterlab_the_install_command_is_said(
+    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is copied or started, and the way to get it is named."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    result = run("lab")
+    assert (result.exit_code, 'pip install "reelbook[lab]"' in result.stderr) == (1, True)
+    assert list(folder.iterdir()) == []
+    assert not home.exists()
+
+
+def test_a_worked_in_lesson_is_named_as_kept(
+    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person learns that their copy was left alone."""
+    monkeypatch.setattr(lab, "_run", lambda command, environment: 0)
+    (folder / "mine").mkdir()
+    (folder / "mine" / "01-first-video.ipynb").write_text("my work")
+    result = run("lab", "mine")
+    assert result.exit_code == 0, result.output
+    assert "Kept as they are: 01-first-video.ipynb." in result.stdout
+
+
+def _address(process: subprocess.Popen[str]) -> tuple[str, str]:
+    assert process.stdout is not None
+    said = ""
+    for line in process.stdout:
+        said += line
+        if found := re.search(r"http://127\.0\.0\.1:\d+/lab\S+token=\w+", line):
+            return said, found[0]
+    raise AssertionError(said)

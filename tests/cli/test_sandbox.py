@@ -1,0 +1,88 @@
+"""`reelbook sandbox`: served in the foreground, asked about, and stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from cli.doubles import WAIT_SECONDS, start
+
+from reelbook.sandbox import server, serving
+from reelbook.sandbox.handle import Sandbox
+
+
+def test_status_and_stop_where_none_runs(run: Run, home: Path) -> None:
+    """That no sandbox runs is an answer, and nothing is started for it."""
+    assert run("sandbox", "status").stdout.startswith("No sandbox runs.")
+    assert run("sandbox", "stop").stdout == "No sandbox runs.\n"
+    assert server.find(home) is None
+
+
+def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox) -> None:
+    """Address, pace, jobs and balance of the running sandbox, and never its key."""
+    sandbox.set_pace("lifelike")
+    result = run("sandbox", "status")
+    assert result.exit_code == 0
+    for words in (sandbox.url, "Pace: lifelike.", "Jobs under way: 0.", "Balance: $25.00."):
+        assert words in result.stdout
+    assert sandbox.api_key.reveal() not in result.output
+
+
+def test_served_in_the_foreground_until_ctrl_c(run: Run, home: Path, folder: Path) -> None:
+    """It says where it is, takes its settings, is found by a session's home, and ends cleanly."""
+    process = start("sandbox", "serve", "--pace", "3", "--balance", "1.5", cwd=folder)
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    running = server.find(home)
+    assert running is not None
+    assert first == f"The sandbox serves at {running.url}\n"
+    state = running.state()
+    assert (state["pace"], state["balance_usd"]) == (3.0, 1.5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=WAIT_SECONDS)
+    assert (process.returncode, stderr) == (0, "")
+    assert running.api_key.reveal() not in first + stdout
+    assert server.find(home) is None
+
+
+def test_stop_ends_the_sandbox_of_this_home(run: Run, home: Path) -> None:
+    """A sandbox that a session started is ended by name of its home."""
+    server.ensure(home)
+    assert run("sandbox", "stop", "--home", str(home)).stdout == "Stopped.\n"
+    assert server.find(home) is None
+
+
+def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said on the command line is what is served."""
+    served = {}
+    monkeypatch.setattr(serving, "serve", lambda home, **options: served.update(home=home, **options))
+    words = "--host 0.0.0.0 --port 4000 --idle-minutes 2 --workers 3 --rate-limit 20 --dask tcp://a:1"
+    assert run("sandbox", "serve", "--pace", "at once", *words.split()).exit_code == 0
+    assert json.loads(json.dumps(served, default=str)) == {
+        "home": str(home),
+        "host": "0.0.0.0",
+        "port": 4000,
+        "pace": "at once",
+        "idle_minutes": 2,
+        "workers": 3,
+        "rate_limit": 20,
+        "balance_usd": None,
+        "dask": "tcp://a:1",
+    }
+
+
+def test_an_unknown_pace_is_bad_usage(run: Run, home: Path) -> None:
+    """A pace that is none is refused with those there are."""
+    result = run("sandbox", "serve", "--pace", "hasty")
+    assert (result.exit_code, "brisk" in result.stderr) == (2, True)
+    assert not home.exists()
+
+
+def test_a_second_one_in_the_same_home_is_refused(run: Run, sandbox: Sandbox) -> None:
+    """Serving where one runs already ends in 1 and leaves the first alone."""
+    result = run("sandbox", "serve")
+    assert (result.exit_code, sandbox.url in result.stderr) == (1, True)
+    assert sandbox.state()["jobs_under_way"] == 0
