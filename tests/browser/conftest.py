@@ -18,14 +18,6 @@ from reelbook.sandbox import server
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.browser)
-
 
 @pytest.fixture(scope="package")
 def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:

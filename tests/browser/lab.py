@@ -104,10 +104,12 @@ class Notebook:
         self.file.write_text(json.dumps(_EMPTY))
         self.url = f"{url}/doc/workspaces/{name}/tree/{name}.ipynb"
         page.goto(f"{self.url}?reset")
-        page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.context?.isReady", timeout=60_000)
-        page.wait_for_function(
-            "jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'", timeout=60_000
-        )
+        self._until_ready()
+
+    def reload(self) -> None:
+        """Loads the page anew; the kernel goes on."""
+        self.page.goto(self.url)
+        self._until_ready()
 
     def run(self, code: str) -> Locator:
         """Runs `code` in a new cell at the end and waits for it; returns the cell."""
@@ -149,6 +151,15 @@ class Notebook:
         saved: dict[str, Any] = json.loads(self.file.read_text())
         return saved
 
+    def _until_ready(self) -> None:
+        self.page.wait_for_function(
+            "window.jupyterapp?.shell?.currentWidget?.context?.isReady", timeout=60 * SECONDS
+        )
+        self.page.wait_for_function(
+            "jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'",
+            timeout=60 * SECONDS,
+        )
+
 
 SECONDS = 1000
 PLAYS = """(card) => {
@@ -174,4 +185,5 @@ def shown(cell: Locator, selector: str = ".rb") -> Locator:
     """The panel's part that `selector` names, once the cell shows it."""
     panel = cell.locator(selector).first
     panel.wait_for(timeout=20 * SECONDS)
+    panel.scroll_into_view_if_needed()  # a clip is loaded when it is seen
     return panel

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from browser.lab import PLAYS, Notebook, shown, until
 
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
 
 def test_the_saved_notebook_shows_the_finished_clip_and_stays_small(notebook: Notebook) -> None:
     """The still form of a card shown while it ran is the finished one: poster, figures, cost."""

@@ -8,11 +8,14 @@ import re
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+import pytest
 from browser.lab import PLAYS, SECONDS, Notebook, says, shown, until
 from PIL import Image
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 PROMPT = "a red fox runs through snow at night, slow pan left"
 
@@ -287,7 +290,36 @@ def test_a_codec_that_the_browser_cannot_show_is_named(notebook: Notebook) -> No
         "    file.mux(stream.encode())\n"
         "rb.Player('old.mp4')"
     )
+    shown(cell, ".rb-card")
     says(cell, "This browser can't show the clip's codec (mpeg4).")
+
+
+def test_where_no_update_comes_by_itself_the_page_asks(notebook: Notebook) -> None:
+    """As in Colab, where no thread's message shows: the page's questions alone bring the card to its end."""
+    cell = notebook.run(
+        "job16 = session.text_to_video('a train', duration_seconds=1)\n"
+        "card16 = rb.JobCard(job16)\ncard16._live.close()\ncard16.asks = True\ncard16"
+    )
+    card = shown(cell, ".rb-card")
+    until(card, "(card) => Number(card.querySelector('.rb-bar').getAttribute('aria-valuenow')) > 0")
+    until(card, PLAYS)
+
+
+def test_a_reloaded_page_finds_its_panels_again(notebook: Notebook) -> None:
+    """The kernel lives, so the form holds what was typed and the clip plays again."""
+    cell = notebook.run(
+        "studio17 = rb.Studio(session)\n"
+        "studio17.card.job = next(job for job in session.jobs() if job.clip)\nstudio17"
+    )
+    shown(cell, ".rb-form")
+    cell.get_by_label("Prompt").fill("typed before")
+    cell.get_by_label("Prompt").blur()
+    until(shown(cell, ".rb-card"), PLAYS)
+    assert notebook.value("studio17.form.prompt") == "typed before"
+    notebook.save()
+    notebook.reload()
+    until(shown(cell, ".rb-card"), PLAYS)
+    assert cell.get_by_label("Prompt").input_value() == "typed before"
 
 
 def test_a_lost_kernel_leaves_the_poster_and_says_what_to_do(notebook: Notebook) -> None:

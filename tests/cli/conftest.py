@@ -42,8 +42,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs `reelbook …` in this process, asking often; nobody sits at its terminal."""
-    monkeypatch.setattr(polling, "FIRST_ASKS_SECONDS", (0.05,) * 20)
+    """Runs `reelbook …` in this process, asking soon; nobody sits at its terminal."""
+    monkeypatch.setattr(polling, "FIRST_ASKS_SECONDS", (0.05, 0.5, 1.0, 1.0, 1.0, 1.0))
 
     def run(*words: str) -> Result:
         return CliRunner().invoke(app, list(words))

@@ -1,4 +1,4 @@
-"""What the terminal's tests stand on: small real clips that are there at once, and the command as a process."""
+"""What the terminal's tests stand on: small clips that are there at once, and the command as a process."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import signal
 import subprocess
@@ -30,9 +31,11 @@ def test_jupyterlab_opens_on_the_first_lesson_and_never_sees_a_key(
         said, page = _address(process)
         token = httpx.URL(page).params["token"]
         assert httpx.URL(page).path == "/lab/tree/01-first-video.ipynb"
-        with httpx.Client(base_url=page, params={"token": token}, trust_env=False) as http:
-            assert http.get(page).status_code == 200
-            lesson = http.get("/api/contents/01-first-video.ipynb").json()
+        with httpx.Client(params={"token": token}, trust_env=False) as http:
+            shown = http.get(page)
+            assert shown.status_code == 200
+            assert lab.ANNOUNCEMENTS in shown.text
+            lesson = http.get(httpx.URL(page).join("/api/contents/01-first-video.ipynb")).json()
         assert lesson["content"]["cells"][0]["source"].startswith("# Your first clip")
         assert (folder / "reelbook-lessons" / "02-from-an-image.ipynb").exists()
         sandbox = server.find(home)
@@ -56,8 +59,10 @@ def test_a_kernel_s_environment_has_no_way_to_a_live_service(tmp_path: Path) -> 
     """Keys, addresses and ids are gone, the system's keyring answers nothing, the rest is as it was."""
     names = ("API_KEY", "BASE_URL", "MCP_URL", "USER_ID", "HOME")
     given = {f"REELBOOK_{name}": "x" for name in names} | {"PATH": "/bin"}
+    given["JUPYTER_CONFIG_PATH"] = "/theirs"
     assert lab.environment(given, tmp_path) == {
         "PATH": "/bin",
+        "JUPYTER_CONFIG_PATH": f"{tmp_path / 'jupyter'}{os.pathsep}/theirs",
         "REELBOOK_HOME": str(tmp_path),
         "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
     }

@@ -57,7 +57,7 @@ def test_stop_ends_the_sandbox_of_this_home(run: Run, home: Path) -> None:
 
 def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is said on the command line is what is served."""
-    served = {}
+    served: dict[str, object] = {}
     monkeypatch.setattr(serving, "serve", lambda home, **options: served.update(home=home, **options))
     words = "--host 0.0.0.0 --port 4000 --idle-minutes 2 --workers 3 --rate-limit 20 --dask tcp://a:1"
     assert run("sandbox", "serve", "--pace", "at once", *words.split()).exit_code == 0

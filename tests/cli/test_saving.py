@@ -25,7 +25,7 @@ def clip(tmp_path: Path) -> Path:
 def test_a_file_that_is_there_is_refused(folder: Path) -> None:
     """Without --force a person's file is safe, and they learn it before anything is sent."""
     (folder / "fox.mp4").write_bytes(b"mine")
-    with pytest.raises(InvalidInput, match="fox.mp4 is there already"):
+    with pytest.raises(InvalidInput, match=r"fox\.mp4 is there already"):
         Target.checked(Path("fox.mp4"), "a.mp4", force=False)
 
 

@@ -178,6 +178,14 @@ async def test_a_server_that_brings_nothing_is_given_up_and_the_part_kept(mp4: b
     assert path.read_bytes() == mp4
 
 
+async def test_a_folder_that_cant_be_written_is_said(mp4: bytes, tmp_path: Path) -> None:
+    """A disk's trouble is a download's error, with what is safe."""
+    (tmp_path / "file").write_text("in the way")
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+        with pytest.raises(DownloadFailed, match="still lies at the service"):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "file" / "clip.mp4")
+
+
 async def test_a_file_that_is_there_is_not_fetched_again(mp4: bytes, tmp_path: Path) -> None:
     """A clip on the disk costs no request."""
     (tmp_path / "clip.mp4").write_bytes(mp4)

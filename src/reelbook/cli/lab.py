@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -16,6 +17,9 @@ import typer
 from .. import settings
 from ..errors import ReelbookError
 from .options import Home
+
+JUPYTER = "jupyter"
+ANNOUNCEMENTS = "@jupyterlab/apputils-extension:announcements"
 
 
 def lab(
@@ -44,11 +48,12 @@ def lab(
     kept = lessons.copy(shipped, folder)
     home = settings.home(home)
     sandbox = server.ensure(home)
+    _quiet(home)
     typer.echo(f"The lessons are in {folder}")
     if kept:
         names = ", ".join(theirs.name for theirs in kept)
         typer.echo(f"Kept as they are: {names}. To start one afresh, rename it and run this again.")
-    typer.echo(f"The sandbox runs at {sandbox.url}. No clip costs money here.")
+    typer.echo(f"The sandbox runs at {sandbox.url}. The lessons' clips come from it and cost nothing.")
     command = _command(folder / shipped[0].name, port=port, browser=not no_browser)
     raise typer.Exit(_run(command, environment(os.environ, home)))
 
@@ -56,8 +61,20 @@ def lab(
 def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
     """The environment of JupyterLab and its kernels: `base` without a way to a live service."""
     kept = {name: value for name, value in base.items() if not name.startswith("REELBOOK_")}
-    # A key in the system's keyring would be found by a bare connect() in a cell.
-    return kept | {settings.HOME: str(home), "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
+    config_path = [str(home / JUPYTER), *filter(None, [base.get("JUPYTER_CONFIG_PATH")])]
+    return kept | {
+        settings.HOME: str(home),
+        # A key in the system's keyring would be found by a bare connect() in a cell.
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(config_path),
+    }
+
+
+def _quiet(home: Path) -> None:
+    """Keep JupyterLab from asking about its news and from looking for updates, in our folder only."""
+    page = home / JUPYTER / "labconfig" / "page_config.json"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(json.dumps({"disabledExtensions": {ANNOUNCEMENTS: True}}))
 
 
 def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
@@ -67,9 +84,7 @@ def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
         "jupyterlab",
         f"--ServerApp.root_dir={lesson.parent}",
         f"--LabApp.default_url=/lab/tree/{lesson.name}",
-        # No question about news, no request to the network, no second question at Ctrl-C, no page of log.
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        # No second question at Ctrl-C, and no page of log.
         "--ServerApp.answer_yes=True",
         "--Application.log_level=WARN",
     ]

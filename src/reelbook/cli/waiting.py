@@ -121,6 +121,7 @@ class _Said:
         if job.request_id != self._id:
             self._id = job.request_id
             self._say(f"The job's id: {self._id}")
-        if view.error is not None and view.error != self._error:
+        # The error that ends the waiting is said at the end, by whoever asked.
+        if view.watched and view.error is not None and view.error != self._error:
             self._say(view.error)
         self._error = view.error

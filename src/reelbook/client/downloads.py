@@ -22,7 +22,7 @@ from urllib.parse import urljoin, urlsplit
 
 from filelock import AsyncFileLock
 
-from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, NotAVideo
+from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, NotAVideo, ReelbookError
 from . import retries
 from .answers import Reply
 from .transport import Transport
@@ -58,13 +58,21 @@ async def download(
     rng = rng or random.Random()  # noqa: S311 - jitter, no secret
     if urlsplit(url).scheme not in ("http", "https"):
         raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    # Two kernels may want the same clip: the second waits, and finds it done or goes on.
-    async with AsyncFileLock(_lock_path(path), thread_local=False):
-        if not path.exists():
-            await _fetch_all(transport, url, part, report, rng)
-            await _accept(part, path, check or _must_play)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Two kernels may want the same clip: the second waits, and finds it done or goes on.
+        async with AsyncFileLock(_lock_path(path), thread_local=False):
+            if not path.exists():
+                await _fetch_all(transport, url, part, report, rng)
+                await _accept(part, path, check or _must_play)
+    except ReelbookError:
+        raise
+    except OSError as disk:
+        raise DownloadFailed(
+            f"The clip couldn't be written to {path.parent}: {disk.strerror or disk}. It still lies at the "
+            "service; make room or choose another folder, and fetch it again."
+        ) from disk
     return path
 
 

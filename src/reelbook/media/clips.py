@@ -62,6 +62,7 @@ def probe(path: ClipPath) -> ClipInfo:
     `NotAVideo` if it can't be opened, has no video in it, or is damaged.
     """
     with _open(path) as (container, stream):
+        tick = _tick(stream)
         first = next(_decoded(container, stream), None)
         if first is None:
             raise NotAVideo(f"{_name(path)} holds no frame that can be decoded.")
@@ -74,15 +75,15 @@ def probe(path: ClipPath) -> ClipInfo:
             if packet.is_corrupt:
                 raise NotAVideo(f"{_name(path)} is cut off: it ends in the middle of a frame.")
             packets += 1
-            end = max(end, float(((packet.pts or 0) + (packet.duration or 0)) * stream.time_base))
+            end = max(end, ((packet.pts or 0) + (packet.duration or 0)) * tick)
         if packets < stream.frames:
             raise NotAVideo(f"{_name(path)} is cut off: {packets} of its {stream.frames} frames are there.")
         rate = float(stream.average_rate or stream.guessed_rate or 0) or 1.0
-        duration = float(stream.duration * stream.time_base) if stream.duration else end
-        last = None
+        duration = stream.duration * tick if stream.duration else end
+        last: VideoFrame | None = None
         container.seek(_ticks(stream, max(0.0, end - 1 / rate)), stream=stream)
-        for last in _decoded(container, stream):
-            pass
+        for coming in _decoded(container, stream):
+            last = coming
         if last is None or last.time is None or last.time < end - max(0.25, 3 / rate):
             raise NotAVideo(f"{_name(path)} can't be decoded to its end.")
         upright = (first.height, first.width) if first.rotation % 180 else (first.width, first.height)
@@ -203,12 +204,17 @@ def _name(path: ClipPath) -> str:
 
 
 def _ticks(stream: VideoStream, seconds: float) -> int:
-    return int(seconds / float(stream.time_base)) if stream.time_base else 0
+    return round(seconds / _tick(stream))
+
+
+def _tick(stream: VideoStream) -> float:
+    """The unit of the stream's times, in seconds."""
+    return float(stream.time_base or 1)
 
 
 def _length(container: InputContainer, stream: VideoStream) -> float:
-    if stream.duration and stream.time_base:
-        return float(stream.duration * stream.time_base)
+    if stream.duration:
+        return stream.duration * _tick(stream)
     return (container.duration or 0) / av.time_base
 
 
@@ -227,14 +233,11 @@ def _frame_at(container: InputContainer, stream: VideoStream, seconds: float, pa
 
 
 def _picture(decoded: VideoFrame, *, height: int | None = None) -> Image.Image:
-    if height is None:
-        picture = decoded.to_image()
-    else:
-        sideways = decoded.rotation % 180 != 0
-        scale = height / (decoded.width if sideways else decoded.height)
-        picture = decoded.to_image(
-            width=max(1, round(decoded.width * scale)), height=max(1, round(decoded.height * scale))
-        )
+    scale = 1.0
+    if height is not None:
+        scale = height / (decoded.width if decoded.rotation % 180 else decoded.height)
+    size = {"width": max(1, round(decoded.width * scale)), "height": max(1, round(decoded.height * scale))}
+    picture: Image.Image = decoded.to_image(**size)  # type: ignore[no-untyped-call] # PyAV leaves its keywords untyped
     return picture.rotate(decoded.rotation, expand=True) if decoded.rotation else picture
 
 

@@ -41,9 +41,9 @@ class PreparedImage:
 def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = 10_000_000) -> PreparedImage:
     """Make `image` a JPEG or PNG that the service takes (interface, POST …/image-to-video, part `image`).
 
-    A JPEG or PNG that is fine already passes byte for byte. Otherwise it is turned upright, brought to sRGB, rid
-    of all metadata, shrunk to `max_side` pixels and `max_bytes` bytes, and saved as PNG if it was one or is
-    transparent, else as JPEG. Raises `InvalidImage`.
+    A JPEG or PNG that is fine already passes unchanged. Otherwise it is turned upright, brought to sRGB, rid
+    of all metadata, shrunk to `max_side` pixels and `max_bytes` bytes, and saved as PNG if it was one or has
+    clear parts, else as JPEG. Raises `InvalidImage`.
     """
     source = opened(image)
     with quietly():
@@ -69,7 +69,7 @@ def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = 10_000
 
 
 def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_000) -> bytes:
-    """A small upright JPEG of `image` for previews, at most `max_bytes` bytes; transparent parts become white."""
+    """A small upright JPEG of `image` for previews, of at most `max_bytes`; clear parts become white."""
     source = opened(image)
     with quietly():
         picture, _ = _upright(source.picture)
@@ -142,11 +142,15 @@ def _only_the_picture_png(data: bytes) -> bool:
     return False
 
 
+# Every TIFF has tags of its own, which say how it is stored; only these tell of a camera.
+_CAMERA = {ExifTags.Base.Make, ExifTags.Base.Model, ExifTags.Base.DateTime, ExifTags.IFD.Exif}
+
+
 def _hidden_data(source: Opened) -> list[str]:
     picture = source.picture
     try:
         exif = picture.getexif()
-        tags = set(exif) - {ExifTags.Base.Orientation}
+        tags = set(exif) & _CAMERA if source.format == "TIFF" else set(exif) - {ExifTags.Base.Orientation}
         located = bool(exif.get_ifd(ExifTags.IFD.GPSInfo))
     except Exception:  # broken EXIF is dropped with the rest
         tags, located = {0}, False
@@ -181,7 +185,7 @@ def _upright(picture: Image.Image) -> tuple[Image.Image, list[str]]:
 
 
 def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
-    """The picture as a fresh L, RGB or (only if it is really transparent) RGBA one in sRGB, with nothing else."""
+    """The picture as a fresh L, RGB or (if really transparent) RGBA one in sRGB, with nothing else."""
     notes: list[str] = []
     icc = picture.info.get("icc_profile")
     if picture.mode.startswith(("I", "F")):
@@ -250,7 +254,7 @@ def _saved(
     max_bytes: int,
     qualities: tuple[int, ...] = (93, 85, 75),
 ) -> tuple[bytes, Literal["JPEG", "PNG"], Image.Image, bool]:
-    """The picture in at most `max_bytes`: first at lower quality, then smaller. Says whether detail was lost."""
+    """The picture in at most `max_bytes`: at lower quality, else smaller. Says whether detail was lost."""
     lossier = False
     while True:
         if kind == "PNG":

@@ -1,4 +1,4 @@
-"""Whatever a person hands over as an image, opened as one decoded picture; said in plain words where it can't be.
+"""Whatever a person hands over as an image, opened as one decoded picture; plain words where it can't be.
 
 What becomes of the picture is for `images`.
 """
@@ -43,8 +43,9 @@ class Opened:
 def opened(image: ImageSource) -> Opened:
     """Open and decode `image`; the caller's object is left as it was.
 
-    A file object is read from where it stands and not closed. Of a moving picture the first frame is taken (of a
-    PIL image, the frame it is at). Raises `InvalidImage` saying what is wrong, or what the file seems to be.
+    A file object is read from where it stands and not closed. Of a moving picture the first frame is taken
+    (of a PIL image, the frame it is at). Raises `InvalidImage` saying what is wrong, or what the file seems
+    to be.
     """
     if isinstance(image, Image.Image):
         return _from_pillow(image)
@@ -52,10 +53,10 @@ def opened(image: ImageSource) -> Opened:
         return _decoded(bytes(image))
     if isinstance(image, str | os.PathLike):
         return _decoded(_file(image))
-    if hasattr(image, "read"):
-        return _decoded(_stream(image))
     if hasattr(image, "__array_interface__"):
         return Opened(_from_array(image), None, "")
+    if hasattr(image, "read"):
+        return _decoded(_stream(image))
     raise InvalidImage(
         f"A {type(image).__name__} is no image. Give a path, bytes, a file, a PIL image or a numpy array."
     )
@@ -154,7 +155,8 @@ def _from_array(image: Any) -> Image.Image:
             " Its channels stand first: use array.transpose(1, 2, 0)." if _channels_first(array.shape) else ""
         )
         raise InvalidImage(
-            f"An array of {shape} is no picture. It must be height × width, or height × width × 1, 3 or 4.{hint}"
+            f"An array of {shape} is no picture. "
+            f"It must be height × width, with 1, 3 or 4 channels or none.{hint}"
         )
     if array.shape[0] < 1 or array.shape[1] < 1:
         raise InvalidImage("The image is empty: it has no pixels.")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..media.images import ImageSource, PreparedImage
     from ..sandbox.handle import Sandbox
 
+SPARED_REQUESTS = 3
+
 T = TypeVar("T")
 Service = Literal["sandbox", "live"]
 
@@ -261,11 +263,13 @@ class Session:
 
     async def _ask_balance(self, pause_seconds: float = 0.0) -> None:
         await asyncio.sleep(pause_seconds)
+        while pause_seconds and self.facts.requests_left < SPARED_REQUESTS:
+            await asyncio.sleep(1.0)  # a figure beside the work; the work needs the last requests more
         try:
             await self._reach()
             self._heard_balance((await self._client.balance(background=True)).balance_usd)
         except ReelbookError:
-            return  # it is a figure beside the work; the next change of money asks again
+            return  # the next change of money asks again
         finally:
             self._tell(None)
 

@@ -51,7 +51,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         only_known(self, traits)
-        self.form = PromptForm(session, layout=ipywidgets.Layout(flex="1 1 380px"))
+        self.form = PromptForm(session, layout=ipywidgets.Layout(flex="1 1 400px"))
         self.session = self.form.session
         self.card = JobCard(layout=ipywidgets.Layout(flex="999 1 400px"))
         self.line = StatusLine(self.session)

@@ -1,6 +1,7 @@
 """From a prompt or a still image to a real MP4: a pure function, run in worker processes.
 
-`words` reads the prompt, `film` draws text-to-video, `motion` moves a person's image, `encode` makes the file.
+`words` reads the prompt, `film` draws text-to-video, `motion` moves a person's image, `encode` makes the
+file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ SIZES = {"16:9": (640, 360), "9:16": (360, 640), "1:1": (480, 480)}
 
 @dataclass(frozen=True)
 class Spec:
-    """What to draw. The same spec always gives the same frames. `image` (JPEG or PNG bytes) is moved if given."""
+    """What to draw; the same spec gives the same frames. `image` (JPEG or PNG bytes) is moved if given."""
 
     prompt: str
     seconds: int
@@ -33,8 +34,8 @@ class Rendered:
 def render(spec: Spec) -> Rendered:
     """Draw and encode `spec`.
 
-    With an image the clip takes the shape nearest to the picture's own, whatever `aspect_ratio` says. Raises what
-    Pillow raises for an image that can't be read.
+    With an image the clip takes the shape nearest to the picture's own, whatever `aspect_ratio` says. Raises
+    what Pillow raises for an image that can't be read.
     """
     # Imported here: whoever only names a job must not load the drawing libraries.
     from reelbook.sandbox.render import encode, film, motion

@@ -16,7 +16,8 @@ from reelbook.sandbox.render.shapes import Strip, clouded, gradient, waves
 from reelbook.sandbox.render.words import RGB, Scene
 
 _NEBULAE: tuple[tuple[RGB, RGB], ...] = (
-    ((112, 52, 168), (34, 118, 178)), ((176, 60, 110), (70, 60, 170)), ((30, 130, 130), (90, 60, 160)), ((190, 96, 60), (90, 50, 140)),
+    ((112, 52, 168), (34, 118, 178)), ((176, 60, 110), (70, 60, 170)), ((30, 130, 130), (90, 60, 160)),
+        ((190, 96, 60), (90, 50, 140)),
 )  # fmt: skip
 
 
@@ -40,24 +41,25 @@ def space(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette
     """Stars at two depths and planets."""
     back = [_stars(rng, stage, colours, 130, 0.22, 0.9), _stars(rng, stage, colours, 46, 0.45, 1.5)]
     planets: tuple[tuple[RGB, RGB], ...] = (
-        ((218, 130, 84), (244, 206, 150)), ((84, 140, 214), (220, 238, 250)), ((196, 160, 214), (120, 92, 176)), ((124, 182, 142), (222, 226, 170)),
+        ((218, 130, 84), (244, 206, 150)), ((84, 140, 214), (220, 238, 250)), ((196, 160, 214),
+            (120, 92, 176)), ((124, 182, 142), (222, 226, 170)),
     )  # fmt: skip
     order = rng.permutation(len(planets))
     height = stage.height
     strip = Strip(Image.new("RGB", (stage.period, height)), Image.new("L", (stage.period, height), 0), 0)
     big_x = rng.uniform(0.08, 0.22) if rng.random() < 0.5 else rng.uniform(0.40, 0.5)
     strip.stamp(
-        planet(rng, 92 * stage.unit, *planets[order[0]], colours, ring=rng.random() < 0.6),
+        planet(rng, 92 * stage.unit, planets[order[0]], colours, ring=rng.random() < 0.6),
         big_x * stage.period,
         height * rng.uniform(0.70, 0.88),
     )
     strip.stamp(
-        planet(rng, 24 * stage.unit, *planets[order[1]], colours, ring=False),
+        planet(rng, 24 * stage.unit, planets[order[1]], colours, ring=False),
         (big_x + 0.3) * stage.period,
         height * rng.uniform(0.14, 0.3),
     )
     strip.stamp(
-        planet(rng, 38 * stage.unit, *planets[order[2]], colours, ring=rng.random() < 0.5),
+        planet(rng, 38 * stage.unit, planets[order[2]], colours, ring=rng.random() < 0.5),
         (big_x + 0.72) * stage.period,
         height * rng.uniform(0.2, 0.7),
     )
@@ -90,7 +92,7 @@ def _stars(
 
 
 def planet(
-    rng: np.random.Generator, radius: float, base: RGB, band: RGB, colours: Palette, *, ring: bool
+    rng: np.random.Generator, radius: float, hues: tuple[RGB, RGB], colours: Palette, *, ring: bool
 ) -> Sprite:
     """A banded globe, lit from the upper left."""
     reach = math.ceil(radius * (1.95 if ring else 1.12))
@@ -103,7 +105,7 @@ def planet(
         latitude * 3.1 + 1
     )
     light = np.clip(-0.62 * xx - 0.5 * yy + 0.6 * depth, 0, 1) ** 0.85
-    low, high = np.array(colours.tone(base), dtype=float), np.array(colours.tone(band), dtype=float)
+    low, high = (np.array(colours.tone(hue), dtype=float) for hue in hues)
     colour: Floats = (low + (high - low) * stripes[:, :, None]) * (0.07 + 0.98 * light[:, :, None])
     rim = np.clip(1 - np.abs(distance - 0.985) * 14, 0, 1) * light
     colour += rim[:, :, None] * 46
@@ -120,7 +122,8 @@ def planet(
         colour += (high * 0.9 - colour) * band_cover[:, :, None]
         cover = np.maximum(cover, band_cover * 0.85)
     return Sprite(
-        Image.fromarray(np.clip(colour, 0, 255).astype(np.uint8)), Image.fromarray((cover * 255).astype(np.uint8)), (reach, reach)
+        Image.fromarray(np.clip(colour, 0, 255).astype(np.uint8)),
+            Image.fromarray((cover * 255).astype(np.uint8)), (reach, reach)
     )  # fmt: skip
 
 
@@ -191,7 +194,8 @@ def abstract(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
         )
         _into_ribbon(band, line, rng.uniform(50, 105) * stage.unit)
         back.append(
-            band.layer(stage, 0.25 + 0.18 * i, drift=(14 + 9 * i) * stage.unit * (1 if i % 2 else -1), bob=(4 + 2 * i) * stage.unit,
+            band.layer(stage, 0.25 + 0.18 * i, drift=(14 + 9 * i) * stage.unit * (1 if i % 2 else -1),
+                bob=(4 + 2 * i) * stage.unit,
                        bob_seconds=rng.uniform(5, 8), phase=rng.random())
         )  # fmt: skip
     return back[:4], back[4:]
@@ -220,5 +224,6 @@ def disc(rng: np.random.Generator, radius: float, colour: RGB, solid: float) -> 
         + 60 * light[:, :, None]
     )
     return Sprite(
-        Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)), Image.fromarray((cover * 255).astype(np.uint8)), (reach, reach)
+        Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)),
+            Image.fromarray((cover * 255).astype(np.uint8)), (reach, reach)
     )  # fmt: skip

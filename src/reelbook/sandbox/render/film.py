@@ -9,11 +9,12 @@ import numpy as np
 from PIL import Image
 
 from reelbook.sandbox.render import camera, layers, sky, weather
-from reelbook.sandbox.render.layers import Layer, Stage
+from reelbook.sandbox.render.layers import Layer, Stage, View
 from reelbook.sandbox.render.mark import mark, stamp
-from reelbook.sandbox.render.palette import palette
-from reelbook.sandbox.render.setting import setting
-from reelbook.sandbox.render.subjects import cast, play
+from reelbook.sandbox.render.palette import Palette, palette
+from reelbook.sandbox.render.setting import Setting, setting
+from reelbook.sandbox.render.subjects import Acts, cast, play
+from reelbook.sandbox.render.weather import Weather
 from reelbook.sandbox.render.words import scene as read
 
 
@@ -33,37 +34,39 @@ def film(
     conditions = weather.weather(rng, stage, scene, colours)
     seconds = count / frames_per_second
     acts = cast(rng, stage, scene, colours, seconds)
-    side = scene.direction or (1 if rng.random() < 0.5 else -1)
-    drift = 0.0 if acts.camera_speed else camera.drift_of(scene, stage, side)
-    shot = camera.Shot(scene.moves, seconds, rng.uniform(0, stage.period), drift, acts.camera_speed)
+    shot = camera.shot(rng, stage, scene, seconds, acts.camera_speed)
     pill = mark(min(size))
-    pivot = stage.ground - 40 * stage.unit
-    back, front = (
-        among(place.back, conditions.fog),
-        (*place.front, *(mist for mist in conditions.fog if mist.depth > 1)),
-    )
     for number in range(count):
         now = number / frames_per_second
-        view = camera.view(shot, stage, now)
-        frame = Image.new("RGB", size)
-        sky.paint(frame, place.above, view.y * 0.45, now, colours)
-        light = weather.flash(conditions, now)
-        if light > 0.02:
-            # A flash lights the sky and what it is behind, and leaves the land as a silhouette.
-            frame = Image.blend(frame, Image.new("RGB", size, (226, 226, 255)), 0.75 * light)
-            weather.strike(frame, conditions, now)
-        for layer in back:
-            layers.lay(frame, layer, view, now)
-        weather.fall(frame, conditions, view, now, behind=True)
-        play(frame, acts, stage, view, shot.start, now)
-        for layer in front:
-            layers.lay(frame, layer, view, now)
-        frame = layers.zoomed(frame, view, pivot)
-        weather.fall(frame, conditions, view, now, behind=False)
-        if light > 0.02:
-            frame = Image.blend(frame, Image.new("RGB", size, (206, 212, 255)), 0.22 * light)
+        frame = shoot(stage, colours, place, conditions, camera.view(shot, stage, now), now, acts, shot.start)
         stamp(frame, pill)
         yield frame
+
+
+def shoot(
+    stage: Stage, colours: Palette, place: Setting, conditions: Weather, view: View, seconds: float,
+    acts: Acts, start: float = 0.0,
+) -> Image.Image:  # fmt: skip
+    """The frame of a moment `seconds` into the clip, drawn from back to front."""
+    size = (stage.width, stage.height)
+    frame = Image.new("RGB", size)
+    sky.paint(frame, place.above, view.y * 0.45, seconds, colours)
+    light = weather.flash(conditions, seconds)
+    if light > 0.02:
+        # A flash lights the sky and what it is behind, and leaves the land as a silhouette.
+        frame = Image.blend(frame, Image.new("RGB", size, (226, 226, 255)), 0.75 * light)
+        weather.strike(frame, conditions, seconds)
+    for layer in among(place.back, conditions.fog):
+        layers.lay(frame, layer, view, seconds)
+    weather.fall(frame, conditions, view, seconds, behind=True)
+    play(frame, acts, stage, view, start, seconds)
+    for layer in (*place.front, *(mist for mist in conditions.fog if mist.depth > 1)):
+        layers.lay(frame, layer, view, seconds)
+    frame = layers.zoomed(frame, view, stage.ground - 40 * stage.unit)
+    weather.fall(frame, conditions, view, seconds, behind=False)
+    return (
+        Image.blend(frame, Image.new("RGB", size, (206, 212, 255)), 0.22 * light) if light > 0.02 else frame
+    )
 
 
 def among(back: tuple[Layer, ...], fog: tuple[Layer, ...]) -> list[Layer]:

@@ -1,4 +1,4 @@
-"""What flies or swims by itself: bird, butterfly, dragon, fish, whale, jellyfish; and the still things that sway.
+"""What flies or swims by itself: bird, butterfly, dragon, fish, whale, jellyfish; and what stands and sways.
 
 Units are about the length of the thing; the anchor is its middle (its foot, for what grows); it faces right.
 """
@@ -352,7 +352,8 @@ def tree(pen: Pen, subject: Subject, colours: Palette, phase: float, leaf: RGB) 
     for tip in ((-0.18, 0.60), (0.17, 0.62), (0.02, 0.70)):
         pen.limb([(0, 0.38), (tip[0] + sway, tip[1])], [0.05, 0.02], bark)
     puffs = [
-        (-0.27, 0.56, 0.15), (0.27, 0.57, 0.155), (-0.15, 0.68, 0.18), (0.16, 0.70, 0.18), (0.0, 0.62, 0.2), (0.0, 0.80, 0.17),
+        (-0.27, 0.56, 0.15), (0.27, 0.57, 0.155), (-0.15, 0.68, 0.18), (0.16, 0.70, 0.18), (0.0, 0.62, 0.2),
+            (0.0, 0.80, 0.17),
         (-0.08, 0.55, 0.13), (0.12, 0.56, 0.13), (-0.24, 0.68, 0.11), (0.26, 0.69, 0.11),
     ]  # fmt: skip
     moving = [

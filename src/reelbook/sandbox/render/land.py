@@ -74,8 +74,10 @@ def snow(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette)
         fir = (30, 56, 60)
     back = [
         peaks(rng, stage, colours, (128, 148, 186), row=0.60, tall=150, depth=0.12, cap=bright),
-        hills(rng, stage, colours, shade, row=0.60, swell=16, depth=0.3, grow=firs(0.3), count=46, tall=(24, 42), crest=white),
-        hills(rng, stage, colours, shade, row=0.68, swell=15, depth=0.55, grow=firs(0.55), count=18, tall=(56, 92), crest=bright),
+        hills(rng, stage, colours, shade, row=0.60, swell=16, depth=0.3, grow=firs(0.3), count=46,
+            tall=(24, 42), crest=white),
+        hills(rng, stage, colours, shade, row=0.68, swell=15, depth=0.55, grow=firs(0.55), count=18,
+            tall=(56, 92), crest=bright),
         hills(rng, stage, colours, (190, 206, 234), row=0.77, swell=6, depth=1.0, fade=110, crest=bright,
               grow=firs(0.85), count=5, tall=(110, 150)),
     ]  # fmt: skip
@@ -159,8 +161,10 @@ def mountains(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pal
     back = [
         peaks(rng, stage, colours, (132, 140, 168), row=0.58, tall=200, depth=0.10, cap=(244, 248, 255)),
         peaks(rng, stage, colours, (98, 112, 138), row=0.66, tall=118, depth=0.24),
-        hills(rng, stage, colours, (76, 104, 92), row=0.665, swell=14, depth=0.42, grow=firs(0.42), count=70, tall=(18, 34)),
-        hills(rng, stage, colours, grass, row=0.765, swell=8, depth=1.0, fade=120, grow=firs(0.8), count=9, tall=(56, 104)),
+        hills(rng, stage, colours, (76, 104, 92), row=0.665, swell=14, depth=0.42, grow=firs(0.42), count=70,
+            tall=(18, 34)),
+        hills(rng, stage, colours, grass, row=0.765, swell=8, depth=1.0, fade=120, grow=firs(0.8), count=9,
+            tall=(56, 104)),
     ]  # fmt: skip
     return back, [_grass(rng, stage, colours, grass)]
 
@@ -177,9 +181,11 @@ def desert(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
         mesas(rng, stage, colours, (196, 112, 80), depth=0.12),
         dunes(rng, stage, colours, sand, row=0.635, swell=26, depth=0.28),
         dunes(rng, stage, colours, sand, row=0.70, swell=28, depth=0.52),
-        hills(rng, stage, colours, shaded(sand, 0.86), row=0.78, swell=7, depth=1.0, crest=shaded(sand, 1.06), fade=130,
+        hills(rng, stage, colours, shaded(sand, 0.86), row=0.78, swell=7, depth=1.0, crest=shaded(sand, 1.06),
+            fade=130,
               grow=cacti, count=4, tall=(58, 96)),
-    ], [hills(rng, stage, colours, shaded(sand, 0.74), row=0.97, swell=12, depth=1.6, crest=shaded(sand, 0.95))]  # fmt: skip
+    ], [hills(rng, stage, colours, shaded(sand, 0.74), row=0.97, swell=12, depth=1.6, crest=shaded(sand,
+        0.95))]  # fmt: skip
 
 
 def mesas(rng: np.random.Generator, stage: Stage, colours: Palette, base: RGB, *, depth: float) -> Layer:
@@ -290,10 +296,14 @@ def forest(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
 
     broad = 0.85 if autumn else 0.3
     back = [
-        hills(rng, stage, colours, earth, row=0.56, swell=18, depth=0.12, grow=trees(0.12, broad=broad), count=64, tall=(44, 76)),
-        hills(rng, stage, colours, earth, row=0.635, swell=12, depth=0.32, grow=trees(0.32, broad=broad), count=40, tall=(80, 124)),
-        hills(rng, stage, colours, earth, row=0.705, swell=9, depth=0.6, grow=trees(0.6, broad=broad * 0.8), count=20, tall=(120, 178)),
-        hills(rng, stage, colours, earth, row=0.775, swell=5, depth=1.0, fade=110, grow=trunks, count=8, tall=(210, 290)),
+        hills(rng, stage, colours, earth, row=0.56, swell=18, depth=0.12, grow=trees(0.12, broad=broad),
+            count=64, tall=(44, 76)),
+        hills(rng, stage, colours, earth, row=0.635, swell=12, depth=0.32, grow=trees(0.32, broad=broad),
+            count=40, tall=(80, 124)),
+        hills(rng, stage, colours, earth, row=0.705, swell=9, depth=0.6, grow=trees(0.6, broad=broad * 0.8),
+            count=20, tall=(120, 178)),
+        hills(rng, stage, colours, earth, row=0.775, swell=5, depth=1.0, fade=110, grow=trunks, count=8,
+            tall=(210, 290)),
     ]  # fmt: skip
     front = [_grass(rng, stage, colours, shaded(earth, 0.7), bushes=6, leaves=leaves)]
     return back, front
@@ -330,9 +340,12 @@ def meadow(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palett
 
     back = [
         hills(rng, stage, colours, (112, 148, 150), row=0.555, swell=26, depth=0.12),
-        hills(rng, stage, colours, mix(grass, (80, 130, 100), 0.5), row=0.625, swell=22, depth=0.3, grow=trees(0.3), count=26, tall=(16, 30)),
-        hills(rng, stage, colours, mix(grass, (96, 150, 84), 0.3), row=0.695, swell=17, depth=0.55, grow=trees(0.55), count=9, tall=(40, 74)),
-        hills(rng, stage, colours, grass, row=0.775, swell=6, depth=1.0, fade=120, crest=mix(grass, (240, 236, 140), 0.3),
+        hills(rng, stage, colours, mix(grass, (80, 130, 100), 0.5), row=0.625, swell=22, depth=0.3,
+            grow=trees(0.3), count=26, tall=(16, 30)),
+        hills(rng, stage, colours, mix(grass, (96, 150, 84), 0.3), row=0.695, swell=17, depth=0.55,
+            grow=trees(0.55), count=9, tall=(40, 74)),
+        hills(rng, stage, colours, grass, row=0.775, swell=6, depth=1.0, fade=120, crest=mix(grass,
+            (240, 236, 140), 0.3),
               grow=flowers, count=46, tall=(9, 17)),
     ]  # fmt: skip
     line = stage.height * 0.955 + stage.unit * 8 * waves(rng, stage.period)

@@ -1,4 +1,4 @@
-"""How a frame is put together: wide layers drawn once, cropped per frame by depth, and sprites put between them.
+"""How a frame is put together: wide layers drawn once, cropped by depth, and sprites put between them.
 
 A layer is periodic in x, so a camera can follow a runner for as long as it likes.
 """
@@ -84,7 +84,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Sprite:
-    """A small drawn thing. `anchor` is the point of it that is put somewhere; its edge is clear for 3 pixels."""
+    """A small drawn thing. `anchor` is the point that is put somewhere; its edge is clear for 3 pixels."""
 
     colour: Image.Image
     cover: Image.Image
@@ -92,7 +92,7 @@ class Sprite:
 
 
 def lay(frame: Image.Image, layer: Layer, view: View, seconds: float) -> None:
-    """Draw `layer` on `frame` as `view` sees it `seconds` into the clip, its zoom aside (`zoomed` does that)."""
+    """Draw `layer` on `frame` as `view` sees it `seconds` into the clip; the zoom is left to `zoomed`."""
     x = (view.x * layer.depth + view.orbit * (layer.depth - 1) + layer.drift * seconds) % layer.period
     lift = layer.bob * math.sin(2 * math.pi * (seconds / layer.bob_seconds + layer.phase))
     y = layer.top + _lowered(view, layer.depth, frame.height) + lift

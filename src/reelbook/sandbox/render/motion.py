@@ -1,7 +1,7 @@
 """Image-to-video: the person's own picture, moved by the words of the prompt.
 
-A plain move (zoom, pan, tilt, a hand's tremble) only crops; what bends the picture (sway, ripple, parallax) warps it
-through a mesh. The picture is always larger than the frame, so that no edge ever shows.
+A plain move (zoom, pan, tilt) only crops; what bends the picture (sway, ripple, parallax) warps it through a
+mesh. The picture is always larger than the frame, so that no edge ever shows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 
+import numpy as np
 from PIL import Image, ImageOps
 
 from reelbook.sandbox.render.camera import smooth, tremble
@@ -21,8 +22,10 @@ from reelbook.sandbox.render.words import Move, camera_moves
 
 _MAX_PIXELS = 64_000_000
 _BENDS = {
-    "sway": r"sway\w*|swing\w*|rock(?:s|ing)?|float\w*|drift\w*|danc\w+|lean\w*|breez\w*|wind\w*|turn\w*|nod\w*|mov(?:e|es|ing)",
-    "ripple": r"rippl\w*|wav(?:e|es|ing|y)|water\w*|shimmer\w*|flow\w*|heat|underwater|liquid|melt\w*|swim\w*",
+    "sway": r"sway\w*|swing\w*|rock(?:s|ing)?|float\w*|drift\w*|danc\w+|lean\w*|"
+    r"breez\w*|wind\w*|turn\w*|nod\w*|mov(?:e|es|ing)",
+    "ripple": r"rippl\w*|wav(?:e|es|ing|y)|water\w*|shimmer\w*|flow(?:s|ing)?|heat|underwater|"
+    r"liquid|melt\w*|swim\w*",
     "parallax": r"parallax|3d|depth|orbit\w*|perspective|dimension\w*",
     "pulse": r"puls\w+|breath\w*|heartbeat|throb\w*|beat\w*",
     "roll": r"rotat\w+|spin\w*|roll\w*|twist\w*|tilt(?:s|ed)? (?:its|his|her|the) head",
@@ -72,7 +75,7 @@ class Choreography:
 def upright(data: bytes) -> Image.Image:
     """The picture in `data` as RGB, the way up that its camera says; transparent parts become white.
 
-    Raises what Pillow raises for what it can't read, and ValueError for more pixels than can be opened safely.
+    Raises what Pillow raises for what it can't read, and ValueError for too many pixels to be opened safely.
     """
     picture: Image.Image = Image.open(BytesIO(data))
     if picture.width * picture.height > _MAX_PIXELS:
@@ -81,9 +84,8 @@ def upright(data: bytes) -> Image.Image:
     picture.draft("RGB", (1600, 1600))
     picture = ImageOps.exif_transpose(picture)
     if picture.mode.startswith("I"):
-        picture = (
-            picture.point([value / 257 for value in range(65536)], "L") if picture.mode == "I;16" else picture
-        )
+        # 16-bit grey: Pillow's own conversion would make all but the darkest tones white.
+        picture = Image.fromarray((np.asarray(picture).astype(np.int64) >> 8).clip(0, 255).astype(np.uint8))
     if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
         clear = picture.convert("RGBA")
         picture = Image.new("RGB", clear.size, "white")

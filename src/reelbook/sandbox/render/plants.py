@@ -37,7 +37,8 @@ def pine(rng: np.random.Generator, height: float, leaf: RGB, *, snow: RGB | None
         pen.polygon([(0.02, low - 0.01), (wide * 0.5, low + 0.02), (wide, low), (lean, high)], dark)
         if snow:
             pen.polygon(
-                [(lean, high), (-wide * 0.62, low + (high - low) * 0.32), (-wide * 0.3, low + (high - low) * 0.36),
+                [(lean, high), (-wide * 0.62, low + (high - low) * 0.32), (-wide * 0.3,
+                    low + (high - low) * 0.36),
                  (-wide * 0.12, low + (high - low) * 0.22), (wide * 0.16, low + (high - low) * 0.46),
                  (wide * 0.34, low + (high - low) * 0.4), (wide * 0.30, low + (high - low) * 0.52)],
                 snow,
@@ -58,7 +59,7 @@ def broadleaf(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB = (
 
 
 def crown(pen: Pen, rng: np.random.Generator, puffs: list[tuple[float, float, float]], leaf: RGB) -> None:
-    """The leaves of a tree: a dark mass of `puffs` (x, y, radius), and lighter tufts where the light falls."""
+    """The leaves of a tree: a dark mass of `puffs` (x, y, radius), lighter tufts where light falls."""
     for x, y, r in puffs:
         pen.oval(x, y, r, r * 0.95, shaded(leaf, 0.74))
     for shade, shift, size, count in ((0.88, 0.03, 0.62, 26), (1.0, 0.055, 0.42, 26), (1.13, 0.08, 0.22, 18)):

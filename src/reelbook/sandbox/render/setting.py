@@ -1,4 +1,4 @@
-"""The place of a scene, put together: what is painted behind everything, the layers, and the weather's light."""
+"""The place of a scene, put together: what is painted behind everything, and the layers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reelbook.sandbox.render import elsewhere, land, town, water
+from reelbook.sandbox.render import elsewhere, indoors, land, town, water
 from reelbook.sandbox.render.layers import Layer, Stage
 from reelbook.sandbox.render.palette import Palette
 from reelbook.sandbox.render.sky import Sky, sky
@@ -35,7 +35,7 @@ _PLACES: dict[str, Callable[[np.random.Generator, Stage, Scene, Palette], land.B
     "underwater": water.underwater,
     "city": town.city,
     "street": town.street,
-    "indoors": town.indoors,
+    "indoors": indoors.indoors,
     "space": elsewhere.space,
     "abstract": elsewhere.abstract,
 }
@@ -56,7 +56,7 @@ def setting(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
 
 
 def seen(layers: list[Layer], stage: Stage) -> list[Layer]:
-    """`layers`, far to near, each without the rows that those before it always hide: what isn't seen costs most."""
+    """`layers`, far to near, each without the rows that those before it always hide."""
     kept: list[Layer] = []
     hidden = stage.height + stage.margin
     for layer in reversed(layers):

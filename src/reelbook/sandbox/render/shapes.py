@@ -35,11 +35,12 @@ def waves(
         total += size * 0.75
         size *= rough
         count *= 1.7
-    return line / max(total, 1e-9)
+    scaled: Floats = line / max(total, 1e-9)
+    return scaled
 
 
 def clouded(rng: np.random.Generator, width: int, height: int, cell: int, flat: float = 1.0) -> Floats:
-    """Smooth two-dimensional noise from 0 to 1, periodic in x: blots `cell` pixels wide, `flat` times less high."""
+    """Smooth noise from 0 to 1, periodic in x: blots `cell` pixels wide, `flat` times less high."""
     total = np.zeros((height, width), dtype=np.float32)
     weight = 1.0
     for octave in range(3):
@@ -54,7 +55,8 @@ def clouded(rng: np.random.Generator, width: int, height: int, cell: int, flat: 
             picture.resize((width, height), Image.Resampling.BICUBIC, box=box), dtype=np.float32
         )
         weight *= 0.5
-    return (total - total.min()) / max(float(np.ptp(total)), 1e-9)
+    scaled: Floats = (total - total.min()) / max(float(np.ptp(total)), 1e-9)
+    return scaled
 
 
 @dataclass(eq=False)
@@ -206,7 +208,7 @@ class Pen:
     def limb(
         self, points: Sequence[Point], widths: Sequence[float], colour: RGB, *, smooth: bool = True
     ) -> None:
-        """Fill a rounded stroke along `points` whose width runs through `widths`: legs, tails, necks, trunks."""
+        """Fill a rounded stroke along `points`, its width running through `widths`: legs, tails, trunks."""
         line = curve(points, steps=5) if smooth and len(points) > 2 else list(points)
         at = np.linspace(0, len(widths) - 1, len(line))
         radii = [float(radius) for radius in np.interp(at, range(len(widths)), widths) / 2]

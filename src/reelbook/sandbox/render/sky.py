@@ -1,4 +1,4 @@
-"""What is above the horizon: the sky's gradient, sun or moon with their glow, stars, clouds, northern lights."""
+"""What is above the horizon: the sky's colours, sun or moon, stars, clouds, northern lights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reelbook.sandbox.render.words import RGB, Scene
 
 @dataclass(frozen=True, eq=False)
 class Sky:
-    """The still picture of the sky, taller than the frame by a margin at its top, and what moves before it."""
+    """The still picture of the sky, taller than the frame by a margin on top, and what moves in it."""
 
     picture: Image.Image
     layers: tuple[Layer, ...]
@@ -178,7 +178,8 @@ def _puffs(
     colour = np.repeat(gradient((lit, lit, dark), height)[:, None, :], stage.period, axis=1)
     return Layer(
         wrapped(Image.fromarray(colour), stage), wrapped(Image.fromarray(cover), stage),
-        round(stage.horizon * row * rng.uniform(0.7, 1.2)), depth, stage.period, drift=-5.0 * size * stage.unit,
+        round(stage.horizon * row * rng.uniform(0.7, 1.2)), depth, stage.period,
+            drift=-5.0 * size * stage.unit,
     )  # fmt: skip
 
 
@@ -194,7 +195,8 @@ def _ceiling(rng: np.random.Generator, stage: Stage, colours: Palette, heavy: fl
     table = gradient((shaded(dark, 1 - 0.34 * heavy), dark, mix(lit, dark, 0.3)), 256)
     tone = np.clip((noise * 0.75 + 0.35 * rows) * 255, 0, 255).astype(np.uint8)
     return Layer(
-        wrapped(Image.fromarray(table[tone]), stage), wrapped(Image.fromarray((cover * 255).astype(np.uint8)), stage),
+        wrapped(Image.fromarray(table[tone]), stage), wrapped(Image.fromarray((cover * 255).astype(np.uint8)),
+            stage),
         -stage.margin, 0.05, stage.period, drift=-9.0 * wind * stage.unit,
     )  # fmt: skip
 

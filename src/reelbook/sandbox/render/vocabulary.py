@@ -1,4 +1,4 @@
-"""The words that a prompt's scene is read from, as tables: what a thing is called here, and what people call it.
+"""The words that a scene is read from, as tables: what a thing is called here, and what people call it.
 
 Only data; `words` does the reading.
 """
@@ -34,7 +34,8 @@ SETTINGS = _by_word(
         "beach": "shore coast seaside island harbor harbour bay",
         "lake": "river pond lagoon fjord loch stream",
         "mountains": "mountain alp alpine peak summit ridge volcano cliff hiking",
-        "meadow": "field grass grassland hill hillside countryside farm park garden pasture prairie valley lawn cornfield",
+        "meadow": "field grass grassland hill hillside countryside farm park garden pasture prairie "
+        "valley lawn cornfield",
         "city": "town skyline skyscraper metropolis downtown tokyo york london paris rooftop urban",
         "street": "road alley avenue sidewalk highway lane boulevard crosswalk market",
         "space": "cosmos galaxy universe nebula orbit planet asteroid interstellar cosmic comet",
@@ -113,14 +114,16 @@ SUBJECTS = _by_word(
         "rabbit": "bunny hare",
         "elephant": "mammoth",
         "camel": "",
-        "bird": "sparrow seagull gull crow raven pigeon dove swallow robin eagle hawk falcon goose duck owl parrot heron",
+        "bird": "sparrow seagull gull crow raven pigeon dove swallow robin eagle hawk "
+        "falcon goose duck owl parrot heron",
         "butterfly": "moth",
         "fish": "goldfish clownfish salmon trout tuna shark",
         "whale": "dolphin orca",
         "jellyfish": "medusa",
-        "person": "man woman boy girl child kid human people lady gentleman guy wizard hiker traveler traveller "
-        "dancer runner worker king queen knight soldier monk figure stranger mother father grandmother grandfather "
-        "someone student teacher couple",
+        "person": "man woman boy girl child kid human people lady gentleman guy wizard hiker traveler "
+        "traveller "
+        "dancer runner worker king queen knight soldier monk figure stranger mother father grandmother "
+        "grandfather someone student teacher couple",
         "astronaut": "cosmonaut spaceman",
         "robot": "android droid mech",
         "dragon": "wyvern",
@@ -159,14 +162,20 @@ for _trait, _words in TRAITS.items():
 
 # What needs ground under its feet or wheels.
 WALKERS = frozenset(
-    "fox dog cat horse wolf deer bear lion cow sheep rabbit elephant camel person robot car train bicycle tree".split()
-)
+    (
+        "fox", "dog", "cat", "horse", "wolf", "deer", "bear", "lion", "cow", "sheep", "rabbit", "elephant",
+            "camel",
+        "person", "robot", "car", "train", "bicycle", "tree",
+    )
+)  # fmt: skip
 
 # Where a thing is when the prompt doesn't say.
 HABITATS = {
     "fish": "underwater", "whale": "underwater", "jellyfish": "underwater", "boat": "sea", "rocket": "space",
-    "ufo": "space", "astronaut": "space", "car": "street", "bicycle": "street", "robot": "city", "train": "mountains",
-    "balloon": "mountains", "airplane": "mountains", "dragon": "mountains", "bear": "forest", "wolf": "forest",
+    "ufo": "space", "astronaut": "space", "car": "street", "bicycle": "street", "robot": "city",
+        "train": "mountains",
+    "balloon": "mountains", "airplane": "mountains", "dragon": "mountains", "bear": "forest",
+        "wolf": "forest",
     "deer": "forest", "fox": "forest", "camel": "desert", "lion": "desert", "elephant": "desert",
 }  # fmt: skip
 

@@ -58,11 +58,15 @@ def _wave(
         thick = max(1, round(stage.unit * (0.7 + depth * wild * 0.8)))
         pixels[y : y + thick, x] = (pixels[y : y + thick, x] * 0.5 + np.array(foam) * 0.5).astype(np.uint8)
     strip.colour = Image.fromarray(pixels)
+    against = 1 if rng.random() < 0.85 else -0.6
     return strip.layer(
-        stage, depth, drift=(10 + 26 * depth) * wild**0.6 * stage.unit * (1 if rng.random() < 0.85 else -0.6),
-        bob=stage.unit * (0.8 + 2.2 * depth) * wild**0.7, bob_seconds=rng.uniform(2.6, 4.2) / wild**0.3, phase=rng.random(),
-        
-    )  # fmt: skip
+        stage,
+        depth,
+        drift=(10 + 26 * depth) * wild**0.6 * stage.unit * against,
+        bob=stage.unit * (0.8 + 2.2 * depth) * wild**0.7,
+        bob_seconds=rng.uniform(2.6, 4.2) / wild**0.3,
+        phase=rng.random(),
+    )
 
 
 def _surface(rng: np.random.Generator, stage: Stage, colours: Palette, deep: RGB) -> Layer:

@@ -43,7 +43,7 @@ class Weather:
 
 
 def weather(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Weather:
-    """Prepare the weather of `scene`; nothing falls indoors, in space or under water but what belongs there."""
+    """Prepare the weather of `scene`. Indoors, in space and under water only what belongs there falls."""
     words = scene.weather
     if scene.setting in ("indoors", "space"):
         words = words & {"fireflies", "dust", "embers", "petals"}
@@ -112,6 +112,18 @@ def weather(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
             fields.append(
                 Field(plain(tint), cover, (side / gust * speed * unit, 26 * unit), 5 * unit, depth, False)
             )
+    if "wind" in words:
+        cover = _streaks(rng, stage, 16, 70 * unit, 16.0, 0.22)
+        fields.append(
+            Field(
+                plain(mix(colours.haze, (255, 255, 255), 0.5)),
+                cover,
+                (side * 300 * unit, 8 * unit),
+                6 * unit,
+                0.8,
+                False,
+            )
+        )
     if "fireflies" in words:
         for count, phase in ((16, 0.7), (14, 1.1)):
             cover = _dots(rng, stage, count, 4.2 * unit, 1.0)

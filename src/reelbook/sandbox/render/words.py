@@ -62,7 +62,7 @@ def scene(prompt: str) -> Scene:
     if season is None and re.search(r"\bfall\b(?! (down|off|from))", rest) and "leaves" in weather:
         season = "autumn"
     mood = _first(tokens, known.MOODS)
-    setting = _setting(settings, subjects, mood, bool(time or weather))
+    setting = _setting(settings, subjects, mood, bool((time and time != "night") or weather - {"stars"}))
     sky_tint, ground_tint = _tints(tokens)
     return Scene(
         time=time or _usual_time(setting, weather, mood),
@@ -119,13 +119,13 @@ _MEN = {
 def _without_negated(tokens: list[str]) -> list[str]:
     kept: list[str] = []
     skip = False
-    for token in tokens:
-        if token in ("no", "without", "not"):
+    for word in tokens:
+        if word in ("no", "without", "not"):
             skip = True
-        elif skip and token not in ("any", "a", "the"):
+        elif skip and word not in ("any", "a", "the"):
             skip = False
         else:
-            kept.append(token)
+            kept.append(word)
     return kept
 
 
@@ -212,21 +212,25 @@ def _subjects(tokens: list[str]) -> tuple[Subject, ...]:
         if not any(kind == other.kind for other in found):
             found.append(
                 Subject(
-                    kind, (colours or own or [None])[-1], _count(token, word, before), size, frozenset(traits)
+                    kind,
+                    (colours or own)[-1] if colours or own else None,
+                    _count(token, word, before),
+                    size,
+                    frozenset(traits),
                 )
             )
         since = i + 1
     return tuple(found[:2])
 
 
-def _count(token: str, word: str, before: list[str]) -> int:
+def _count(spoken: str, word: str, before: list[str]) -> int:
     for near in reversed(before):
         if near in known.NUMBERS:
             return known.NUMBERS[near]
-    if token in _MEN or (token.endswith("s") and word not in known.SUBJECTS):
+    if spoken in _MEN or (spoken.endswith("s") and word not in known.SUBJECTS):
         return 3
     article = any(near in ("a", "an", "the", "one") for near in before)
-    return 5 if token == "fish" and not article else 1
+    return 5 if word == "fish" and not article else 1
 
 
 def _tints(tokens: list[str]) -> tuple[RGB | None, RGB | None]:
@@ -287,7 +291,7 @@ _PLAIN_MOVES = {
 
 
 def camera_moves(text: str) -> tuple[tuple[Move, ...], str]:
-    """The camera moves of a prompt in lower case, and the text without them: "pan left" is no word of the scene."""
+    """The camera moves of a prompt (lower case), and the text without them: they don't say what is seen."""
     moves: list[Move] = []
     for kind, pattern in _MOVES.items():
         found = pattern.search(text)

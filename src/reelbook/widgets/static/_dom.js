@@ -23,6 +23,18 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/**
+ * Sends a message to the kernel. False where there is none any more: the widget library throws then.
+ * @param {{name: string, [key: string]: any}} content
+ * @param {ArrayBuffer[]} [buffers]
+ */
+export function tell(model, content, buffers) {
+  try {
+    model.send(content, undefined, buffers);
+    return true;
+  } catch { return false; }
+}
+
 let focusLostAt = -1000;
 let lastId = 0;
 /** An id of its own for each view, so that labels of two views of one panel don't meet. */
@@ -43,7 +55,7 @@ export function openPanel(model, host, label) {
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
   const troubleText = h("span");
   const trouble = h("div", { class: "rb-note rb-bad rb-trouble", role: "alert", hidden: true }, troubleText,
-    h("button", { type: "button", class: "rb-plain", onclick: () => model.send({ name: "dismiss" }) }, "Dismiss"));
+    h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "dismiss" }) }, "Dismiss"));
   const root = h("section", { class: "rb", "aria-label": label }, body, trouble, region);
   // The notebook acts on keys that reach it: Ctrl+Enter would run the cell again, "a" would insert one.
   for (const kind of ["keydown", "keyup", "keypress"]) root.addEventListener(kind, (event) => event.stopPropagation());

@@ -1,5 +1,5 @@
 // What counts between two messages: lines with running seconds, and asking a kernel that doesn't speak by itself.
-import { h, setText } from "./_dom.js";
+import { h, setText, tell } from "./_dom.js";
 
 /** "14 s", "2 min 5 s": as reelbook.widgets.words.seconds says it. */
 export function spanText(seconds) {
@@ -58,7 +58,7 @@ export function keepAsking(frame, model, onSilence) {
   observer.observe(frame.root);
   const ask = (name) => {
     asked = performance.now();
-    model.send({ name });
+    if (!tell(model, { name }) && !silent) onSilence((silent = true));
   };
   const timer = setInterval(() => {
     const now = performance.now();

@@ -1,5 +1,7 @@
 // A clip in the page: fetched in pieces when it is seen, played from a Blob, saved as a file.
-import { h, setText } from "./_dom.js";
+import { h, setText, tell } from "./_dom.js";
+
+const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it.";
 
 /**
  * Fetches the clip from the kernel, piece by piece, each asked for after the one before it.
@@ -10,7 +12,7 @@ export function fetchClip(frame, model, onPiece) {
   const id = Math.random().toString(36).slice(2);
   const pieces = [];
   return new Promise((resolve, reject) => {
-    const ask = () => model.send({ name: "chunk", id, index: pieces.length });
+    const ask = () => { if (!tell(model, { name: "chunk", id, index: pieces.length })) reject(new Error(ON_DISK)); };
     // Another view of the same model asks under another id.
     frame.listen("msg:custom", (content, buffers) => {
       if (content.name !== "chunk" || content.id !== id || content.index !== pieces.length) return;
@@ -56,7 +58,7 @@ export function clipPlayer(frame, model, stage, about) {
   };
   const load = () => {
     fetching ??= (async () => {
-      const slow = setTimeout(() => say("The clip is on the kernel's disk; run the cell again to play it."), 8000);
+      const slow = setTimeout(() => say(ON_DISK), 8000);
       try {
         blob = await fetchClip(frame, model, (done) => { clearTimeout(slow); say(done < 1 ? `Loading the clip: ${Math.floor(done * 100)} %` : ""); });
         if (closed) return null;
@@ -68,11 +70,10 @@ export function clipPlayer(frame, model, stage, about) {
     })();
     return fetching;
   };
-  video.addEventListener("loadedmetadata", () => {
-    // Chromium plays the time of a codec it can't show, without an error.
-    if (!video.videoWidth) say(`This browser can't show the clip's codec (${about.codec()}). Save it and play it in another program.`);
-  });
-  video.addEventListener("error", () => { if (url) say(`This browser can't play the clip (${about.codec()}). Save it and play it in another program.`); });
+  const cannotShow = () => url && say(`This browser can't show the clip's codec (${about.codec()}). Save it and play it in another program.`);
+  // Chromium plays the time of some codecs that it can't show, without an error.
+  video.addEventListener("loadedmetadata", () => video.videoWidth || cannotShow());
+  video.addEventListener("error", cannotShow);
   video.addEventListener("play", () => { wanted = true; });
   video.addEventListener("pause", () => { if (seen && !document.hidden) wanted = false; });
   const near = new IntersectionObserver((entries) => {

@@ -1,5 +1,5 @@
 // Choosing a still: a file, a drop or a paste, sent to the kernel in acknowledged pieces; what it is, Python says.
-import { freshId, h, pictureUrl, setText } from "./_dom.js";
+import { freshId, h, pictureUrl, setText, tell } from "./_dom.js";
 
 const PIECE = 960 * 1024; // with its header a message stays under 1 MiB
 const LARGEST = 50 * 1024 * 1024;
@@ -9,7 +9,7 @@ export function imagePicker(frame, model) {
   const id = freshId("image");
   const input = h("input", { type: "file", id, class: "rb-hidden", tabindex: -1, accept: "image/*", onchange: () => { take(input.files[0]); input.value = ""; } });
   const choose = h("button", { type: "button", class: "rb-plain", onclick: () => input.click() });
-  const remove = h("button", { type: "button", class: "rb-plain", onclick: () => { transfer += 1; show(""); model.send({ name: "remove" }); choose.focus(); } }, "Remove");
+  const remove = h("button", { type: "button", class: "rb-plain", onclick: () => { transfer += 1; show(""); tell(model, { name: "remove" }); choose.focus(); } }, "Remove");
   const picture = h("img", { class: "rb-picked", alt: "" });
   const hint = h("span", { class: "rb-quiet" }, "or drop one here, or paste it");
   const caption = h("div", { class: "rb-quiet" });
@@ -39,7 +39,7 @@ export function imagePicker(frame, model) {
         const slow = setTimeout(() => show("The kernel is busy. The image is sent when it is free."), 5000);
         const answer = await new Promise((resolve) => {
           waiting = { key, index, resolve };
-          model.send({ name: "image", id: key, index, total, size: file.size }, undefined, [piece]);
+          if (!tell(model, { name: "image", id: key, index, total, size: file.size }, [piece])) resolve({ problem: "The kernel is gone. Run the cell again." });
         });
         clearTimeout(slow);
         if (mine === transfer) show(answer.problem || "");

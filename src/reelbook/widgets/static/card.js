@@ -1,5 +1,5 @@
 // A job's card: what Python composed is drawn, what is pressed is sent.
-import { openPanel } from "./_dom.js";
+import { openPanel, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard, copyText } from "./_card.js";
 
@@ -13,7 +13,7 @@ function render({ model, el }) {
       // Until the kernel answered: a second press must not pay, send or stop twice.
       button.disabled = true;
       setTimeout(() => { button.disabled = false; }, 1500);
-      model.send({ name });
+      tell(model, { name });
     }
   });
   let told = `${face().word} ${face().note}`;

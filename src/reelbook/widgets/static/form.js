@@ -1,5 +1,5 @@
 // The form: what is typed goes to the model, what it costs and why it can't go out comes from Python's words.
-import { freshId, h, openPanel, setText } from "./_dom.js";
+import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { imagePicker } from "./_picker.js";
 
@@ -9,10 +9,18 @@ const SHAPES = [["16:9", 16, 9], ["9:16", 9, 16], ["1:1", 12, 12]];
 function render({ model, el }) {
   const frame = openPanel(model, el, "New clip");
   let saving = 0;
-  const flush = () => { clearTimeout(saving); saving = 0; model.save_changes(); };
+  // Typed values wait outside the model: the echo of an earlier value would undo one set there and not yet sent.
+  const typed = new Map();
+  const flush = () => {
+    clearTimeout(saving);
+    saving = 0;
+    for (const [name, value] of typed) model.set(name, value);
+    typed.clear();
+    try { model.save_changes(); } catch { /* without a kernel the page keeps it */ }
+  };
   frame.onClose(() => saving && flush());
   const set = (name, value, soon) => {
-    model.set(name, value);
+    typed.set(name, value);
     clearTimeout(saving);
     if (soon) saving = setTimeout(flush, 300);
     else flush();
@@ -33,6 +41,9 @@ function render({ model, el }) {
     });
     return node;
   };
+
+  // Who leaves a field may run a cell next, which wants what was typed.
+  frame.root.addEventListener("change", () => saving && flush());
 
   const modes = choices("Start from", MODES, (mode) => set("mode", mode));
   const badge = h("span", { class: "rb-badge", hidden: !model.get("mark") }, model.get("mark"));
@@ -91,8 +102,7 @@ function render({ model, el }) {
   const generate = () => {
     if (busy) return;
     if (reason()) return (!prompt.value.trim() ? prompt : seedWrong() ? seed : go).focus();
-    clearTimeout(saving);
-    saving = 0;
+    flush();
     const token = (busy = freshId("send"));
     const slow = setTimeout(() => { if (busy === token) { busy = "slow"; drawGo(); } }, 4000);
     const from = performance.now();
@@ -105,7 +115,8 @@ function render({ model, el }) {
     };
     frame.listen("msg:custom", done);
     // The values go with the message: a state update may still be waiting behind an earlier one.
-    model.send({ name: "generate", id: token, values: { mode: model.get("mode"), prompt: prompt.value, duration_seconds: Number(length.value), aspect_ratio: model.get("aspect_ratio"), seed: model.get("seed") } });
+    const out = tell(model, { name: "generate", id: token, values: { mode: model.get("mode"), prompt: prompt.value, duration_seconds: Number(length.value), aspect_ratio: model.get("aspect_ratio"), seed: seed.hidden ? -1 : Number(seed.value) } });
+    if (!out) busy = "slow";
     drawGo();
   };
   frame.root.addEventListener("keydown", (event) => {

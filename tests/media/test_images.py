@@ -1,0 +1,374 @@
+"""What a person hands over becomes a clean, upright JPEG or PNG, or an error that helps."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+import zlib
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import ExifTags, Image, ImageCms, PngImagePlugin
+
+from reelbook.errors import InvalidImage
+from reelbook.media.images import PreparedImage, prepare, thumbnail
+
+SECRET = b"47.3769-planted"
+
+
+def gradient(width: int = 64, height: int = 48, mode: str = "RGB") -> Image.Image:
+    """A picture whose upper left is dark and whose lower right is bright."""
+    rows, columns = np.mgrid[0:height, 0:width]
+    pixels = np.stack([columns * 255 // width, rows * 255 // height, (rows + columns) % 256], axis=-1)
+    return Image.fromarray(pixels.astype(np.uint8)).convert(mode)
+
+
+def saved(picture: Image.Image, kind: str, **options: object) -> bytes:
+    file = BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()
+
+
+def reopened(prepared: PreparedImage) -> Image.Image:
+    picture = Image.open(BytesIO(prepared.data))
+    assert picture.format == prepared.format
+    assert picture.size == (prepared.width, prepared.height)
+    return picture
+
+
+def located(orientation: int = 1) -> Image.Exif:
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    exif[ExifTags.Base.Make] = SECRET.decode()
+    exif.get_ifd(ExifTags.IFD.GPSInfo)[ExifTags.GPS.GPSLatitudeRef] = "N"
+    exif.get_ifd(ExifTags.IFD.GPSInfo)[ExifTags.GPS.GPSDateStamp] = SECRET.decode()
+    return exif
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_a_fine_picture_passes(kind: str) -> None:
+    """A JPEG or PNG that needs nothing goes through byte for byte, without a note."""
+    data = saved(gradient(), kind)
+    prepared = prepare(data)
+    assert (data, kind, 64, 48, ()) == (
+        prepared.data, prepared.format, prepared.width, prepared.height, prepared.notes,
+    )  # fmt: skip
+
+
+def test_a_progressive_jpeg_passes() -> None:
+    """A JPEG in several scans is recognised as clean too."""
+    data = saved(gradient(), "JPEG", progressive=True)
+    assert data == prepare(data).data
+
+
+def test_the_name_and_type_follow_the_format() -> None:
+    """The file's name is ours, never the person's, and fits the format."""
+    jpeg, png = prepare(saved(gradient(), "JPEG")), prepare(saved(gradient(), "PNG"))
+    assert (jpeg.filename, jpeg.media_type) == ("image.jpg", "image/jpeg")
+    assert (png.filename, png.media_type) == ("image.png", "image/png")
+    assert "data" not in repr(jpeg)
+
+
+def test_every_source_gives_the_same_picture(tmp_path: Path) -> None:
+    """A path, its text, bytes, a bytearray and an open file are read alike."""
+    data = saved(gradient(), "PNG")
+    path = tmp_path / "still.png"
+    path.write_bytes(data)
+    file = BytesIO(b"before" + data)
+    file.seek(6)
+    for source in (path, str(path), data, bytearray(data), file):
+        assert data == prepare(source).data
+    assert not file.closed
+
+
+def planted(kind: str) -> bytes:
+    picture = gradient()
+    if kind == "jpeg-exif":
+        return saved(picture, "JPEG", exif=located())
+    if kind == "jpeg-xmp":
+        return saved(picture, "JPEG", xmp=b"<x:xmpmeta>" + SECRET + b"</x:xmpmeta>")
+    if kind == "jpeg-comment":
+        return saved(picture, "JPEG", comment=SECRET)
+    if kind == "jpeg-tail":
+        return saved(picture, "JPEG") + b"ftyp" + SECRET
+    if kind == "png-exif":
+        return saved(picture, "PNG", exif=located())
+    if kind == "png-tail":
+        return saved(picture, "PNG") + SECRET
+    if kind == "webp-exif":
+        return saved(picture, "WEBP", exif=located().tobytes(), xmp=SECRET)
+    if kind == "tiff":
+        return saved(picture, "TIFF", description=SECRET.decode())
+    if kind == "gif-comment":
+        return saved(picture.convert("P"), "GIF", comment=SECRET)
+    text = PngImagePlugin.PngInfo()
+    if kind == "png-text":
+        text.add_text("Author", SECRET.decode())
+    else:
+        text.add_itxt("XML:com.adobe.xmp", SECRET.decode())
+    return saved(picture, "PNG", pnginfo=text)
+
+
+PLANTED = (
+    "jpeg-exif", "jpeg-xmp", "jpeg-comment", "jpeg-tail", "png-exif", "png-text", "png-xmp", "png-tail",
+    "webp-exif", "tiff", "gif-comment",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_no_metadata_survives(kind: str) -> None:
+    """What was planted in any hidden place of a file is in no byte of what is sent."""
+    data = planted(kind)
+    assert SECRET in data
+    prepared = prepare(data)
+    assert SECRET not in prepared.data
+    assert not reopened(prepared).getexif()
+    assert SECRET not in thumbnail(data)
+
+
+def test_metadata_of_an_opened_picture_does_not_survive() -> None:
+    """A PIL image that carries EXIF and a comment loses both, and is itself left as it was."""
+    picture = Image.open(BytesIO(saved(gradient(), "JPEG", exif=located(6), comment=SECRET)))
+    prepared = prepare(picture)
+    assert SECRET not in prepared.data
+    assert reopened(prepared).size == (48, 64)
+    assert picture.size == (64, 48)
+    assert picture.info["comment"] == SECRET
+
+
+def test_the_location_is_named() -> None:
+    """Removing GPS data is said in plain words."""
+    assert prepare(planted("jpeg-exif")).notes == ("location and camera data removed",)
+
+
+@pytest.mark.parametrize("orientation", range(2, 9))
+def test_every_orientation_is_turned_upright(orientation: int) -> None:
+    """Each of the eight EXIF orientations ends as the picture a viewer would show."""
+    from PIL import ImageOps
+
+    data = saved(gradient(), "PNG", exif=located(orientation))
+    expected = ImageOps.exif_transpose(Image.open(BytesIO(data)))
+    prepared = prepare(data)
+    assert np.array_equal(np.asarray(expected), np.asarray(reopened(prepared)))
+    assert "turned upright" in prepared.notes
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("WEBP", "WebP"), ("BMP", "BMP"), ("TIFF", "TIFF"), ("GIF", "GIF"), ("AVIF", "AVIF"), ("PPM", "PPM")],
+)
+def test_other_formats_become_jpeg(kind: str, name: str) -> None:
+    """What the service doesn't take is converted, and that is said."""
+    prepared = prepare(saved(gradient(), kind))
+    assert reopened(prepared).format == "JPEG"
+    assert (f"converted from {name}",) == prepared.notes
+
+
+def test_real_transparency_stays() -> None:
+    """A transparent WebP becomes a PNG, an opaque one with an alpha channel a JPEG."""
+    clear = gradient(mode="RGBA")
+    assert prepare(saved(clear, "WEBP", lossless=True)).format == "JPEG"
+    clear.putalpha(Image.new("L", clear.size, 90))
+    prepared = prepare(saved(clear, "WEBP", lossless=True, exact=True))
+    assert (prepared.format, reopened(prepared).getchannel("A").getextrema()) == ("PNG", (90, 90))
+
+
+def test_a_moving_gif_gives_its_first_frame() -> None:
+    """Of an animation the first frame is taken."""
+    red, blue = Image.new("RGB", (20, 20), "red"), Image.new("RGB", (20, 20), "blue")
+    prepared = prepare(saved(red, "GIF", save_all=True, append_images=[blue]))
+    pixel = reopened(prepared).convert("RGB").getpixel((10, 10))
+    assert isinstance(pixel, tuple)
+    assert pixel[0] > 240
+    assert pixel[2] < 20
+
+
+def test_a_large_picture_is_shrunk() -> None:
+    """Sides above the limit are shrunk in proportion, and both sizes are named."""
+    prepared = prepare(gradient(300, 200), max_side=150)
+    assert reopened(prepared).size == (150, 100)
+    assert prepared.notes == ("shrunk from 300 × 200 to 150 × 100",)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+def test_a_heavy_picture_is_made_light(mode: str) -> None:
+    """A picture above the limit in bytes is saved within it."""
+    noise = np.random.default_rng(1).integers(0, 255, (200, 200, len(mode)), dtype=np.uint8)
+    prepared = prepare(saved(Image.fromarray(noise), "PNG"), max_bytes=20_000)
+    assert len(prepared.data) <= 20_000
+    assert prepared.notes
+    reopened(prepared).load()
+
+
+def test_a_picture_that_cannot_be_made_light_enough_is_refused() -> None:
+    """A limit that no picture can keep is an error and no endless loop."""
+    with pytest.raises(InvalidImage, match="can't be made as small"):
+        prepare(gradient(), max_bytes=10)
+
+
+def test_a_wide_gamut_becomes_srgb() -> None:
+    """A picture in another colour space has its colours converted and its profile removed."""
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
+    lab = saved(Image.new("LAB", (16, 16), (128, 200, 128)), "TIFF", icc_profile=profile.tobytes())
+    prepared = prepare(lab)
+    assert "colours converted to sRGB" in prepared.notes
+    assert "icc_profile" not in reopened(prepared).info
+
+
+def test_a_cmyk_jpeg_becomes_rgb() -> None:
+    """A JPEG for print is converted to what screens show."""
+    assert reopened(prepare(saved(gradient(mode="CMYK"), "JPEG"))).mode == "RGB"
+
+
+def test_sixteen_bits_become_eight_without_burning_out() -> None:
+    """A 16-bit grey picture keeps its tones."""
+    grey = Image.fromarray(np.full((8, 8), 32768, dtype=np.uint16))
+    assert reopened(prepare(saved(grey, "PNG"))).convert("L").getextrema() == (128, 128)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "value", "expected"),
+    [
+        ((6, 8), np.uint8, 200, (200, 200, 200)),
+        ((6, 8, 1), np.uint8, 200, (200, 200, 200)),
+        ((6, 8, 3), np.float32, 0.5, (128, 128, 128)),
+        ((6, 8, 3), np.float64, 1.0, (255, 255, 255)),
+        ((6, 8), np.bool_, 1, (255, 255, 255)),
+        ((6, 8, 4), np.uint8, 255, (255, 255, 255)),
+    ],
+)
+def test_arrays_are_pictures(
+    shape: tuple[int, ...], dtype: type[np.generic], value: float, expected: tuple[int, int, int]
+) -> None:
+    """Arrays of height × width with one, three or four channels are taken, in bytes, floats or booleans."""
+    picture = reopened(prepare(np.full(shape, value, dtype=dtype))).convert("RGB")
+    assert picture.size == (8, 6)
+    assert expected == picture.getpixel((4, 3))
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.zeros((3, 20, 30), np.uint8), "transpose"),
+        (np.zeros((20, 30, 2), np.uint8), "20 × 30 × 2"),
+        (np.zeros(9, np.uint8), "no picture"),
+        (np.zeros((4, 20, 30, 3), np.uint8), "no picture"),
+        (np.zeros((0, 30, 3), np.uint8), "no pixels"),
+        (np.zeros((20, 30), np.int64), "ambiguous"),
+        (np.full((20, 30), 255.0), "from 255 to 255"),
+        (np.full((20, 30), np.nan), "NaN"),
+        (np.broadcast_to(np.uint8(0), (20_000, 20_000)), "million pixels"),
+    ],
+)
+def test_arrays_that_are_no_pictures(array: np.ndarray, words: str) -> None:
+    """An array of another shape or type is refused with what to do about it."""
+    with pytest.raises(InvalidImage, match=words):
+        prepare(array)
+
+
+def chunk(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def bomb(side: int) -> bytes:
+    """A PNG that claims side × side pixels in a few hundred bytes."""
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(1000)))
+        + chunk(b"IEND", b"")
+    )
+
+
+@pytest.mark.parametrize("side", [8_001, 9_700, 60_000])
+def test_a_bomb_is_refused_before_it_is_decoded(side: int) -> None:
+    """Too many pixels are refused from the header alone, and no warning gets out."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(InvalidImage, match="million pixels"):
+            prepare(bomb(side))
+    assert caught == []
+
+
+HEIC = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"
+MP4 = b"\0\0\0\x20ftypisom\0\0\2\0isomiso2avc1mp41"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "empty"),
+        (HEIC, "HEIC pictures can't be read here. Save it as JPEG or PNG."),
+        (MP4, "video"),
+        (b"\x1aE\xdf\xa3" + bytes(50), "video"),
+        (b"a line of text\n" * 9, "text"),
+        ("Ein längerer Text mit Umlauten: äöü".encode(), "text"),
+        (b"%PDF-1.7\n\xff\xfe", "PDF"),
+        (b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', "SVG"),
+        (b"8BPS" + bytes(30), "Photoshop"),
+        (bytes(range(256)), "no picture"),
+        (b"\xff\xd8\xff\xe0 broken", "damaged"),
+    ],
+)
+def test_what_is_no_picture_is_named(data: bytes, words: str) -> None:
+    """Bytes that are no picture are refused with what they look like."""
+    with pytest.raises(InvalidImage, match=words):
+        prepare(data)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "BMP"])
+def test_a_truncated_file_is_found(kind: str) -> None:
+    """A file that ends too early is refused rather than sent half grey."""
+    data = saved(gradient(200, 200), kind)
+    with pytest.raises(InvalidImage, match="damaged or cut off"):
+        prepare(data[: len(data) * 2 // 3])
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("nowhere/still.png", "There is no file nowhere/still.png"),
+        (".", "folder"),
+        ("https://example.org/a.png", "address"),
+        ("a\0b", "can't be read"),
+        (42, "int is no image"),
+        (None, "no image"),
+    ],
+)
+def test_a_source_that_cannot_be_opened(source: str, words: str) -> None:
+    """A wrong path, a folder, an address or another object is refused by name."""
+    with pytest.raises(InvalidImage, match=words):
+        prepare(source)
+
+
+def test_a_file_opened_as_text(tmp_path: Path) -> None:
+    """A file opened without "b" is refused with the mode to use."""
+    path = tmp_path / "note.txt"
+    path.write_text("words")
+    with path.open() as file, pytest.raises(InvalidImage, match='mode "rb"'):
+        prepare(file)  # type: ignore[arg-type] # what a person may do all the same
+
+
+def test_a_closed_picture_is_refused(tmp_path: Path) -> None:
+    """A PIL image whose file is closed already is an error of ours."""
+    path = tmp_path / "still.jpg"
+    path.write_bytes(saved(gradient(), "JPEG"))
+    with Image.open(path) as picture:
+        pass
+    with pytest.raises(InvalidImage, match="PIL image"):
+        prepare(picture)
+
+
+def test_a_thumbnail_is_small() -> None:
+    """A thumbnail is a JPEG within its limits, and clear parts of the picture become white."""
+    noise = np.random.default_rng(2).integers(0, 255, (900, 700, 3), dtype=np.uint8)
+    data = thumbnail(noise, max_side=200, max_bytes=6_000)
+    assert len(data) <= 6_000
+    small = Image.open(BytesIO(data))
+    assert small.format == "JPEG"
+    assert max(small.size) <= 200
+    clear = thumbnail(Image.new("RGBA", (40, 40), (0, 0, 0, 0)))
+    assert Image.open(BytesIO(clear)).getpixel((20, 20)) == (255, 255, 255)

@@ -1,0 +1,92 @@
+"""The lessons, run from top to bottom, with what they store compared to what comes out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from notebooks.refresh import VOLATILE, read, write
+from support.raw_server import raw_server
+
+import reelbook
+from reelbook.cli import lessons
+
+LESSONS = lessons.shipped()
+KEY = "sk-planted-lesson"
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: Path) -> None:
+    """Every stored output is what comes out, and a configured live service hears nothing of it."""
+    with raw_server(lambda exchange: exchange.answer(404)) as live:
+        shutil.copy(lesson, tmp_path)
+        done = _nbval(tmp_path, REELBOOK_API_KEY=KEY, REELBOOK_BASE_URL=live.url)
+    assert done.returncode == 0, done.stdout
+    assert live.seen == []
+    assert KEY not in done.stdout
+
+
+def test_a_wrong_stored_output_is_noticed(home: Path, tmp_path: Path) -> None:
+    """The comparison is a real one: a price that is no longer true fails."""
+    notebook = read(LESSONS[0])
+    [cost] = [number for number, cell in enumerate(notebook.cells) if cell.id == "cost"]
+    notebook.cells = [cell for cell in notebook.cells[: cost + 1] if cell.id != "connect"]
+    notebook.cells[-1].outputs[0].data["text/plain"] = "0.3"
+    write(notebook, tmp_path / "wrong.ipynb")
+    done = _nbval(tmp_path)
+    assert (done.returncode, "0.25" in done.stdout) == (1, True), done.stdout
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_is_stored_clean(lesson: Path) -> None:
+    """No output of one machine's own, run once from top to bottom, and an id for every cell."""
+    notebook = read(lesson)
+    nbformat.validate(notebook)
+    assert notebook.metadata == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    ids = [cell.id for cell in notebook.cells]
+    assert len(ids) == len(set(ids))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert [cell.id for cell in code if _volatile(cell) and cell.outputs] == []
+    stored = "".join(str(cell.outputs) for cell in code)
+    assert [word for word in ("/tmp", "/home", "127.0.0.1", "req_", "0x") if word in stored] == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_asks_for_the_sandbox_by_name(lesson: Path) -> None:
+    """No lesson leaves to the settings which service it talks to."""
+    source = "\n".join(cell.source for cell in read(lesson).cells)
+    assert source.count('rb.connect("sandbox")') >= 1
+    assert [call for call in ("connect()", "Studio()", "PromptForm()") if call in source] == []
+
+
+def _volatile(cell: Any) -> bool:
+    return VOLATILE in cell.metadata.get("tags", ())
+
+
+def _nbval(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run the notebooks of `folder` under nbval, its kernel on this Python."""
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(reelbook.__file__).parents[1]),
+        "IPYTHONDIR": str(folder / "ipython"),
+        **settings,
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
