@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..sandbox.handle import Sandbox
 
 SPARED_REQUESTS = 3
+SCARCE_PAUSE_SECONDS = 20.0
+PAUSE_SECONDS = 0.5
 
 T = TypeVar("T")
 Service = Literal["sandbox", "live"]
@@ -259,12 +261,13 @@ class Session:
 
     def _ask_balance_soon(self) -> None:
         if self._asking is None or self._asking.done():
-            self._asking = self._engine.loop.create_task(self._ask_balance(pause_seconds=0.5))
+            # A figure beside the work: the work needs the last requests more.
+            scarce = self.facts.requests_left < SPARED_REQUESTS
+            pause = SCARCE_PAUSE_SECONDS if scarce else PAUSE_SECONDS
+            self._asking = self._engine.loop.create_task(self._ask_balance(pause))
 
     async def _ask_balance(self, pause_seconds: float = 0.0) -> None:
         await asyncio.sleep(pause_seconds)
-        while pause_seconds and self.facts.requests_left < SPARED_REQUESTS:
-            await asyncio.sleep(1.0)  # a figure beside the work; the work needs the last requests more
         try:
             await self._reach()
             self._heard_balance((await self._client.balance(background=True)).balance_usd)

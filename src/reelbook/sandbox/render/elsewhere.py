@@ -16,9 +16,11 @@ from reelbook.sandbox.render.shapes import Strip, clouded, gradient, waves
 from reelbook.sandbox.render.words import RGB, Scene
 
 _NEBULAE: tuple[tuple[RGB, RGB], ...] = (
-    ((112, 52, 168), (34, 118, 178)), ((176, 60, 110), (70, 60, 170)), ((30, 130, 130), (90, 60, 160)),
-        ((190, 96, 60), (90, 50, 140)),
-)  # fmt: skip
+    ((112, 52, 168), (34, 118, 178)),
+    ((176, 60, 110), (70, 60, 170)),
+    ((30, 130, 130), (90, 60, 160)),
+    ((190, 96, 60), (90, 50, 140)),
+)
 
 
 def space_picture(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Image.Image:
@@ -41,9 +43,11 @@ def space(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette
     """Stars at two depths and planets."""
     back = [_stars(rng, stage, colours, 130, 0.22, 0.9), _stars(rng, stage, colours, 46, 0.45, 1.5)]
     planets: tuple[tuple[RGB, RGB], ...] = (
-        ((218, 130, 84), (244, 206, 150)), ((84, 140, 214), (220, 238, 250)), ((196, 160, 214),
-            (120, 92, 176)), ((124, 182, 142), (222, 226, 170)),
-    )  # fmt: skip
+        ((218, 130, 84), (244, 206, 150)),
+        ((84, 140, 214), (220, 238, 250)),
+        ((196, 160, 214), (120, 92, 176)),
+        ((124, 182, 142), (222, 226, 170)),
+    )
     order = rng.permutation(len(planets))
     height = stage.height
     strip = Strip(Image.new("RGB", (stage.period, height)), Image.new("L", (stage.period, height), 0), 0)
@@ -123,8 +127,9 @@ def planet(
         cover = np.maximum(cover, band_cover * 0.85)
     return Sprite(
         Image.fromarray(np.clip(colour, 0, 255).astype(np.uint8)),
-            Image.fromarray((cover * 255).astype(np.uint8)), (reach, reach)
-    )  # fmt: skip
+        Image.fromarray((cover * 255).astype(np.uint8)),
+        (reach, reach),
+    )
 
 
 def hues(scene: Scene) -> tuple[RGB, RGB, RGB]:
@@ -194,10 +199,15 @@ def abstract(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Pale
         )
         _into_ribbon(band, line, rng.uniform(50, 105) * stage.unit)
         back.append(
-            band.layer(stage, 0.25 + 0.18 * i, drift=(14 + 9 * i) * stage.unit * (1 if i % 2 else -1),
+            band.layer(
+                stage,
+                0.25 + 0.18 * i,
+                drift=(14 + 9 * i) * stage.unit * (1 if i % 2 else -1),
                 bob=(4 + 2 * i) * stage.unit,
-                       bob_seconds=rng.uniform(5, 8), phase=rng.random())
-        )  # fmt: skip
+                bob_seconds=rng.uniform(5, 8),
+                phase=rng.random(),
+            )
+        )
     return back[:4], back[4:]
 
 
@@ -225,5 +235,6 @@ def disc(rng: np.random.Generator, radius: float, colour: RGB, solid: float) -> 
     )
     return Sprite(
         Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)),
-            Image.fromarray((cover * 255).astype(np.uint8)), (reach, reach)
-    )  # fmt: skip
+        Image.fromarray((cover * 255).astype(np.uint8)),
+        (reach, reach),
+    )

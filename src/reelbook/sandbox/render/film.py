@@ -44,9 +44,15 @@ def film(
 
 
 def shoot(
-    stage: Stage, colours: Palette, place: Setting, conditions: Weather, view: View, seconds: float,
-    acts: Acts, start: float = 0.0,
-) -> Image.Image:  # fmt: skip
+    stage: Stage,
+    colours: Palette,
+    place: Setting,
+    conditions: Weather,
+    view: View,
+    seconds: float,
+    acts: Acts,
+    start: float = 0.0,
+) -> Image.Image:
     """The frame of a moment `seconds` into the clip, drawn from back to front."""
     size = (stage.width, stage.height)
     frame = Image.new("RGB", size)

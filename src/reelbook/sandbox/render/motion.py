@@ -178,9 +178,11 @@ def _frame(work: Image.Image, lying: Pose, size: tuple[int, int], seconds: float
             size, Image.Transform.MESH, _mesh(work, lying, x, y, size, seconds), Image.Resampling.BILINEAR
         )
     box = [
-        (0.5 + x - 0.5 / lying.zoom) * work.width, (0.5 + y - 0.5 / lying.zoom) * work.height,
-        (0.5 + x + 0.5 / lying.zoom) * work.width, (0.5 + y + 0.5 / lying.zoom) * work.height,
-    ]  # fmt: skip
+        (0.5 + x - 0.5 / lying.zoom) * work.width,
+        (0.5 + y - 0.5 / lying.zoom) * work.height,
+        (0.5 + x + 0.5 / lying.zoom) * work.width,
+        (0.5 + y + 0.5 / lying.zoom) * work.height,
+    ]
     inside = (max(0.0, box[0]), max(0.0, box[1]), min(work.width, box[2]), min(work.height, box[3]))
     return work.resize(size, Image.Resampling.BILINEAR, box=inside)
 

@@ -37,12 +37,17 @@ def pine(rng: np.random.Generator, height: float, leaf: RGB, *, snow: RGB | None
         pen.polygon([(0.02, low - 0.01), (wide * 0.5, low + 0.02), (wide, low), (lean, high)], dark)
         if snow:
             pen.polygon(
-                [(lean, high), (-wide * 0.62, low + (high - low) * 0.32), (-wide * 0.3,
-                    low + (high - low) * 0.36),
-                 (-wide * 0.12, low + (high - low) * 0.22), (wide * 0.16, low + (high - low) * 0.46),
-                 (wide * 0.34, low + (high - low) * 0.4), (wide * 0.30, low + (high - low) * 0.52)],
+                [
+                    (lean, high),
+                    (-wide * 0.62, low + (high - low) * 0.32),
+                    (-wide * 0.3, low + (high - low) * 0.36),
+                    (-wide * 0.12, low + (high - low) * 0.22),
+                    (wide * 0.16, low + (high - low) * 0.46),
+                    (wide * 0.34, low + (high - low) * 0.4),
+                    (wide * 0.30, low + (high - low) * 0.52),
+                ],
                 snow,
-            )  # fmt: skip
+            )
     return pen.sprite()
 
 

@@ -132,10 +132,12 @@ def curve(points: Sequence[Point], *, closed: bool = False, steps: int = 8) -> l
                 0.5 * t + 2 * t * t - 1.5 * t**3,
                 -0.5 * t * t + 0.5 * t**3,
             )
-            line.append((
-                sum(w * p[0] for w, p in zip(weights, (a, b, c, d), strict=True)),
-                sum(w * p[1] for w, p in zip(weights, (a, b, c, d), strict=True)),
-            ))  # fmt: skip
+            line.append(
+                (
+                    sum(w * p[0] for w, p in zip(weights, (a, b, c, d), strict=True)),
+                    sum(w * p[1] for w, p in zip(weights, (a, b, c, d), strict=True)),
+                )
+            )
     if not closed:
         line.append(points[-1])
     return line

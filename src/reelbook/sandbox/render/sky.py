@@ -177,10 +177,13 @@ def _puffs(
     lit, dark = cloud_colours(colours)
     colour = np.repeat(gradient((lit, lit, dark), height)[:, None, :], stage.period, axis=1)
     return Layer(
-        wrapped(Image.fromarray(colour), stage), wrapped(Image.fromarray(cover), stage),
-        round(stage.horizon * row * rng.uniform(0.7, 1.2)), depth, stage.period,
-            drift=-5.0 * size * stage.unit,
-    )  # fmt: skip
+        wrapped(Image.fromarray(colour), stage),
+        wrapped(Image.fromarray(cover), stage),
+        round(stage.horizon * row * rng.uniform(0.7, 1.2)),
+        depth,
+        stage.period,
+        drift=-5.0 * size * stage.unit,
+    )
 
 
 def _ceiling(rng: np.random.Generator, stage: Stage, colours: Palette, heavy: float, *, wind: float) -> Layer:
@@ -195,10 +198,13 @@ def _ceiling(rng: np.random.Generator, stage: Stage, colours: Palette, heavy: fl
     table = gradient((shaded(dark, 1 - 0.34 * heavy), dark, mix(lit, dark, 0.3)), 256)
     tone = np.clip((noise * 0.75 + 0.35 * rows) * 255, 0, 255).astype(np.uint8)
     return Layer(
-        wrapped(Image.fromarray(table[tone]), stage), wrapped(Image.fromarray((cover * 255).astype(np.uint8)),
-            stage),
-        -stage.margin, 0.05, stage.period, drift=-9.0 * wind * stage.unit,
-    )  # fmt: skip
+        wrapped(Image.fromarray(table[tone]), stage),
+        wrapped(Image.fromarray((cover * 255).astype(np.uint8)), stage),
+        -stage.margin,
+        0.05,
+        stage.period,
+        drift=-9.0 * wind * stage.unit,
+    )
 
 
 def night_share(colours: Palette) -> float:

@@ -209,9 +209,15 @@ def _row(rng: np.random.Generator, stage: Stage, scene: Scene, subject: Subject)
 
 
 def _flock(
-    rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette, subject: Subject, side: int,
-    first: Actor, spread: float,
-) -> list[Actor]:  # fmt: skip
+    rng: np.random.Generator,
+    stage: Stage,
+    scene: Scene,
+    colours: Palette,
+    subject: Subject,
+    side: int,
+    first: Actor,
+    spread: float,
+) -> list[Actor]:
     """`first` alone, or as many as there are of its kind, at their own places, sizes and phases."""
     if subject.count == 1:
         return [first]

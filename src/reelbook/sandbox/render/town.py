@@ -153,9 +153,15 @@ def _windows(
 
 
 def _shop(
-    rng: np.random.Generator, fill: Fill, signs: list[tuple[Box, RGB]], wall: Box, unit: float, scene: Scene,
-        colours: Palette, dark: float,
-) -> None:  # fmt: skip
+    rng: np.random.Generator,
+    fill: Fill,
+    signs: list[tuple[Box, RGB]],
+    wall: Box,
+    unit: float,
+    scene: Scene,
+    colours: Palette,
+    dark: float,
+) -> None:
     x, roof, width, height = wall[0], wall[1], wall[2] - wall[0], wall[3]
     hues: tuple[RGB, ...] = (
         MOOD_HUES["neon"]

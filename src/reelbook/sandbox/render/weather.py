@@ -318,9 +318,15 @@ def _fog(rng: np.random.Generator, stage: Stage, colours: Palette, words: frozen
         cover = np.clip(0.25 + 0.95 * noise, 0, 1) * np.sin(np.pi * rows) ** 0.8 * solid * 255
         colour = Image.new("RGB", (stage.width, height), mix(colours.haze, (255, 255, 255), 0.10))
         layers.append(
-            Layer(colour, wrapped(Image.fromarray(cover.astype(np.uint8)), stage), round(stage.height * row),
-                  depth, stage.period, drift=(10 + 14 * depth) * stage.unit)
-        )  # fmt: skip
+            Layer(
+                colour,
+                wrapped(Image.fromarray(cover.astype(np.uint8)), stage),
+                round(stage.height * row),
+                depth,
+                stage.period,
+                drift=(10 + 14 * depth) * stage.unit,
+            )
+        )
     return layers
 
 
