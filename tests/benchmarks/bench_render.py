@@ -39,7 +39,9 @@ def main() -> None:
     still = _still()
     for motion in MOTIONS:
         took.append(_measured(Spec(motion, seconds, "16:9", 7, still), f"image  {motion}"))
-    print(f"\n{seconds} s: processor time median {statistics.median(took):.2f} s, worst {max(took):.2f} s")
+    print(
+        f"\n{seconds} s clips, processor time: median {statistics.median(took):.2f}, worst {max(took):.2f} s"
+    )
 
 
 def _measured(spec: Spec, label: str) -> float:

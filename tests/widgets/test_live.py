@@ -73,13 +73,6 @@ def test_a_change_that_time_brings_waits_once() -> None:
     assert sent == [3.0]
 
 
-def test_an_answer_to_the_page_is_sent_within_the_call() -> None:
-    """Where no thread reaches the page, the handler of its question does."""
-    clock, sent = Virtual(), list[int]()
-    live(clock, lambda: sent.append(1)).now()
-    assert sent == [1]
-
-
 def test_a_closed_panel_is_left_alone() -> None:
     """What was planned before is not sent after."""
     clock, sent = Virtual(), list[int]()

@@ -108,9 +108,7 @@ class JobCard(ServesClip):
         if clip is not None:
             self.poster = small_poster(clip.poster())
         elif image is not None:
-            from reelbook.media.images import thumbnail
-
-            self.poster = thumbnail(image.data, max_side=320, max_bytes=10_000)
+            self.poster = small_poster(image.data)
         else:
             self.poster = b""
         self._pictured = wanted

@@ -1,7 +1,7 @@
 """Moves what changes on the session's thread to the page: at most five times a second, the last value wins.
 
 Threads of a session only say that something changed; one thread for all panels reads and sends. Where a
-thread can't reach the page (Colab), the page asks, and its message handler calls `now()`.
+thread can't reach the page (Colab), the page asks, and the panel answers within that message.
 """
 
 from __future__ import annotations
@@ -61,12 +61,6 @@ class Live:
             self._timed = True
         self._later(seconds, self._time_came)
 
-    def now(self) -> None:
-        """Sends at once, on the calling thread."""
-        with self._lock:
-            self._next_at = self._clock() + self._every
-        self._send()
-
     def close(self) -> None:
         """Sends no more."""
         with self._lock:
@@ -82,7 +76,8 @@ class Live:
             self._planned = False
             if self._closed:
                 return
-        self.now()
+            self._next_at = self._clock() + self._every
+        self._send()
 
 
 class _Courier:

@@ -49,7 +49,7 @@ class TakesImage(Panel):
             if image is None:
                 self.preview, self.image_words = b"", ""
             else:
-                self.preview = thumbnail(image.data, max_side=256, max_bytes=10_000)
+                self.preview = thumbnail(image.data, max_side=256, max_bytes=6_000)
                 self.image_words = image_words(
                     image.width, image.height, image.format, len(image.data), image.notes
                 )

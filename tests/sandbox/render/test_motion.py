@@ -15,7 +15,8 @@ from reelbook.sandbox.render.words import Move
 
 PROMPTS = (
     "zoom in", "zoom out", "pan left", "pan right", "tilt up", "gentle sway", "ripple", "parallax",
-    "handheld", "orbit", "slow zoom in, gentle sway", "pulse", "rotate", "static", "", "the cat turns its head",
+    "handheld", "orbit", "slow zoom in, gentle sway", "pulse", "rotate", "static", "",
+    "the cat turns its head",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
-from reelbook.sandbox.render import animals, craft, flyers, land, people, vehicles
+from reelbook.sandbox.render import animals, craft, flyers, land, people, swimmers, vehicles
 from reelbook.sandbox.render.builds import BUILDS, GAITS
 from reelbook.sandbox.render.elsewhere import hues
 from reelbook.sandbox.render.layers import Sprite
@@ -108,9 +108,9 @@ def _drawing(
         "bird": lambda pen, phase: flyers.bird(pen, s, c, phase),
         "butterfly": lambda pen, phase: flyers.butterfly(pen, s, c, phase),
         "dragon": lambda pen, phase: flyers.dragon(pen, s, c, phase),
-        "fish": lambda pen, phase: flyers.fish(pen, s, c, phase, look),
-        "whale": lambda pen, phase: flyers.whale(pen, s, c, phase),
-        "jellyfish": lambda pen, phase: flyers.jellyfish(pen, s, c, phase),
+        "fish": lambda pen, phase: swimmers.fish(pen, s, c, phase, look),
+        "whale": lambda pen, phase: swimmers.whale(pen, s, c, phase),
+        "jellyfish": lambda pen, phase: swimmers.jellyfish(pen, s, c, phase),
         "flower": lambda pen, phase: flyers.flower(pen, s, c, phase),
         "tree": lambda pen, phase: flyers.tree(pen, s, c, phase, leaf),
         "orb": lambda pen, phase: flyers.orb(pen, s, c, phase, hues(scene)[1]),

@@ -61,7 +61,9 @@ def shoot(
     if light > 0.02:
         # A flash lights the sky and what it is behind, and leaves the land as a silhouette.
         frame = Image.blend(frame, Image.new("RGB", size, (226, 226, 255)), 0.75 * light)
-        weather.strike(frame, conditions, seconds)
+    for layer in place.clouds:
+        layers.lay(frame, layer, view, seconds)
+    weather.strike(frame, conditions, seconds)
     for layer in among(place.back, conditions.fog):
         layers.lay(frame, layer, view, seconds)
     weather.fall(frame, conditions, view, seconds, behind=True)

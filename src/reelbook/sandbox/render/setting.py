@@ -22,6 +22,11 @@ class Setting:
     back: tuple[Layer, ...]
     front: tuple[Layer, ...]
 
+    @property
+    def clouds(self) -> tuple[Layer, ...]:
+        """What moves in the sky."""
+        return self.above.layers
+
 
 _PLACES: dict[str, Callable[[np.random.Generator, Stage, Scene, Palette], land.Built]] = {
     "snow": land.snow,
@@ -52,7 +57,7 @@ def setting(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palet
     else:
         above = sky(rng, stage, scene, colours)
     back, front = _PLACES[scene.setting](rng, stage, scene, colours)
-    return Setting(above, (*above.layers, *seen(back, stage)), tuple(seen(front, stage)))
+    return Setting(above, tuple(seen(back, stage)), tuple(seen(front, stage)))
 
 
 def seen(layers: list[Layer], stage: Stage) -> list[Layer]:

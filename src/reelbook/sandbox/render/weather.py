@@ -39,7 +39,7 @@ class Weather:
     fields: tuple[Field, ...] = ()
     fog: tuple[Layer, ...] = ()
     flashes: tuple[float, ...] = ()
-    bolts: tuple[tuple[tuple[float, float], ...], ...] = ()
+    bolts: tuple[Image.Image, ...] = ()
 
 
 def weather(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Weather:
@@ -197,10 +197,7 @@ def strike(frame: Image.Image, conditions: Weather, seconds: float) -> None:
     for moment, bolt in zip(conditions.flashes, conditions.bolts, strict=True):
         since = seconds - moment
         if 0 <= since < 0.34 and not 0.10 < since < 0.18:
-            pen = ImageDraw.Draw(frame)
-            unit = min(frame.size) / 360
-            for width, colour in ((7, (120, 120, 190)), (4, (190, 190, 245)), (2, (255, 255, 255))):
-                pen.line(bolt, fill=colour, width=max(1, round(width * unit)), joint="curve")
+            frame.paste((252, 250, 255), (0, 0, *frame.size), bolt)
 
 
 def _tiled(tile: Image.Image) -> Image.Image:
@@ -330,17 +327,39 @@ def _fog(rng: np.random.Generator, stage: Stage, colours: Palette, words: frozen
     return layers
 
 
-def _lightning(
-    rng: np.random.Generator, stage: Stage
-) -> tuple[tuple[float, ...], tuple[tuple[tuple[float, float], ...], ...]]:
+def _lightning(rng: np.random.Generator, stage: Stage) -> tuple[tuple[float, ...], tuple[Image.Image, ...]]:
+    """The moments of a clip's strokes in seconds, and how far each one's bolt covers the frame."""
     moments = tuple(0.45 + 1.7 * i + rng.uniform(0, 0.7) for i in range(6))
-    bolts = []
-    for _ in moments:
-        x, y = rng.uniform(0.12, 0.88) * stage.width, 0.0
-        points = [(x, y)]
-        while y < stage.horizon:
-            y += rng.uniform(9, 26) * stage.unit
-            x += rng.normal(0, 13) * stage.unit
-            points.append((x, min(y, stage.horizon)))
-        bolts.append(tuple(points))
-    return moments, tuple(bolts)
+    return moments, tuple(_bolt(rng, stage) for _ in moments)
+
+
+def _bolt(rng: np.random.Generator, stage: Stage) -> Image.Image:
+    fine = 2
+    cover = Image.new("L", (stage.width * fine, stage.height * fine), 0)
+    pen = ImageDraw.Draw(cover)
+    trunk = _jagged(rng, stage, (rng.uniform(0.12, 0.88) * stage.width, 0.0), stage.horizon, 0.0)
+    lines = [(trunk, 1.0)]
+    for _ in range(3):
+        root = trunk[int(rng.integers(2, max(3, len(trunk) * 2 // 3)))]
+        end = min(root[1] + rng.uniform(40, 90) * stage.unit, stage.horizon)
+        lines.append((_jagged(rng, stage, root, end, rng.choice([-0.8, 0.8])), 0.55))
+    for width, value in ((9.0, 36), (4.5, 96), (1.8, 255)):
+        for points, share in lines:
+            placed = [(x * fine, y * fine) for x, y in points]
+            pen.line(
+                placed, fill=round(value * share**0.5), width=max(2, round(width * share * fine * stage.unit))
+            )
+    return cover.reduce(fine)
+
+
+def _jagged(
+    rng: np.random.Generator, stage: Stage, start: tuple[float, float], end: float, lean: float
+) -> list[tuple[float, float]]:
+    """A broken line from `start` down to row `end`."""
+    x, y = start
+    points = [start]
+    while y < end:
+        step = rng.uniform(5, 15) * stage.unit
+        x, y = x + lean * step + rng.normal(0, 7) * stage.unit, min(y + step, end)
+        points.append((x, y))
+    return points
