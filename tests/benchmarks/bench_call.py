@@ -30,7 +30,10 @@ async def timed(call: Callable[[], Awaitable[object]]) -> float:
 
 async def measure(sandbox: Sandbox) -> None:
     headers = {"Authorization": f"Bearer {sandbox.api_key.reveal()}"}
-    async with AsyncClient(sandbox.api_key, sandbox.url) as client, httpx.AsyncClient(headers=headers) as bare:
+    async with (
+        AsyncClient(sandbox.api_key, sandbox.url) as client,
+        httpx.AsyncClient(headers=headers) as bare,
+    ):
 
         async def with_httpx() -> None:
             (await bare.get(sandbox.url + wire.BALANCE)).raise_for_status().json()

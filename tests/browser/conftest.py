@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browser.lab import CHROMIUM, CHROMIUM_ARGS, Notebook, running_lab
 
+from browser.lab import CHROMIUM, CHROMIUM_ARGS, SETUP, Notebook, running_lab
 from reelbook.sandbox import server
 
 if TYPE_CHECKING:
@@ -47,11 +47,7 @@ def page(lab: str) -> Iterator[Page]:
 @pytest.fixture(scope="package")
 def open_notebook(page: Page, lab: str, lab_folder: Path) -> Notebook:
     notebook = Notebook(page, lab, lab_folder)
-    notebook.run(
-        "import reelbook as rb\n"
-        "session = rb.connect('sandbox')\n"
-        "session.sandbox.settings(pace=3, rate_limiting=False, balance_usd=25)"
-    )
+    notebook.run(SETUP)
     return notebook
 
 

@@ -42,6 +42,17 @@ _EMPTY = {
     "nbformat_minor": 5,
 }
 
+SETUP = """import reelbook as rb
+session = rb.connect('sandbox')
+session.sandbox.settings(pace=3, rate_limiting=False, balance_usd=25)
+
+def finished_job():
+    done = [job for job in session.jobs() if job.clip]
+    job = done[0] if done else session.text_to_video('a boat', duration_seconds=1)
+    job.result(30)
+    return job
+"""
+
 
 @contextmanager
 def running_lab(folder: Path) -> Iterator[str]:

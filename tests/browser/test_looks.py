@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from browser.lab import PLAYS, Notebook, shown, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -28,10 +29,7 @@ def test_the_saved_notebook_shows_the_finished_clip_and_stays_small(notebook: No
 def test_a_panel_has_the_themes_colours_and_can_be_read(notebook: Notebook, theme: str) -> None:
     """Surface and text follow the theme, and every text stands out from its ground by 4.5 to 1."""
     notebook.theme(theme)
-    cell = notebook.run(
-        "studio12 = rb.Studio(session)\n"
-        "studio12.card.job = session.text_to_video('a boat', duration_seconds=1)\nstudio12"
-    )
+    cell = notebook.run("studio12 = rb.Studio(session)\nstudio12.card.job = finished_job()\nstudio12")
     shown(cell, ".rb-card")
     surface = cell.locator(".rb").first.evaluate("(node) => getComputedStyle(node).backgroundColor")
     page = notebook.page.evaluate(

@@ -9,8 +9,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pytest
-from browser.lab import PLAYS, SECONDS, Notebook, says, shown, until
 from PIL import Image
+
+from browser.lab import PLAYS, SECONDS, SETUP, Notebook, says, shown, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -265,9 +266,7 @@ def test_an_error_in_a_callback_stands_under_the_panel(notebook: Notebook) -> No
 
 def test_two_views_of_one_player_both_play(notebook: Notebook) -> None:
     """Each view fetches its own pieces; closing one leaves the other playing."""
-    notebook.run(
-        "clip14 = next(job.clip for job in session.jobs() if job.clip)\nplayer14 = rb.Player(clip14)"
-    )
+    notebook.run("clip14 = finished_job().clip\nplayer14 = rb.Player(clip14)")
     first, second = notebook.run("player14"), notebook.run("player14")
     until(shown(second, ".rb-card"), PLAYS)
     first.scroll_into_view_if_needed()
@@ -307,10 +306,7 @@ def test_where_no_update_comes_by_itself_the_page_asks(notebook: Notebook) -> No
 
 def test_a_reloaded_page_finds_its_panels_again(notebook: Notebook) -> None:
     """The kernel lives, so the form holds what was typed and the clip plays again."""
-    cell = notebook.run(
-        "studio17 = rb.Studio(session)\n"
-        "studio17.card.job = next(job for job in session.jobs() if job.clip)\nstudio17"
-    )
+    cell = notebook.run("studio17 = rb.Studio(session)\nstudio17.card.job = finished_job()\nstudio17")
     shown(cell, ".rb-form")
     cell.get_by_label("Prompt").fill("typed before")
     cell.get_by_label("Prompt").blur()
@@ -323,10 +319,8 @@ def test_a_reloaded_page_finds_its_panels_again(notebook: Notebook) -> None:
 
 
 def test_a_lost_kernel_leaves_the_poster_and_says_what_to_do(notebook: Notebook) -> None:
-    """Last, for it ends the kernel: a view opened afterwards shows the poster and how to play the clip."""
-    cell = notebook.run(
-        "player15 = rb.Player(next(job.clip for job in session.jobs() if job.clip))\nplayer15"
-    )
+    """A view opened after the kernel is gone shows the poster, and how to play the clip."""
+    cell = notebook.run("player15 = rb.Player(finished_job().clip)\nplayer15")
     until(shown(cell, ".rb-card"), PLAYS)
     notebook.page.evaluate(
         "jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => null)"
@@ -337,3 +331,4 @@ def test_a_lost_kernel_leaves_the_poster_and_says_what_to_do(notebook: Notebook)
     )
     says(cell, "The clip is on the kernel's disk; run the cell again to play it.", 20)
     assert cell.locator("video").get_attribute("poster")
+    notebook.run(SETUP)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from support.raw_server import Exchange, raw_server
+from support.raw_server import Exchange, Handler, raw_server
 
 from reelbook import errors
 from reelbook.client import AsyncClient, retries
@@ -97,7 +97,7 @@ async def test_an_upload_broken_off_half_way_cant_have_been_accepted() -> None:
 
 async def test_a_question_is_asked_again_after_a_fault() -> None:
     """GETs survive resets and 5xx."""
-    faults = iter(
+    faults: Iterator[Handler] = iter(
         [Exchange.reset, lambda e: e.answer(503), lambda e: e.answer(200, b'{"balance_usd": "3"}', JSON)]
     )
     with raw_server(lambda e: next(faults)(e)) as service:
@@ -108,7 +108,9 @@ async def test_a_question_is_asked_again_after_a_fault() -> None:
 
 async def test_a_rate_limited_submission_is_sent_again() -> None:
     """429 certainly had no effect, so the same request goes out once more."""
-    answers = iter([lambda e: e.answer(429, b"{}", {"retry-after": "0"}), lambda e: e.answer(200, ACCEPTED)])
+    answers: Iterator[Handler] = iter(
+        [lambda e: e.answer(429, b"{}", {"retry-after": "0"}), lambda e: e.answer(200, ACCEPTED)]
+    )
     sending: list[bool] = []
     with raw_server(lambda e: next(answers)(e)) as service:
         async with AsyncClient(KEY, service.url) as client:
