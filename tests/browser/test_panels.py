@@ -265,7 +265,7 @@ def test_an_error_in_a_callback_stands_under_the_panel(notebook: Notebook) -> No
 
 
 def test_two_views_of_one_player_both_play(notebook: Notebook) -> None:
-    """Each view fetches its own pieces; closing one leaves the other playing."""
+    """Each view fetches its own pieces; one resting out of sight doesn't pause the other, Python does."""
     notebook.run("clip14 = finished_job().clip\nplayer14 = rb.Player(clip14)")
     first, second = notebook.run("player14"), notebook.run("player14")
     until(shown(second, ".rb-card"), PLAYS)

@@ -39,12 +39,12 @@ def refreshed(notebook: Any, folder: Path) -> Any:
 
 def read(path: Path) -> Any:
     """The notebook at `path`."""
-    return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    return nbformat.read(path, as_version=4)
 
 
 def write(notebook: Any, path: Path) -> None:
     """Store `notebook` at `path`."""
-    nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
+    nbformat.write(notebook, path)
 
 
 def main() -> None:

@@ -23,8 +23,8 @@ import { clipPlayer } from "./_media.js";
  * @property {string} codec
  */
 
-/** @param {() => Face} face */
-export function clipCard(frame, model, face, onAction) {
+/** @param {() => Face} face @param {(plays: boolean) => void} [onWant] told when the clip is to play or to pause */
+export function clipCard(frame, model, face, onAction, onWant) {
   const mark = h("span", { class: "rb-corner" });
   const words = h("span", { class: "rb-stage-text" });
   const picture = h("img", { class: "rb-still", alt: "", hidden: true });
@@ -83,7 +83,7 @@ export function clipCard(frame, model, face, onAction) {
     const closers = [];
     const inner = { ...frame, onClose: (cleanup) => closers.push(cleanup), listen: (event, callback) => { model.on(event, callback); closers.push(() => model.off(event, callback)); } };
     const opened = clipPlayer(inner, model, stage, {
-      codec: () => face().codec, label: () => face().prompt, autoplay: () => model.get("autoplay") !== false });
+      codec: () => face().codec, label: () => face().prompt, onWant, autoplay: () => model.get("autoplay") !== false || model.get("playing") });
     if (poster) opened.video.poster = poster;
     const close = () => { for (const closer of closers.splice(0)) closer(); opened.video.nextSibling?.remove(); opened.video.remove(); };
     frame.onClose(close);

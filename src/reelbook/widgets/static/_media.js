@@ -36,7 +36,7 @@ export function saveFile(blob, file) {
 /**
  * A muted, looping player in `stage`. It loads when seen, plays while seen (unless the person paused it or wants
  * less motion) and pauses out of sight.
- * @param {{codec: () => string, label: () => string, autoplay: () => boolean}} about
+ * @param {{codec: () => string, label: () => string, autoplay: () => boolean, onWant?: (plays: boolean) => void}} about
  */
 export function clipPlayer(frame, model, stage, about) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -51,10 +51,17 @@ export function clipPlayer(frame, model, stage, about) {
   let wanted = about.autoplay() && !still.matches;
   let closed = false;
   const say = (text) => { setText(words, text); words.hidden = !text; };
+  let resting = false;
+  // What is wanted and what is seen are two things: a clip out of sight rests, and goes on when it is seen again.
   const follow = () => {
     if (!url) return;
     if (seen && wanted) video.play().catch(() => {});
-    else if (!seen && !video.paused) { const keep = wanted; video.pause(); wanted = keep; }
+    else if (!video.paused) { resting = wanted; video.pause(); }
+  };
+  const want = (value) => {
+    if (value === wanted) return;
+    wanted = value;
+    about.onWant?.(value);
   };
   const load = () => {
     fetching ??= (async () => {
@@ -64,6 +71,7 @@ export function clipPlayer(frame, model, stage, about) {
         if (closed) return null;
         video.src = url = URL.createObjectURL(blob);
         say("");
+        about.onWant?.(wanted);
         follow();
       } catch (error) { say(error.message); fetching = null; } finally { clearTimeout(slow); }
       return blob;
@@ -74,8 +82,12 @@ export function clipPlayer(frame, model, stage, about) {
   // Chromium plays the time of some codecs that it can't show, without an error.
   video.addEventListener("loadedmetadata", () => video.videoWidth || cannotShow());
   video.addEventListener("error", cannotShow);
-  video.addEventListener("play", () => { wanted = true; });
-  video.addEventListener("pause", () => { if (seen && !document.hidden) wanted = false; });
+  video.addEventListener("play", () => want(true));
+  video.addEventListener("pause", () => {
+    // A video that leaves the page pauses too.
+    if (!resting && !closed && !document.hidden) want(false);
+    resting = false;
+  });
   const near = new IntersectionObserver((entries) => {
     seen = entries[entries.length - 1].isIntersecting;
     if (seen) load();
@@ -88,5 +100,5 @@ export function clipPlayer(frame, model, stage, about) {
     video.removeAttribute("src");
     if (url) URL.revokeObjectURL(url);
   });
-  return { video, load, save: async (file) => { const whole = await load(); if (whole) saveFile(whole, file); } };
+  return { video, want: (value) => { want(value); follow(); }, save: async (file) => { const whole = await load(); if (whole) saveFile(whole, file); } };
 }
