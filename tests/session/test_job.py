@@ -108,6 +108,7 @@ def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandb
     session.balance()
     sandbox.fail_next("content policy")
     job = session.text_to_video("a crowd", duration_seconds=1)
+    job.subscribe(lambda _: None)
     for _ in range(2):
         with pytest.raises(errors.JobFailed, match="content policy"):
             job.result(30)
@@ -177,9 +178,19 @@ def test_subscribers_hear_of_every_change_until_they_leave(session: rb.Session) 
 
 
 def test_the_balance_is_known_after_a_job(session: rb.Session) -> None:
-    """Facts follow the money without being asked."""
+    """Facts follow the money without being asked, where somebody looks at them."""
+    session.subscribe(lambda _: None)
     session.text_to_video("a fox", duration_seconds=2).result(30)
     wait_for(lambda: session.facts.balance_usd == 24.9)
+
+
+def test_a_script_that_shows_nothing_spends_no_request_on_the_balance(
+    session: rb.Session, sandbox: Sandbox
+) -> None:
+    """Without a panel, the key's requests go to the job alone."""
+    session.text_to_video("a fox", duration_seconds=1).result(30)
+    assert session.facts.balance_usd is None
+    assert session._asking is None
 
 
 def test_two_sessions_live_side_by_side(session: rb.Session, sandbox: Sandbox) -> None:

@@ -102,12 +102,20 @@ class Job:
     goes on at the service and is billed.
     """
 
-    def __init__(self, session: Session, number: int, request: JobRequest | None, known: Known) -> None:
+    def __init__(
+        self,
+        session: Session,
+        number: int,
+        request: JobRequest | None,
+        known: Known,
+        tell: Callable[[Job], None],
+    ) -> None:
         self.session = session
         self.number = number
         self.request = request
         self._known = known
         self._outcome: concurrent.futures.Future[Clip] = concurrent.futures.Future()
+        self._tell = tell
         self._listeners: list[Callable[[Job], None]] = []
 
     @property
@@ -210,9 +218,14 @@ class Job:
 
     # What follows is for the session, on its own thread.
 
+    @property
+    def has_listeners(self) -> bool:
+        """Whether anybody looks at this job, such as a card."""
+        return bool(self._listeners)
+
     def _learn(self, **changes: Any) -> None:
         self._known = replace(self._known, **changes)
-        for listener in tuple(self._listeners):
+        for listener in (*self._listeners, self._tell):
             listener(self)
 
     def _settle(self, clip: Clip | None = None, error: Exception | None = None) -> None:

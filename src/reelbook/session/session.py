@@ -230,10 +230,9 @@ class Session:
             estimated_cost_usd=request.estimated_cost_usd if request else None,
             balance_before_usd=self._balance_usd,
         )
-        job = Job(self, len(self._jobs) + 1, request, known)
+        job = Job(self, len(self._jobs) + 1, request, known, tell=self._tell)
 
         async def start() -> None:
-            job.subscribe(self._tell)
             self._runner.start(job)
             self._tell(job)
 
@@ -260,7 +259,8 @@ class Session:
             listener(changed)
 
     def _ask_balance_soon(self) -> None:
-        if self._asking is None or self._asking.done():
+        seen = self._listeners or any(job.has_listeners for job in self._jobs)
+        if seen and (self._asking is None or self._asking.done()):
             # A figure beside the work: the work needs the last requests more.
             scarce = self.facts.requests_left < SPARED_REQUESTS
             pause = SCARCE_PAUSE_SECONDS if scarce else PAUSE_SECONDS
