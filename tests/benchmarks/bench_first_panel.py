@@ -1,52 +1,54 @@
-"""From a started kernel to the first PromptForm shown, sandbox ready, against a plain ipywidgets button.
+"""From a started kernel to the first PromptForm on the page, against a plain ipywidgets button.
 
-Times the cell in fresh kernels, one after the other: `python tests/benchmarks/bench_first_panel.py`
+In a real JupyterLab, sandbox ready, a fresh kernel for each run, one after the other:
+`PYTHONPATH=tests python tests/benchmarks/bench_first_panel.py`
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 import tempfile
 import time
 from pathlib import Path
 
-from jupyter_client.manager import start_new_kernel
+from browser.lab import CHROMIUM, CHROMIUM_ARGS, Notebook, running_lab
+from playwright.sync_api import sync_playwright
 
 from reelbook.sandbox import server
 
 RUNS = 7
 CELLS = {
-    "PromptForm": "import reelbook as rb\nrb.PromptForm(rb.connect('sandbox'))",
-    "button": "import ipywidgets\nipywidgets.Button()",
+    "PromptForm": ("import reelbook as rb; display(rb.PromptForm(rb.connect('sandbox')))", ".rb textarea"),
+    "button": ("import ipywidgets; display(ipywidgets.Button(description='x'))", "button.jupyter-button"),
 }
 
 
-def cell_seconds(code: str) -> float:
-    manager, client = start_new_kernel(kernel_name="python3")
-    try:
-        client.execute_interactive("pass", timeout=60)
-        began = time.perf_counter()
-        reply = client.execute_interactive(code, timeout=60, output_hook=lambda _: None)
-        assert reply["content"]["status"] == "ok", reply["content"]
-        return time.perf_counter() - began
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+def seconds_to_show(notebook: Notebook, code: str, selector: str) -> float:
+    notebook.page.evaluate("jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    notebook.run("1 + 1").locator(".jp-OutputArea-output").first.wait_for()
+    began = time.perf_counter()
+    notebook.run(code).locator(selector).first.wait_for()
+    return time.perf_counter() - began
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["REELBOOK_HOME"] = home
-        server.ensure(Path(home))
+    taken: dict[str, list[float]] = {name: [] for name in CELLS}
+    with (
+        tempfile.TemporaryDirectory() as name,
+        running_lab(Path(name)) as url,
+        sync_playwright() as playwright,
+    ):
+        server.ensure(Path(name) / "home")
         try:
-            taken: dict[str, list[float]] = {name: [] for name in CELLS}
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+            notebook = Notebook(browser.new_page(), url, Path(name))
             for _ in range(RUNS):
-                for name, code in CELLS.items():
-                    taken[name].append(cell_seconds(code))
+                for kind, (code, selector) in CELLS.items():
+                    taken[kind].append(seconds_to_show(notebook, code, selector))
+            browser.close()
         finally:
-            server.stop(Path(home))
-    form, button = (statistics.median(taken[name]) for name in ("PromptForm", "button"))
+            server.stop(Path(name) / "home")
+    form, button = (statistics.median(taken[kind]) for kind in ("PromptForm", "button"))
     print(f"PromptForm {form:.2f} s, button {button:.2f} s, ratio {form / button:.2f} (goal 4)")
 
 

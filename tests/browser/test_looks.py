@@ -8,7 +8,7 @@ import pytest
 
 from browser.lab import PLAYS, Notebook, shown, until
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser]
 
 
 def test_the_saved_notebook_shows_the_finished_clip_and_stays_small(notebook: Notebook) -> None:

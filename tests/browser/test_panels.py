@@ -16,7 +16,7 @@ from browser.lab import PLAYS, SECONDS, SETUP, Notebook, says, shown, until
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser]
 
 PROMPT = "a red fox runs through snow at night, slow pan left"
 

@@ -91,6 +91,16 @@ def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(session: rb.Session,
     assert job.result(30).path.exists()
 
 
+def test_a_watch_can_be_stopped_before_the_job_has_its_id(session: rb.Session, sandbox: Sandbox) -> None:
+    """The submission goes through, the id is kept, and nothing more is asked."""
+    sandbox.set_pace(3600)
+    job = session.text_to_video("a fox", duration_seconds=1)
+    job.stop_watching()
+    wait_for(lambda: not job.view().watched)
+    assert job.request_id is not None
+    assert job.view().next_ask_in_seconds is None
+
+
 def test_a_job_is_taken_up_by_its_id(session: rb.Session) -> None:
     """What another kernel submitted can be fetched here."""
     job = session.text_to_video("a fox", duration_seconds=1)

@@ -81,7 +81,7 @@ def job(session: Any = None, request: JobRequest | None = FOX, **known: Any) -> 
     """A job in the state that `known` describes."""
     facts = Known(**{"began_at": 77.0, "state": "processing", "request_id": "req-1", **known})
     owner: Any = session or FakeSession()
-    return Job(owner, 1, request, facts)
+    return Job(owner, 1, request, facts, tell=lambda _: None)
 
 
 def learn(job: Job, **changes: Any) -> None:

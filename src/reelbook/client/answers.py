@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic_core import ValidationError
 
 from ..errors import (
     Answer,
@@ -23,6 +23,9 @@ from ..errors import (
     ServiceError,
     UnexpectedAnswer,
 )
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 SAFE_HEADERS = frozenset(
     {
@@ -41,7 +44,7 @@ _PLAIN: Mapping[int, tuple[type[ServiceError], str]] = {
 _AMOUNT = r"[^$\d]*\$?\s*(-?\d+(?:[.,]\d+)?)"
 
 Model = TypeVar("Model")
-Kind = TypeVar("Kind", bound=BaseModel)
+Kind = TypeVar("Kind", bound="BaseModel")
 
 
 @dataclass(frozen=True)

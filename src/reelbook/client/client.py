@@ -22,19 +22,7 @@ from ..errors import (
     SubmissionUncertain,
     WaitTimeout,
 )
-from ..models import (
-    Accepted,
-    ApiKey,
-    ApiKeys,
-    Balance,
-    Completed,
-    CreatedKey,
-    Failed,
-    JobStatus,
-    Revoked,
-    Usage,
-    job_status,
-)
+from ..lazy import LazyModule
 from ..secret import Secret
 from . import answers, checks, retries
 from .budget import Budget, BudgetView
@@ -42,8 +30,12 @@ from .gate import Gate, Purpose
 from .watching import Observation, watch
 
 if TYPE_CHECKING:
+    from .. import models
     from ..media.images import ImageSource, PreparedImage
     from .downloads import Check, Report
+
+else:
+    models = LazyModule("reelbook.models")  # pydantic takes a third of the client's import time
 
 DEADLINE_SECONDS = 60.0
 
@@ -121,7 +113,7 @@ class AsyncClient:
         aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
         seed: int = wire.RANDOM_SEED,
         on_sending: OnSending | None = None,
-    ) -> Accepted:
+    ) -> models.Accepted:
         """Submits a clip made from text (POST generate/text-to-video). Costs 0.05 USD a second.
 
         `duration_seconds` is a whole number from 1 to 10, `aspect_ratio` one of 16:9, 9:16, 1:1; a fixed
@@ -150,7 +142,7 @@ class AsyncClient:
         *,
         duration_seconds: int = wire.DEFAULT_SECONDS,
         on_sending: OnSending | None = None,
-    ) -> Accepted:
+    ) -> models.Accepted:
         """Submits a clip that moves a still image (POST generate/image-to-video). Costs 0.05 USD a second.
 
         `image` is a path, bytes, a file object, a PIL image or a numpy array; it is sent as JPEG or PNG,
@@ -176,29 +168,31 @@ class AsyncClient:
             return image
         return prepare(image, max_side=self._max_image_side, max_bytes=self._max_image_bytes)
 
-    async def status(self, request_id: str) -> JobStatus:
+    async def status(self, request_id: str) -> models.JobStatus:
         """The job's current status (GET status/{request_id}). Raises NotFound where the id isn't known."""
         return await self._status(checks.identifier(request_id, "request_id"), Purpose.CLICK)
 
-    async def balance(self, *, background: bool = False) -> Balance:
+    async def balance(self, *, background: bool = False) -> models.Balance:
         """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
-        return await self._call("GET", wire.BALANCE, answers.model(Balance), purpose)
+        return await self._call("GET", wire.BALANCE, answers.model(models.Balance), purpose)
 
-    async def usage(self, days: int = 30) -> Usage:
+    async def usage(self, days: int = 30) -> models.Usage:
         """What was used in the last `days` days (GET billing/usage): requests, seconds, USD."""
         return await self._call(
-            "GET", wire.USAGE, answers.model(Usage), Purpose.CLICK, query={"days": checks.days(days)}
+            "GET", wire.USAGE, answers.model(models.Usage), Purpose.CLICK, query={"days": checks.days(days)}
         )
 
-    async def list_keys(self) -> tuple[ApiKey, ...]:
+    async def list_keys(self) -> tuple[models.ApiKey, ...]:
         """All keys of the account, without the keys themselves (GET keys)."""
-        listed: ApiKeys = await self._call("GET", wire.KEYS, answers.model(ApiKeys), Purpose.CLICK)
+        listed: models.ApiKeys = await self._call(
+            "GET", wire.KEYS, answers.model(models.ApiKeys), Purpose.CLICK
+        )
         return listed.api_keys
 
     async def create_key(
         self, name: str, *, rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE
-    ) -> CreatedKey:
+    ) -> models.CreatedKey:
         """Makes a key (POST keys). `rate_limit` is 1 to 100 requests a minute.
 
         The key itself is in the result's `api_key.reveal()` and is never shown again. Where the answer is
@@ -207,13 +201,19 @@ class AsyncClient:
         """
         body = {"name": checks.key_name(name), "rate_limit": checks.rate_limit(rate_limit)}
         return await self._call(
-            "POST", wire.KEYS, answers.model(CreatedKey), Purpose.CLICK, body=body, paid=True, fresh=True
+            "POST",
+            wire.KEYS,
+            answers.model(models.CreatedKey),
+            Purpose.CLICK,
+            body=body,
+            paid=True,
+            fresh=True,
         )
 
-    async def revoke_key(self, key_id: str) -> Revoked:
+    async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""
         path = wire.key_path(checks.identifier(key_id, "key_id"))
-        return await self._call("DELETE", path, answers.model(Revoked), Purpose.CLICK)
+        return await self._call("DELETE", path, answers.model(models.Revoked), Purpose.CLICK)
 
     def watch(self, request_id: str) -> AsyncIterator[Observation]:
         """Asks about a job until it is finished, and yields what was learnt each time.
@@ -225,14 +225,14 @@ class AsyncClient:
         request_id = checks.identifier(request_id, "request_id")
         return watch(lambda: self._status(request_id, Purpose.POLL, attempts=1))
 
-    async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> Completed:
+    async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
         """Watches a job to its end. Raises JobFailed, or WaitTimeout while the job goes on."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 async for seen in self.watch(request_id):
-                    if isinstance(seen.status, Completed):
+                    if isinstance(seen.status, models.Completed):
                         return seen.status
-                    if isinstance(seen.status, Failed):
+                    if isinstance(seen.status, models.Failed):
                         raise job_failed(seen.status)
         except TimeoutError:
             pass
@@ -259,11 +259,11 @@ class AsyncClient:
 
         return await download(self._transport, url, Path(path), report=report, check=check)
 
-    async def _submit(self, path: str, estimated_cost_usd: float, **content: Any) -> Accepted:
+    async def _submit(self, path: str, estimated_cost_usd: float, **content: Any) -> models.Accepted:
         failure: ReelbookError
         try:
             return await self._call(
-                "POST", path, answers.model(Accepted), Purpose.SUBMIT, paid=True, fresh=True, **content
+                "POST", path, answers.model(models.Accepted), Purpose.SUBMIT, paid=True, fresh=True, **content
             )
         except ReelbookError as error:
             if not retries.is_uncertain(error):
@@ -278,8 +278,10 @@ class AsyncClient:
 
     async def _status(
         self, request_id: str, purpose: Purpose, attempts: int = retries.MAX_ATTEMPTS
-    ) -> JobStatus:
-        return await self._call("GET", wire.status_path(request_id), job_status, purpose, attempts=attempts)
+    ) -> models.JobStatus:
+        return await self._call(
+            "GET", wire.status_path(request_id), models.job_status, purpose, attempts=attempts
+        )
 
     async def _call(
         self,
@@ -318,7 +320,7 @@ class AsyncClient:
             await asyncio.sleep(pause)
 
 
-def job_failed(status: Failed) -> JobFailed:
+def job_failed(status: models.Failed) -> JobFailed:
     """The error of a job that the service reported as failed."""
     reason = status.error or "The service gave no reason."
     return JobFailed(

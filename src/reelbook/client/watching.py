@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..errors import (
     ConnectionFailed,
@@ -14,9 +15,15 @@ from ..errors import (
     ServerError,
     UnexpectedAnswer,
 )
-from ..models import JobStatus, Processing
+from ..lazy import LazyModule
 from . import polling
 from .progress import Progress
+
+if TYPE_CHECKING:
+    from .. import models
+    from ..models import JobStatus
+else:
+    models = LazyModule("reelbook.models")
 
 NOT_FOUND_GRACE_SECONDS = 30.0
 
@@ -61,7 +68,7 @@ async def watch(ask: Callable[[], Awaitable[JobStatus]]) -> AsyncIterator[Observ
         now = loop.time()
         asked.append(now - began)
         failures = 0 if status else failures + 1
-        if isinstance(status, Processing):
+        if isinstance(status, models.Processing):
             progress.tell(status.progress, now)
         remaining = progress.remaining_seconds(now)
         ask_at = now + polling.next_ask_seconds(asked, now - began, remaining, failures)

@@ -44,6 +44,7 @@ class Runner:
         self._forecast = Forecast()
         self._tasks: dict[Job, asyncio.Task[None]] = {}
         self._sent: set[Job] = set()
+        self._let_be: set[Job] = set()
 
     def start(self, job: Job) -> None:
         """Submits the job, or takes up its watch where it has an id already."""
@@ -53,8 +54,10 @@ class Runner:
             task.add_done_callback(lambda _: self._tasks.pop(job, None))
 
     def stop_watching(self, job: Job) -> None:
-        """Ends the watch of a job that was accepted. Its waiters keep waiting."""
-        if job.request_id is not None and (task := self._tasks.get(job)) is not None:
+        """Ends the watch of a job, at once or as soon as it has an id. Its waiters keep waiting."""
+        if job.request_id is None:
+            self._let_be.add(job)
+        elif (task := self._tasks.get(job)) is not None:
             task.cancel()
             job._learn(watched=False, next_ask_at=None, ends_at=None)
 
@@ -72,6 +75,10 @@ class Runner:
         try:
             if job.request_id is None:
                 await self._submit(job)
+                if job in self._let_be:
+                    self._let_be.discard(job)
+                    job._learn(watched=False)
+                    return
             if not isinstance(job.status, Completed):
                 await self._watch(job)
             if isinstance(job.status, Completed):

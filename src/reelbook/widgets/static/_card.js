@@ -63,7 +63,8 @@ export function clipCard(frame, model, face, onAction, onWant) {
     // Where there is no stage to mark, the words are marked.
     setText(mark, now.mark);
     setText(badge, now.mark);
-    mark.hidden = !now.mark;
+    // A clip of the sandbox carries the mark in its own pictures.
+    mark.hidden = !now.mark || Boolean(now.clip);
     badge.hidden = !now.mark || Boolean(now.shape);
     setText(prompt, now.prompt);
     prompt.title = now.prompt;

@@ -1,0 +1,16 @@
+"""Modules that are loaded when something of them is first used, so that importing stays light."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+class LazyModule:
+    """Stands for the module `name`. Type checkers are shown the module itself where this is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
