@@ -276,6 +276,27 @@ def test_two_views_of_one_player_both_play(notebook: Notebook) -> None:
     until(shown(first, ".rb-card"), "(card) => card.querySelector('video').paused")
 
 
+def test_a_clip_goes_on_when_the_notebook_takes_its_cell_out_and_puts_it_back(notebook: Notebook) -> None:
+    """Leaving the page pauses a video, which is no wish of the person; a press on the clip is one."""
+    notebook.run(SETUP)
+    cell = notebook.run("rb.Player(finished_job().clip)")
+    player = shown(cell)
+    until(player, PLAYS)
+    player.evaluate(
+        """(panel) => new Promise((done) => {
+          const node = panel.closest('.jp-OutputArea-output');
+          const place = node.parentNode;
+          node.remove();
+          setTimeout(() => { place.append(node); done(); }, 300);
+        })"""
+    )
+    until(player, "(panel) => !panel.querySelector('video').paused")
+    cell.locator("video").click()
+    until(player, "(panel) => panel.querySelector('video').paused")
+    notebook.page.wait_for_timeout(300)
+    assert player.evaluate("(panel) => panel.querySelector('video').paused")
+
+
 def test_a_codec_that_the_browser_cannot_show_is_named(notebook: Notebook) -> None:
     """Chromium plays MPEG-4 part 2 without a picture and without an error; the panel says so."""
     cell = notebook.run(

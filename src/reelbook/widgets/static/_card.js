@@ -60,12 +60,12 @@ export function clipCard(frame, model, face, onAction, onWant) {
     }
     empty.hidden = Boolean(player);
     setText(words, now.stage);
-    // Where there is no stage to mark, the words are marked.
+    // An empty stage is marked; a clip of the sandbox is in its own pictures, so there the words are.
     setText(mark, now.mark);
     setText(badge, now.mark);
-    // A clip of the sandbox carries the mark in its own pictures.
-    mark.hidden = !now.mark || Boolean(now.clip);
-    badge.hidden = !now.mark || Boolean(now.shape);
+    const marked = Boolean(now.shape) && !now.clip;
+    mark.hidden = !now.mark || !marked;
+    badge.hidden = !now.mark || marked;
     setText(prompt, now.prompt);
     prompt.title = now.prompt;
     setText(state, now.word);

@@ -83,9 +83,12 @@ export function clipPlayer(frame, model, stage, about) {
   video.addEventListener("loadedmetadata", () => video.videoWidth || cannotShow());
   video.addEventListener("error", cannotShow);
   video.addEventListener("play", () => want(true));
+  // A video that leaves the page pauses too, and the notebook takes cells out and puts them back: only a pause
+  // that a person just asked for is a wish.
+  let touched = -Infinity;
+  for (const kind of ["pointerdown", "click", "keydown"]) video.addEventListener(kind, () => { touched = performance.now(); });
   video.addEventListener("pause", () => {
-    // A video that leaves the page pauses too.
-    if (!resting && !closed && !document.hidden) want(false);
+    if (!resting && !closed && performance.now() - touched < 1000) want(false);
     resting = false;
   });
   const near = new IntersectionObserver((entries) => {

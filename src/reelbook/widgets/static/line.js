@@ -12,7 +12,7 @@ function render({ model, el }) {
   frame.draw(["facts"], () => {
     const facts = model.get("facts");
     setText(badge, facts.service);
-    badge.classList.toggle("rb-sandbox", facts.service === "sandbox");
+    badge.classList.toggle("rb-plain", facts.service !== "sandbox");
     setText(balance, facts.balance);
     balance.hidden = !facts.balance;
     setText(left, facts.text);
