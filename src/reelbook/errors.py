@@ -25,6 +25,7 @@ ReelbookError
 │   └── AnswerLost                     it may have arrived
 │       └── DeadlineExceeded (TimeoutError)
 ├── SubmissionUncertain                a paid request was sent and never answered
+├── SpendLimitReached                  the spending limit doesn't allow it; nothing was sent
 ├── JobFailed                          the service accepted the job and could not make the clip
 ├── WaitTimeout (TimeoutError)         the waiting ended, the job goes on
 ├── SubmissionCancelled                taken back before it was sent
@@ -74,6 +75,7 @@ __all__ = [
     "ServiceError",
     "ServiceUnreachable",
     "SessionClosed",
+    "SpendLimitReached",
     "SubmissionCancelled",
     "SubmissionUncertain",
     "UnexpectedAnswer",
@@ -234,6 +236,20 @@ class SubmissionUncertain(ReelbookError):
         super().__init__(message)
         self.estimated_cost_usd = estimated_cost_usd
         self.answer = answer
+
+
+class SpendLimitReached(ReelbookError):
+    """The spending limit doesn't allow these submissions. None of them was written down or sent.
+
+    In USD: `limit_usd` is the limit, `committed_usd` what counts towards it already (spent, reserved and
+    uncertain), `needed_usd` what was to be added.
+    """
+
+    def __init__(self, message: str, *, limit_usd: float, committed_usd: float, needed_usd: float) -> None:
+        super().__init__(message)
+        self.limit_usd = limit_usd
+        self.committed_usd = committed_usd
+        self.needed_usd = needed_usd
 
 
 class JobFailed(ReelbookError):

@@ -1,0 +1,45 @@
+"""What this machine knows of every clip that was asked for: intents, ids, clips, money and shared requests.
+
+One SQLite file in `REELBOOK_HOME`, shared by all kernels of the home. It never holds a key and never asks the
+service; what to submit, ask and fetch is the session's.
+"""
+
+from .entries import (
+    CANCELLED,
+    INTENDED,
+    LOST,
+    NOT_ACCEPTED,
+    REFUSED,
+    SENDING,
+    UNCERTAIN,
+    Account,
+    Entry,
+    Intended,
+    Place,
+    Sample,
+    Slot,
+    Spend,
+    Wanted,
+)
+from .ledger import Ledger
+from .reruns import Reruns
+
+__all__ = [
+    "CANCELLED",
+    "INTENDED",
+    "LOST",
+    "NOT_ACCEPTED",
+    "REFUSED",
+    "SENDING",
+    "UNCERTAIN",
+    "Account",
+    "Entry",
+    "Intended",
+    "Ledger",
+    "Place",
+    "Reruns",
+    "Sample",
+    "Slot",
+    "Spend",
+    "Wanted",
+]

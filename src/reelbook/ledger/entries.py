@@ -1,0 +1,208 @@
+"""The ledger's values and words. Times are epoch seconds, amounts USD, lengths seconds; None: not known.
+
+In the file amounts are whole micro-USD, so that a limit is compared exactly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+# A job's states before the service knows it, and those it never hears of; after acceptance the state is the
+# service's own word (interface, "Job states").
+INTENDED: Final = "intended"  # written down, not sent
+SENDING: Final = "sending"  # the request may be on its way
+REFUSED: Final = "refused"  # the service said no
+CANCELLED: Final = "cancelled"  # taken back before it was sent
+UNCERTAIN: Final = "uncertain"  # sent, never answered
+LOST: Final = "lost"  # was uncertain: accepted and billed, but its id never arrived
+NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
+
+MICRO: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whose rows they are: one key at one service. `fingerprint` tells keys apart, not what they are."""
+
+    id: int
+    origin: str
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which submission of a cell this is: the `nth` equal one, from 1. `cell` is a hash of its source."""
+
+    cell: str
+    nth: int = 1
+
+    @classmethod
+    def once(cls, label: str) -> Place:
+        """The place for `once="label"`: an equal submission under the same label is bought once."""
+        return cls(f"once:{label}")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A clip that is about to be asked for.
+
+    `place` is None for what may be bought any number of times: a script, a button. `image_thumbnail` is a
+    small picture to show later; `image_digest` tells images apart.
+    """
+
+    mode: str
+    prompt: str
+    duration_seconds: int
+    estimated_cost_usd: float
+    aspect_ratio: str | None = None
+    seed: int | None = None
+    image_digest: str | None = None
+    image_thumbnail: bytes | None = None
+    experiment: str | None = None
+    place: Place | None = None
+
+    @property
+    def sameness(self) -> str:
+        """Equal for two submissions that ask for the same: mode, prompt, image, length, ratio and seed."""
+        asked = (
+            self.mode,
+            self.prompt,
+            self.duration_seconds,
+            self.aspect_ratio,
+            self.seed,
+            self.image_digest,
+        )
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One submission and all that became of it.
+
+    `duration_seconds` is what was asked for, `actual_seconds` the clip's length. `kernel` looks after it.
+    `took_seconds` is from the acceptance to the end as one kernel saw it, None where nobody watched.
+    """
+
+    id: int
+    account_id: int
+    state: str
+    mode: str
+    prompt: str
+    duration_seconds: int
+    aspect_ratio: str | None
+    seed: int | None
+    image_digest: str | None
+    experiment: str | None
+    place: Place | None
+    kernel: str
+    intended_at: float
+    sent_at: float | None
+    accepted_at: float | None
+    ended_at: float | None
+    downloaded_at: float | None
+    abandoned_at: float | None
+    request_id: str | None
+    estimated_cost_usd: float
+    cost_usd: float | None
+    estimated_duration_seconds: float | None
+    actual_seconds: float | None
+    took_seconds: float | None
+    progress: float | None
+    video_url: str | None
+    clip_path: str | None
+    error: str | None
+    starred: bool
+
+    @classmethod
+    def of(cls, row: sqlite3.Row) -> Entry:
+        """The entry that a row of `entries` holds."""
+        return cls(
+            id=row["id"],
+            account_id=row["account"],
+            state=row["state"],
+            mode=row["mode"],
+            prompt=row["prompt"],
+            duration_seconds=row["duration_seconds"],
+            aspect_ratio=row["aspect_ratio"],
+            seed=None if row["seed"] is None else int(row["seed"]),
+            image_digest=row["image_digest"],
+            experiment=row["experiment"],
+            place=None if row["cell"] is None else Place(row["cell"], row["nth"]),
+            kernel=row["kernel"],
+            intended_at=row["intended_at"],
+            sent_at=row["sent_at"],
+            accepted_at=row["accepted_at"],
+            ended_at=row["ended_at"],
+            downloaded_at=row["downloaded_at"],
+            abandoned_at=row["abandoned_at"],
+            request_id=row["request_id"],
+            estimated_cost_usd=row["estimated_cost_micro"] / MICRO,
+            cost_usd=usd(row["cost_micro"]),
+            estimated_duration_seconds=row["estimated_duration_seconds"],
+            actual_seconds=row["actual_seconds"],
+            took_seconds=row["took_seconds"],
+            progress=row["progress"],
+            video_url=row["video_url"],
+            clip_path=row["clip_path"],
+            error=row["error"],
+            starred=bool(row["starred"]),
+        )
+
+
+class Intended(NamedTuple):
+    """What `intend` gives: the new entry or, if not `new`, the one of an earlier run. Send only a new one."""
+
+    entry: Entry
+    new: bool
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What an account's submissions cost, in USD, by how sure it is.
+
+    `spent_usd` is billed; `reserved_usd` is for clips on their way; `uncertain_usd` is for those that were
+    never answered, failed (whether those are charged isn't stated) or can't be asked about any more.
+    """
+
+    spent_usd: float
+    reserved_usd: float
+    uncertain_usd: float
+
+    @property
+    def committed_usd(self) -> float:
+        """All three: what the account may have to pay so far."""
+        return round(self.spent_usd + self.reserved_usd + self.uncertain_usd, 6)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the billing endpoints said at one moment; a field that wasn't asked for is None."""
+
+    at: float
+    balance_usd: float | None = None
+    total_spent_usd: float | None = None
+    total_requests: float | None = None
+    total_seconds: float | None = None
+    total_cost_usd: float | None = None
+    period_days: float | None = None
+
+
+class Slot(NamedTuple):
+    """One request of the shared budget: noted under `id`, or, where `id` is None, free in `wait_seconds`."""
+
+    id: int | None
+    wait_seconds: float
+
+
+def micro(amount_usd: float) -> int:
+    """USD as whole micro-USD."""
+    return round(amount_usd * MICRO)
+
+
+def usd(amount_micro: int | None) -> float | None:
+    """Whole micro-USD as USD."""
+    return None if amount_micro is None else amount_micro / MICRO

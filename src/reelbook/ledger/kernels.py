@@ -1,0 +1,67 @@
+"""Which kernels still live: each holds the lock of a small file, and the system lets go of it when it ends.
+
+A process id would be reused, and means nothing in another container or on another machine of a shared folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+
+Fate = Literal["lives", "gone", "vanished"]
+
+
+class Kernel:
+    """This ledger's own sign of life. `name` stands in the rows it looks after."""
+
+    def __init__(self, home: Path) -> None:
+        self.name = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._folder = home / "kernels"
+        self._lock: FileLock | None = None
+
+    def begin(self) -> None:
+        """Shows that this kernel lives. Raises OSError where the folder can't be written."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self._path(self.name), thread_local=False)
+        self._lock.acquire(timeout=0)
+
+    def fate(self, name: str) -> Fate:
+        """Whether the kernel of that name `lives`, is `gone`, or has `vanished`.
+
+        Vanished: gone without its file, so the rows it left on the disk may not be its last word.
+        """
+        if name == self.name:
+            return "lives"
+        path = self._path(name)
+        if not path.exists():
+            return "vanished"
+        try:
+            with FileLock(path, timeout=0):
+                return "gone"
+        except Timeout:
+            return "lives"
+        except (OSError, NotImplementedError):
+            return "lives"  # it can't be told: what may be alive is left alone
+
+    def forget(self, name: str) -> None:
+        """Removes the file of a kernel that is gone and has left nothing to settle."""
+        with contextlib.suppress(OSError):
+            self._path(name).unlink(missing_ok=True)
+
+    def end(self) -> None:
+        """Takes the sign down: at the end, or where what this kernel does is no longer on the disk."""
+        if self._lock is not None:
+            # First the name, then the lock: nobody may find the file unlocked and believe the rows.
+            self.forget(self.name)
+            with contextlib.suppress(OSError):
+                self._lock.release()
+            self._lock = None
+            self.forget(self.name)  # Windows removes no open file
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.lock"

@@ -1,0 +1,392 @@
+"""The ledger as the session uses it: a submission's life, and the questions about it.
+
+Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns. A
+disk that can't be used raises nothing: the ledger goes on in memory and `trouble` says so.
+"""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import wire
+from ..secret import Secret
+from . import accounts, finding, life, money
+from .entries import (
+    CANCELLED,
+    INTENDED,
+    LOST,
+    NOT_ACCEPTED,
+    REFUSED,
+    SENDING,
+    UNCERTAIN,
+    Account,
+    Entry,
+    Intended,
+    Spend,
+    Wanted,
+    micro,
+)
+from .kernels import Kernel
+from .requests import SharedRequests
+from .samples import Samples
+from .store import Store
+
+BUSY_SECONDS = 5.0
+
+
+class Ledger:
+    """All submissions of one home, in `REELBOOK_HOME/ledger.db`. `Ledger.open(home)` makes it.
+
+    Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
+    share, `samples` what the billing endpoints said.
+    """
+
+    def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._kernel = kernel
+        self._clock = clock
+        self._accounts: dict[int, Account] = {}
+        self.requests = SharedRequests(store)
+        self.samples = Samples(store)
+        store.on_fall(self._fell)
+
+    @classmethod
+    def open(
+        cls, home: Path, *, busy_seconds: float = BUSY_SECONDS, clock: Callable[[], float] = time.time
+    ) -> Ledger:
+        """The ledger of `home`, made where there is none. Never raises for a disk that can't be used.
+
+        Other kernels are waited for `busy_seconds` at most. `clock` gives epoch seconds.
+        """
+        store = Store.open(home, busy_seconds)
+        kernel = Kernel(home)
+        if not store.in_memory:
+            try:
+                kernel.begin()
+            except (OSError, NotImplementedError) as error:
+                store.leave_disk(error)
+        return cls(store, kernel, clock)
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong with the ledger's file, what is safe and what to do; None if all is well."""
+        return self._store.trouble
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether what is noted now ends with this kernel."""
+        return self._store.in_memory
+
+    def close(self) -> None:
+        """Settles what this kernel has not sent, or not heard of, and closes the file."""
+        if not self._store.in_memory:
+            settle = functools.partial(life.settle_kernel, kernel=self._kernel.name, now=self._clock())
+            self._store.write(settle)
+        self._kernel.end()
+        self._store.close()
+
+    def account(self, base_url: str, key: Secret) -> Account:
+        """The account of `key` at the service of `base_url`: its origin and a salted fingerprint of the key.
+
+        Where the address changes and the service stays, as with the sandbox, any other name will do for it.
+        """
+        account = self._store.write(lambda connection: accounts.account_of(connection, base_url, key))
+        self._accounts[account.id] = account
+        return account
+
+    # A submission's life.
+
+    def intend(
+        self,
+        account: Account,
+        wanted: Wanted,
+        *,
+        again: bool = False,
+        limit_usd: float | None = None,
+        limit_since: float | None = None,
+    ) -> Intended:
+        """Writes down what is about to be sent, before it is. See `intend_many`."""
+        (intended,) = self.intend_many(
+            account, [wanted], again=again, limit_usd=limit_usd, limit_since=limit_since
+        )
+        return intended
+
+    def intend_many(
+        self,
+        account: Account,
+        wanted: Sequence[Wanted],
+        *,
+        again: bool = False,
+        limit_usd: float | None = None,
+        limit_since: float | None = None,
+    ) -> list[Intended]:
+        """Writes down a batch as a whole, before its first request: all of it or nothing.
+
+        A submission with a place that an earlier run made already gives that run's entry, `new` being False,
+        unless `again`. Raises SpendLimitReached where spent + reserved + uncertain + the estimates of the new
+        ones would pass `limit_usd`; counted from `limit_since` on, else from the beginning.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[Intended]:
+            twins = [None if again else life.twin(connection, account.id, each) for each in wanted]
+            if limit_usd is not None:
+                new = [each for each, twin in zip(wanted, twins, strict=True) if twin is None]
+                money.check_limit(connection, account.id, new, limit_usd, limit_since)
+            now = self._clock()
+            return [
+                Intended(life.insert(connection, account.id, each, self._kernel.name, now), True)
+                if twin is None
+                else Intended(twin, False)
+                for each, twin in zip(wanted, twins, strict=True)
+            ]
+
+        return self._store.write(work)
+
+    def sending(self, entry_id: int) -> bool:
+        """The request goes out next. False: it was taken back meanwhile, so it must not be sent."""
+        return self._change(entry_id, only_from=(INTENDED, SENDING), state=SENDING, sent_at=self._clock())
+
+    def unsent(self, entry_id: int) -> None:
+        """The request certainly didn't arrive (429, no connection): it waits for its next attempt."""
+        self._change(entry_id, only_from=(SENDING,), state=INTENDED)
+
+    def accepted(
+        self,
+        entry_id: int,
+        request_id: str,
+        *,
+        estimated_cost_usd: float | None = None,
+        estimated_duration_seconds: float | None = None,
+    ) -> None:
+        """The service took it (interface, POST generate/...): its id, and the estimates that it gave."""
+        changes: dict[str, Any] = {
+            "state": wire.PENDING,
+            "request_id": request_id,
+            "accepted_at": self._clock(),
+            "estimated_duration_seconds": estimated_duration_seconds,
+            "error": None,
+        }
+        if estimated_cost_usd is not None:
+            changes["estimated_cost_micro"] = micro(estimated_cost_usd)
+        self._change(entry_id, **changes)
+
+    def refused(self, entry_id: int, error: str) -> None:
+        """The service said no, or the request never reached it for good: nothing was bought."""
+        self._change(entry_id, state=REFUSED, error=error, ended_at=self._clock())
+
+    def uncertain(self, entry_id: int, error: str) -> None:
+        """It was sent and never answered: it may be running, and may be billed."""
+        self._change(entry_id, state=UNCERTAIN, error=error, ended_at=self._clock())
+
+    def cancelled(self, entry_id: int) -> bool:
+        """Taken back. False if it was sent already, and nothing is changed."""
+        return self._change(entry_id, only_from=(INTENDED,), state=CANCELLED, ended_at=self._clock())
+
+    def status(
+        self,
+        entry_id: int,
+        state: str,
+        *,
+        progress: float | None = None,
+        video_url: str | None = None,
+        duration_seconds: float | None = None,
+        cost_usd: float | None = None,
+        error: str | None = None,
+        watched: bool = True,
+    ) -> None:
+        """What the service says of the job (interface, GET status). A late answer never undoes its end.
+
+        `watched` is False where the end was noticed late, so that it teaches no forecast.
+        """
+        heard = {
+            "progress": progress,
+            "video_url": video_url,
+            "actual_seconds": duration_seconds,
+            "cost_micro": None if cost_usd is None else micro(cost_usd),
+            "error": error,
+        }
+        changes = {"state": state, **{name: value for name, value in heard.items() if value is not None}}
+        known = self._store.read(lambda connection: life.row(connection, entry_id))
+        if known is None or all(known[name] == value for name, value in changes.items()):
+            return
+        self._store.write(
+            lambda connection: life.hear(
+                connection, entry_id, changes, self._clock(), self._kernel.name if watched else None
+            ),
+            flush=known["state"] != state,
+        )
+
+    def downloaded(self, entry_id: int, path: Path | str) -> None:
+        """The clip lies whole at `path`."""
+        self._change(entry_id, clip_path=str(path), downloaded_at=self._clock(), error=None)
+
+    def abandoned(self, entry_id: int, error: str) -> None:
+        """The service doesn't know the job any more, or its clip can't be had: it isn't taken up again."""
+        self._change(entry_id, abandoned_at=self._clock(), error=error)
+
+    def settle(self, entry_id: int, *, accepted: bool, request_id: str | None = None) -> None:
+        """What became of an uncertain one. With a `request_id` the job can be watched again."""
+        if accepted and request_id is not None:
+            self.accepted(entry_id, request_id)
+        else:
+            self._change(entry_id, only_from=(UNCERTAIN,), state=LOST if accepted else NOT_ACCEPTED)
+
+    def billed(self, entry_id: int, cost_usd: float) -> None:
+        """What the job really cost in USD, known by other means: 0 for a failed one that wasn't charged."""
+        self._change(entry_id, cost_micro=micro(cost_usd))
+
+    def star(self, entry_id: int, starred: bool = True) -> None:
+        """Marks an entry for a person."""
+        self._change(entry_id, starred=int(starred))
+
+    # What a new kernel takes up.
+
+    def recover(self, account: Account) -> list[Entry]:
+        """Settles what kernels that are gone have left half done, and returns it.
+
+        What they were sending is uncertain now; what they had only written down is cancelled.
+        """
+        names = self._store.read(lambda connection: life.unsent_kernels(connection, account.id))
+        recovered: list[Entry] = []
+        for name in names:
+            if (fate := self._kernel.fate(name)) == "lives":
+                continue
+            settle = functools.partial(
+                life.settle_kernel, kernel=name, now=self._clock(), account=account.id, sure=fate == "gone"
+            )
+            recovered += self._store.write(settle)
+            if not self._store.read(functools.partial(life.has_unsent, kernel=name)):
+                self._kernel.forget(name)
+        return recovered
+
+    def unfinished(self, account: Account, *, watched_elsewhere: bool = False) -> list[Entry]:
+        """Jobs that were accepted and have no clip here yet, oldest first; failed and abandoned ones aside.
+
+        Those that another living kernel looks after are left to it, unless `watched_elsewhere`.
+        """
+        entries = self._store.read(lambda connection: life.unfinished(connection, account.id))
+        if watched_elsewhere:
+            return entries
+        names = {entry.kernel for entry in entries} - {self._kernel.name}
+        living = {name for name in names if self._kernel.fate(name) == "lives"}
+        return [entry for entry in entries if entry.kernel not in living]
+
+    def take_up(self, entry: Entry) -> bool:
+        """This kernel looks after the job from now on. False if another one was quicker."""
+        return self._store.write(lambda connection: life.take_up(connection, entry, self._kernel.name))
+
+    # Reading.
+
+    def get(self, entry_id: int) -> Entry | None:
+        """The entry with that number."""
+        row = self._store.read(lambda connection: life.row(connection, entry_id))
+        return None if row is None else Entry.of(row)
+
+    def by_request_id(self, account: Account | None, request_id: str) -> Entry | None:
+        """The newest entry of the service's id, of any account where that is None."""
+        return self._store.read(
+            lambda connection: life.by_request_id(
+                connection, None if account is None else account.id, request_id
+            )
+        )
+
+    def twin(self, account: Account, wanted: Wanted) -> Entry | None:
+        """The entry that `intend` would give back instead of a new one."""
+        return self._store.read(lambda connection: life.twin(connection, account.id, wanted))
+
+    def thumbnail(self, image_digest: str) -> bytes | None:
+        """The small picture of an image that was submitted."""
+        row = self._store.read(
+            lambda connection: connection.execute(
+                "SELECT thumbnail FROM images WHERE digest = ?", (image_digest,)
+            ).fetchone()
+        )
+        return None if row is None else row["thumbnail"]
+
+    def find(
+        self,
+        *,
+        account: Account | None = None,
+        text: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        state: str | Collection[str] | None = None,
+        min_cost_usd: float | None = None,
+        max_cost_usd: float | None = None,
+        experiment: str | None = None,
+        starred: bool | None = None,
+        newest_first: bool = True,
+        limit: int = 50,
+        after: int | None = None,
+    ) -> list[Entry]:
+        """A page of entries in the order of their intents; `after` is the `id` of the last page's last entry.
+
+        Every word of `text` must begin a word of the prompt. `since` and `until` (not included) are epoch
+        seconds. The cost is the final one, the estimate until it is known.
+        """
+        wanted = finding.Filter(
+            text=text,
+            since=since,
+            until=until,
+            states=(state,) if isinstance(state, str) else state,
+            min_cost_usd=min_cost_usd,
+            max_cost_usd=max_cost_usd,
+            experiment=experiment,
+            starred=starred,
+        )
+        ready = bool(text and text.strip()) and finding.index_ready(self._store)
+        return self._store.read(
+            lambda connection: finding.find(
+                connection,
+                accounts.all_ids(connection) if account is None else [account.id],
+                wanted,
+                after=after,
+                newest_first=newest_first,
+                limit=limit,
+                indexed=ready,
+            )
+        )
+
+    def took_seconds(
+        self,
+        account: Account,
+        *,
+        mode: str,
+        duration_seconds: int | None = None,
+        aspect_ratio: str | None = None,
+        limit: int = 50,
+    ) -> list[float]:
+        """How long the last clips of this kind took, newest first; None stands for any length or ratio."""
+        return self._store.read(
+            lambda connection: life.took_seconds(
+                connection, account.id, mode, duration_seconds, aspect_ratio, limit
+            )
+        )
+
+    # Money.
+
+    def spend(self, account: Account, *, since: float | None = None) -> Spend:
+        """What the account's submissions cost so far, by how sure it is."""
+        return self._store.read(lambda connection: money.spend(connection, account.id, since))
+
+    # Helpers.
+
+    def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
+        return self._store.write(lambda connection: life.change(connection, entry_id, only_from, changes))
+
+    def _fell(self) -> None:
+        # From now on the rows on the disk are no longer this kernel's last word.
+        self._kernel.end()
+        for account in self._accounts.values():
+            self._store.write(functools.partial(accounts.restore, account=account))

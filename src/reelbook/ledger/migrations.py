@@ -1,0 +1,143 @@
+"""The ledger's schema as numbered steps. Appended to, never edited: a released step is in people's files.
+
+A step is a tuple of statements and runs in one transaction, so a file is at one number or the next.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import Final
+
+from ..errors import ReelbookError
+
+Migration = tuple[str, ...]
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    (
+        "CREATE TABLE salt (only_one INTEGER PRIMARY KEY CHECK (only_one = 1), salt BLOB NOT NULL) STRICT",
+        "INSERT INTO salt VALUES (1, randomblob(32))",
+        """
+        CREATE TABLE accounts (
+            id INTEGER PRIMARY KEY,
+            origin TEXT NOT NULL,
+            fingerprint TEXT NOT NULL,
+            UNIQUE (origin, fingerprint)
+        ) STRICT
+        """,
+        # `seed` is text: the interface takes any integer, SQLite's end at 64 bits. `charge` says how sure it
+        # is that `price_micro` has to be paid; a new word of our own needs a new step here, on purpose.
+        """
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            mode TEXT NOT NULL,
+            prompt TEXT NOT NULL,
+            duration_seconds INTEGER NOT NULL,
+            aspect_ratio TEXT,
+            seed TEXT,
+            image_digest TEXT,
+            sameness TEXT NOT NULL,
+            experiment TEXT,
+            cell TEXT,
+            nth INTEGER,
+            kernel TEXT NOT NULL,
+            resumed INTEGER NOT NULL DEFAULT 0,
+            intended_at REAL NOT NULL,
+            sent_at REAL,
+            accepted_at REAL,
+            ended_at REAL,
+            downloaded_at REAL,
+            abandoned_at REAL,
+            request_id TEXT,
+            estimated_cost_micro INTEGER NOT NULL,
+            cost_micro INTEGER,
+            estimated_duration_seconds REAL,
+            actual_seconds REAL,
+            took_seconds REAL,
+            progress REAL,
+            video_url TEXT,
+            clip_path TEXT,
+            error TEXT,
+            starred INTEGER NOT NULL DEFAULT 0,
+            price_micro INTEGER GENERATED ALWAYS AS (coalesce(cost_micro, estimated_cost_micro)) VIRTUAL,
+            charge TEXT GENERATED ALWAYS AS (CASE
+                WHEN state IN ('refused', 'cancelled', 'not accepted') THEN 'none'
+                WHEN cost_micro IS NOT NULL OR state IN ('completed', 'lost') THEN 'spent'
+                WHEN abandoned_at IS NOT NULL OR state IN ('uncertain', 'failed') THEN 'uncertain'
+                ELSE 'reserved' END) VIRTUAL
+        ) STRICT
+        """,
+        "CREATE INDEX entries_by_time ON entries (account, intended_at, price_micro)",
+        "CREATE INDEX entries_by_price ON entries (account, price_micro)",
+        "CREATE INDEX entries_by_state ON entries (account, state, intended_at)",
+        "CREATE INDEX entries_by_charge ON entries (account, charge, intended_at, price_micro)",
+        "CREATE INDEX entries_by_request ON entries (request_id, account) WHERE request_id IS NOT NULL",
+        """
+        CREATE INDEX entries_by_experiment ON entries (account, experiment, intended_at)
+        WHERE experiment IS NOT NULL
+        """,
+        "CREATE INDEX entries_starred ON entries (account, intended_at) WHERE starred = 1",
+        "CREATE INDEX entries_by_place ON entries (account, cell, nth, sameness) WHERE cell IS NOT NULL",
+        """
+        CREATE INDEX entries_unfinished ON entries (account, id)
+        WHERE request_id IS NOT NULL AND clip_path IS NULL AND abandoned_at IS NULL AND state <> 'failed'
+        """,
+        "CREATE INDEX entries_unsent ON entries (kernel, state) WHERE state IN ('intended', 'sending')",
+        """
+        CREATE INDEX entries_taking
+        ON entries (account, mode, ended_at, duration_seconds, aspect_ratio, took_seconds)
+        WHERE took_seconds IS NOT NULL
+        """,
+        "CREATE TABLE images (digest TEXT PRIMARY KEY, thumbnail BLOB NOT NULL) STRICT, WITHOUT ROWID",
+        """
+        CREATE TABLE samples (
+            id INTEGER PRIMARY KEY,
+            account INTEGER NOT NULL,
+            at REAL NOT NULL,
+            balance_micro INTEGER,
+            total_spent_micro INTEGER,
+            total_requests REAL,
+            total_seconds REAL,
+            total_cost_micro INTEGER,
+            period_days REAL
+        ) STRICT
+        """,
+        "CREATE INDEX samples_by_time ON samples (account, at)",
+        """
+        CREATE TABLE requests (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account INTEGER NOT NULL,
+            at REAL NOT NULL,
+            purpose TEXT NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX requests_by_time ON requests (account, at)",
+    ),
+)
+
+
+class NewerLedger(ReelbookError):
+    """The file was written by a newer Reelbook, whose schema this one doesn't know. It is left as it is."""
+
+
+def migrate(connection: sqlite3.Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+    """Brings a ledger's schema up to date, one transaction a step. Raises NewerLedger and sqlite3.Error."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_at REAL NOT NULL) STRICT"
+    )
+    applied = connection.execute("SELECT coalesce(max(number), 0) FROM migrations").fetchone()[0]
+    if applied > len(migrations):
+        raise NewerLedger(f"Its schema is number {applied}, this Reelbook knows {len(migrations)}.")
+    for number, statements in enumerate(migrations[applied:], start=applied + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # The number first: where another kernel was quicker, this fails before anything is changed.
+            connection.execute("INSERT INTO migrations VALUES (?, ?)", (number, time.time()))
+            for statement in statements:
+                connection.execute(statement)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")

@@ -1,0 +1,146 @@
+"""Opens the ledger's file: private, journalled as its folder needs, at the newest schema, and sound.
+
+A damaged file is moved aside with its bytes kept, and what can still be read of it goes into a new one. What
+to do when the file can't be used at all is store.py's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock
+
+from .folders import on_network
+from .migrations import migrate
+from .rescue import rescue
+
+FILE_NAME: Final = "ledger.db"
+_COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
+_DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str | None]:
+    """A connection to the ledger of `home`, and what there is to say about it.
+
+    Waits `busy_seconds` for other kernels. Raises OSError, sqlite3.Error, filelock.Timeout or NewerLedger.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / FILE_NAME
+    # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
+    with FileLock(home / "ledger.lock", timeout=busy_seconds):
+        try:
+            return _ready(path, busy_seconds), None
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
+        return _begun_anew(path, busy_seconds)
+
+
+def open_memory() -> sqlite3.Connection:
+    """An empty ledger that ends with the process."""
+    connection = _connect(":memory:", 0)
+    migrate(connection)
+    return connection
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether SQLite says that the file itself is broken."""
+    return primary_code(error) in _DAMAGE
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """SQLite's result code without its details; 0 where the error is Python's own."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def suspicion(path: Path) -> Path:
+    """The file that a kernel leaves which met damage in use: the next one looks through the whole ledger."""
+    return path.with_name("ledger.suspect")
+
+
+def _ready(path: Path, busy_seconds: float) -> sqlite3.Connection:
+    _make_private(path)
+    connection = _connect(str(path), busy_seconds)
+    try:
+        connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
+        connection.execute("PRAGMA synchronous=FULL")
+        migrate(connection)
+        _look_through(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _begun_anew(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
+    kept = _moved_aside(path)
+    suspicion(path).unlink(missing_ok=True)
+    connection = _ready(path, busy_seconds)
+    saved = 0
+    with contextlib.suppress(sqlite3.Error), _reading_damaged(kept) as broken:
+        saved = rescue(broken, connection)
+    return connection, (
+        f"The ledger was damaged. {saved} {'job' if saved == 1 else 'jobs'} could be read and went into a "
+        f"new one; the damaged file is kept as {kept}. A job that is missing goes on at the service: take it "
+        "up by its id with session.job(id)."
+    )
+
+
+def _make_private(path: Path) -> None:
+    # SQLite gives its companions the mode of the file, so that has to be right before there are any.
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        # Not opened and closed again: that would end the locks that SQLite holds on it in this process.
+        if path.is_file():
+            with contextlib.suppress(OSError):  # some network folders have no modes
+                path.chmod(0o600)
+
+
+def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        database, timeout=busy_seconds, isolation_level=None, check_same_thread=False, uri=uri
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _look_through(connection: sqlite3.Connection, path: Path) -> None:
+    # It reads the whole file, too long to do at each start: a broken head or a missing tail shows itself.
+    if suspicion(path).exists():
+        found = connection.execute("PRAGMA quick_check").fetchone()[0]
+        if found != "ok":
+            error = sqlite3.DatabaseError(found)
+            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+            raise error
+        suspicion(path).unlink(missing_ok=True)
+
+
+def _moved_aside(path: Path) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    kept = path.with_name(f"ledger.damaged-{stamp}.db")
+    count = 1
+    while kept.exists():
+        count += 1
+        kept = path.with_name(f"ledger.damaged-{stamp}-{count}.db")
+    for ending in _COMPANIONS:
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{ending}").rename(f"{kept}{ending}")
+    return kept
+
+
+@contextlib.contextmanager
+def _reading_damaged(path: Path) -> Iterator[sqlite3.Connection]:
+    # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
+    connection = _connect(f"{path.resolve().as_uri()}?mode=ro", 0, uri=True)
+    try:
+        connection.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
+        yield connection
+    finally:
+        connection.close()

@@ -1,0 +1,157 @@
+"""The ledger's figures: pages of 100,000 and of 5,000 jobs, commits, opening. Prints them, asserts none.
+
+`python tests/benchmarks/bench_ledger.py`
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from reelbook.ledger import Ledger, Wanted
+from reelbook.secret import Secret
+
+TEXT = """
+red fox snow slow pan left night city rain neon boat storm sea lightning forest autumn fog bird meadow sunrise
+rocket space zoom out fish underwater desert noon rivers mountains old man walking through crowded market
+lanterns dust golden light camera drift macro shot raindrops leaf puppy kitten chasing butterfly
+"""
+WORDS = TEXT.split()
+ROUNDS = 30
+DAY = 86_400.0
+
+
+def fill(ledger: Ledger, account_id: int, count: int) -> None:
+    """Writes `count` jobs of the last 300 days, one in 20,000 of them with a rare word, state or cost."""
+    rng = random.Random(7)
+    began = time.time() - 300 * DAY
+    rows = []
+    for number in range(count):
+        rare = number % 20_000 == 777 % count
+        seconds = rng.randint(1, 9)
+        at = began + number * (300 * DAY / count)
+        state = "uncertain" if rare else rng.choices(("completed", "failed", "refused"), (90, 7, 3))[0]
+        rows.append(
+            (
+                account_id,
+                state,
+                "text-to-video",
+                " ".join(rng.choices(WORDS, k=14)) + (" zebra" if rare else ""),
+                seconds,
+                f"{number:032x}",
+                f"experiment {number // 1000}" if number % 3 == 0 else None,
+                "1-bench",
+                at,
+                at + 1,
+                at + 60,
+                None if state == "refused" else f"req-{number:024x}",
+                50_000 * (10 if rare else seconds),
+                50_000 * seconds if state == "completed" else None,
+                59.0 if state == "completed" else None,
+                f"https://cdn.example/videos/{number:024x}.mp4" if state == "completed" else None,
+                f"/home/someone/reelbook/clips/live/req-{number:024x}.mp4" if state == "completed" else None,
+                int(number % 500 == 0),
+            )
+        )
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.executemany(
+            "INSERT INTO entries (account, state, mode, prompt, duration_seconds, sameness, experiment, "
+            "kernel, intended_at, accepted_at, ended_at, request_id, estimated_cost_micro, cost_micro, "
+            f"took_seconds, video_url, clip_path, starred) VALUES ({', '.join('?' * 18)})",
+            rows,
+        )
+
+    ledger._store.write(work)
+
+
+def timed(label: str, call: Callable[[], Any], goal_ms: float | None = None) -> Any:
+    result = call()
+    took = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        call()
+        took.append(1000 * (time.perf_counter() - began))
+    size = f"{len(result):>3} rows" if isinstance(result, list) else ""
+    goal = "" if goal_ms is None else f"  (goal {goal_ms:g})"
+    print(f"{statistics.median(took):8.2f} ms, worst {max(took):6.2f}  {label:<44} {size}{goal}")
+    return result
+
+
+def pages(home: Path, count: int) -> None:
+    ledger = Ledger.open(home)
+    account = ledger.account("https://service.example", Secret("sk-bench"))
+    fill(ledger, account.id, count)
+    began = time.perf_counter()
+    ledger.find(account=account, text="zebra")
+    print(f"\n{count:,} jobs; the first search, which makes the index: {time.perf_counter() - began:.2f} s")
+    now = time.time()
+    filters: dict[str, dict[str, Any]] = {
+        "first page": {},
+        "oldest first": {"newest_first": False},
+        "text, common": {"text": "fox"},
+        "text, two common words": {"text": "fox snow"},
+        "text, rare": {"text": "zebra"},
+        "text, not there": {"text": "xylophone"},
+        "text, one letter": {"text": "s"},
+        "text, common, with a rare state": {"text": "fox", "state": "uncertain"},
+        "state, common": {"state": "completed"},
+        "state, rare": {"state": "uncertain"},
+        "states": {"state": ("failed", "refused")},
+        "a day in the middle": {"since": now - 150 * DAY, "until": now - 149 * DAY},
+        "cost, common": {"min_cost_usd": 0.2, "max_cost_usd": 0.3},
+        "cost, rare": {"min_cost_usd": 0.5},
+        "cost, not there": {"min_cost_usd": 9},
+        "experiment": {"experiment": "experiment 3"},
+        "starred": {"starred": True},
+        "starred, experiment and text": {"starred": True, "experiment": "experiment 3", "text": "fox"},
+        "state, time and cost": {"state": "failed", "since": now - 200 * DAY, "min_cost_usd": 0.4},
+        "all accounts, text": {"account": None, "text": "kitten"},
+    }
+    for label, chosen in filters.items():
+        timed(label, lambda chosen=chosen: ledger.find(**{"account": account, **chosen}), 5)  # type: ignore[misc]
+    middle = ledger.find(account=account, until=now - 150 * DAY, limit=1)[0].id
+    timed("a page in the middle", lambda: ledger.find(account=account, after=middle), 5)
+    timed("the same with text", lambda: ledger.find(account=account, after=middle, text="fox"), 5)
+    timed("unfinished", lambda: ledger.unfinished(account))
+    timed("spend", lambda: ledger.spend(account))
+    timed("took_seconds", lambda: ledger.took_seconds(account, mode="text-to-video", duration_seconds=5))
+    ledger.close()
+    size = sum(path.stat().st_size for path in home.glob("ledger.db*"))
+    timed("open and close", lambda: Ledger.open(home).close())
+    print(f"{size / count:.0f} bytes a job on the disk")
+
+
+def commits(home: Path) -> None:
+    ledger = Ledger.open(home)
+    account = ledger.account("https://service.example", Secret("sk-bench"))
+    wanted = Wanted("text-to-video", "a red fox runs through snow", 5, 0.25, "16:9", 7)
+    count = 300
+    began = time.perf_counter()
+    for number in range(count):
+        entry = ledger.intend(account, wanted, limit_usd=1e6).entry
+        ledger.sending(entry.id)
+        ledger.accepted(entry.id, f"req-{number}")
+    print(f"\n{3 * count / (time.perf_counter() - began):,.0f} flushed commits/s (intend, sending, accepted)")
+    began = time.perf_counter()
+    for _ in range(1000):
+        ledger.requests.reserve(account, time.time(), limit=10**6, window_seconds=60)
+    print(f"{1000 / (time.perf_counter() - began):,.0f} reserved requests/s (not flushed)")
+    ledger.close()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        commits(Path(folder, "commits"))
+        pages(Path(folder, "gallery"), 5_000)
+        pages(Path(folder, "large"), 100_000)
+
+
+if __name__ == "__main__":
+    main()

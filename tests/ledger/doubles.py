@@ -1,0 +1,66 @@
+"""A clock that the test moves, submissions to note, and other kernels as real processes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from reelbook.ledger import Wanted
+from reelbook.secret import Secret
+
+SERVICE = "https://service.example/base"
+KEY = Secret("sk-test-of-the-ledger")
+
+Kernel = Callable[[str], "subprocess.Popen[str]"]
+
+BEGINNING = """
+import os, sys, time
+from pathlib import Path
+from ledger.doubles import KEY, SERVICE, fox
+from reelbook.errors import SpendLimitReached
+from reelbook.ledger import Ledger
+ledger = Ledger.open(Path(sys.argv[1]))
+account = ledger.account(SERVICE, KEY)
+def say(*words):
+    print(*words, flush=True)
+def wait():
+    sys.stdin.readline()
+"""
+
+
+@dataclass
+class Clock:
+    """Epoch seconds that stand still."""
+
+    now: float = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def fox(**other: Any) -> Wanted:
+    """A submission for 0.25 USD."""
+    given: dict[str, Any] = {
+        "mode": "text-to-video",
+        "prompt": "a red fox runs through snow",
+        "duration_seconds": 5,
+        "estimated_cost_usd": 0.25,
+        "aspect_ratio": "16:9",
+        "seed": 7,
+    }
+    return Wanted(**{**given, **other})
+
+
+def heard(process: subprocess.Popen[str]) -> str:
+    """The next line that a process says."""
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def tell(process: subprocess.Popen[str]) -> None:
+    """Lets a process that waits go on."""
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
