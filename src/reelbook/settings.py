@@ -25,6 +25,7 @@ BASE_URL = "REELBOOK_BASE_URL"
 MCP_URL = "REELBOOK_MCP_URL"
 USER_ID = "REELBOOK_USER_ID"
 HOME = "REELBOOK_HOME"
+MAX_SPEND = "REELBOOK_MAX_SPEND"
 
 KEYRING_SERVICE = "reelbook"
 Source = Literal["argument", "environment", "Colab secret", "keyring", "prompt"]
@@ -66,6 +67,24 @@ def home(argument: str | os.PathLike[str] | None = None) -> Path:
 
     chosen = argument or os.environ.get(HOME) or platformdirs.user_data_dir("reelbook", appauthor=False)
     return Path(chosen).expanduser().resolve()
+
+
+def max_spend_usd(argument: float | None = None) -> float | None:
+    """The spending limit in USD: the argument or `REELBOOK_MAX_SPEND`; None for no limit.
+
+    Raises ConfigurationError for anything but an amount of 0 or more: a limit that can't be read is no limit
+    that can be kept.
+    """
+    given = os.environ.get(MAX_SPEND, "").strip() if argument is None else argument
+    if given == "":
+        return None
+    try:
+        limit = float(given)
+    except (TypeError, ValueError):
+        limit = -1.0
+    if not 0 <= limit < 1e9:
+        raise ConfigurationError(f"The spending limit must be an amount in USD, such as 5.00, not {given!r}.")
+    return limit
 
 
 def checked_base_url(url: str) -> str:

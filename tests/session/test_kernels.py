@@ -94,6 +94,15 @@ def test_stop_ends_the_waiting_at_once_and_not_the_watch(
     assert kernel.run("print((await job).duration_seconds)") == "1.0"
 
 
+def test_a_cell_that_is_run_again_pays_once(running: Sandbox, kernel: Kernel) -> None:
+    """The same source gives the same job back; `again=True` and a changed source buy another."""
+    first = kernel.run(SUBMIT)
+    assert kernel.run(SUBMIT) == first
+    assert kernel.run(SUBMIT.replace("duration_seconds=1", "duration_seconds=1, again=True")) != first
+    assert kernel.run(SUBMIT + "\n# another cell") != first
+    assert running.state()["jobs_under_way"] == 3
+
+
 def test_stop_while_nothing_waits_touches_nothing(running: Sandbox, kernel: Kernel) -> None:
     """An idle kernel's session and the sandbox don't notice Stop."""
     kernel.run(SUBMIT)
@@ -103,13 +112,15 @@ def test_stop_while_nothing_waits_touches_nothing(running: Sandbox, kernel: Kern
 
 
 def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(running: Sandbox, kernel: Kernel) -> None:
-    """After SIGKILL a new kernel finds the sandbox and fetches the clip; nothing is left once it ended."""
+    """After SIGKILL a new kernel takes the job up by itself; nothing is left once the sandbox ended."""
     request_id = kernel.run(SUBMIT)
     kernel.kill()
     second = Kernel()
     try:
         running.advance(3601)
-        second.run(f"import reelbook as rb; job = rb.connect('sandbox').job({request_id!r})")
+        said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
+        assert said.startswith("Reelbook takes up 1 unfinished clip of an earlier kernel")
+        assert second.run("(job,) = session.jobs(); print(job.request_id)") == request_id
         assert second.run("print(job.result(60).duration_seconds)") == "1.0"
     finally:
         second.close()

@@ -202,3 +202,16 @@ def test_an_image_is_described_with_what_was_changed_in_it() -> None:
     text = words.image_words(2048, 1365, "JPEG", 812_345, ("turned upright",))
     assert text == "2048 × 1365 · JPEG · 812 kB · turned upright"
     assert words.image_words(1, 1, "PNG", 2_500_000, ()).endswith("2.5 MB")
+
+
+def test_a_job_of_an_earlier_run_says_that_nothing_was_paid_again() -> None:
+    """The card of a cell that was run again tells whose clip it shows."""
+    shown = face(view(from_earlier_run=True))
+    assert shown["aside"] == "From an earlier run of this cell: nothing was sent or paid again."
+
+
+def test_a_request_without_its_picture_cant_be_sent_again() -> None:
+    """A job of an earlier kernel whose image isn't kept offers no Again."""
+    request = JobRequest("image-to-video", "zoom in", 5)
+    shown = words.job_face(view(state="completed"), request, request_id="r", clip=None, service="sandbox")
+    assert "again" not in [name for name, _ in shown["actions"]]

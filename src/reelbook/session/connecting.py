@@ -6,17 +6,21 @@ import asyncio
 import json
 import os
 import threading
+from pathlib import Path
 from typing import Literal
 
 from .. import settings
 from ..client.transport import Transport
 from ..errors import ConfigurationError, ReelbookError
 from ..secret import Secret
+from . import display
 from .session import Session
 
 IDENTIFY_SECONDS = 3.0
 
-_sessions: dict[tuple[str, str, str, str], Session] = {}
+_Name = tuple[str, str, str, str, float | None]
+
+_sessions: dict[_Name, Session] = {}
 _lock = threading.Lock()
 
 
@@ -27,17 +31,25 @@ def connect(
     base_url: str | None = None,
     home: str | os.PathLike[str] | None = None,
     ask: bool = False,
+    max_spend: float | None = None,
 ) -> Session:
     """Connects to the service and returns a Session; the same arguments give the same one.
 
     "auto" takes the live service where a key and an address are configured, and the local sandbox where
     neither is. "sandbox" takes the sandbox whatever is configured, "live" never takes it. `ask=True` prompts
-    for a key or address that is missing. `home` is the folder for clips and the sandbox (`REELBOOK_HOME`).
+    for a key or address that is missing. `home` is the folder for clips, ledger and sandbox
+    (`REELBOOK_HOME`).
+
+    With `max_spend` in USD (`REELBOOK_MAX_SPEND`) nothing is submitted when what this key's clips cost so
+    far, with what is reserved and uncertain, would pass it; a clip's final cost follows its actual length and
+    may differ a little from its estimate. In a notebook, jobs that an earlier kernel left unfinished are
+    taken up, and said.
 
     Raises ConfigurationError that says what is missing, and SandboxError if the sandbox can't be started.
     """
     api_key = None if api_key is None else Secret.of(api_key)  # verbose tracebacks print arguments
     folder = settings.home(home)
+    limit = settings.max_spend_usd(max_spend)
     if service not in ("auto", "sandbox", "live"):
         raise ConfigurationError(f"The service must be 'auto', 'sandbox' or 'live', not {service!r}.")
     if service == "sandbox":
@@ -45,11 +57,11 @@ def connect(
             raise ConfigurationError(
                 "The sandbox has its own key and address: leave api_key and base_url out."
             )
-        return _sandbox_session(folder)
+        return _sandbox_session(folder, limit)
     key = settings.find(settings.API_KEY, api_key, ask=ask)
     address = settings.find(settings.BASE_URL, base_url, ask=ask)
     if key is None and address is None and service == "auto":
-        return _sandbox_session(folder)
+        return _sandbox_session(folder, limit)
     if key is None:
         found = f"the address ({address.source})" if address else "neither key nor address"
         raise ConfigurationError(
@@ -62,34 +74,50 @@ def connect(
             "pass base_url=…. connect('sandbox') needs none."
         )
     url = settings.checked_base_url(address.value.reveal())
-    name = ("address", url, key.value.fingerprint, str(folder))
+    name = ("address", url, key.value.fingerprint, str(folder), limit)
     with _lock:
         if (session := _open(name)) is None:
             sandbox = _is_sandbox(url)
             session = Session(
-                settings.checked_key(key.value), url, service="sandbox" if sandbox else "live", home=folder
+                settings.checked_key(key.value),
+                url,
+                service="sandbox" if sandbox else "live",
+                home=folder,
+                max_spend_usd=limit,
             )
-            _sessions[name] = session
+            _opened(name, session)
         return session
 
 
-def _sandbox_session(folder: os.PathLike[str]) -> Session:
-    from pathlib import Path
-
+def _sandbox_session(folder: Path, limit: float | None) -> Session:
     from ..sandbox import server
 
-    name = ("sandbox", "", "", str(folder))
+    name = ("sandbox", "", "", str(folder), limit)
     with _lock:
         if (session := _open(name)) is None:
-            sandbox = server.ensure(Path(folder))
+            sandbox = server.ensure(folder)
             session = Session(
-                sandbox.api_key, sandbox.url, service="sandbox", home=Path(folder), sandbox=sandbox
+                sandbox.api_key,
+                sandbox.url,
+                service="sandbox",
+                home=folder,
+                sandbox=sandbox,
+                max_spend_usd=limit,
             )
-            _sessions[name] = session
+            _opened(name, session)
         return session
 
 
-def _open(name: tuple[str, str, str, str]) -> Session | None:
+def _opened(name: _Name, session: Session) -> None:
+    _sessions[name] = session
+    if not display.in_notebook():
+        return  # a script asks for it with session.resume(): it may not live as long as the jobs
+    if jobs := session.resume():
+        clips = "1 unfinished clip" if len(jobs) == 1 else f"{len(jobs)} unfinished clips"
+        print(f"Reelbook takes up {clips} of an earlier kernel: session.jobs() shows them.")  # noqa: T201 - said where the person connects
+
+
+def _open(name: _Name) -> Session | None:
     session = _sessions.get(name)
     return session if session is not None and not session.closed else None
 

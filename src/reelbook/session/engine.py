@@ -86,10 +86,12 @@ class Engine:
             self.loop.close()
 
     async def _end(self) -> None:
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # A task that is being cancelled may still start others: one of a connection that is just being made.
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await self.loop.shutdown_asyncgens()
         for close in self._closing:
             await close()
 

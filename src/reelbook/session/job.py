@@ -41,6 +41,11 @@ class JobRequest:
     image: PreparedImage | None = None
 
     @property
+    def complete(self) -> bool:
+        """Whether it could be submitted again: the ledger of an earlier kernel keeps no picture."""
+        return self.mode == "text-to-video" or self.image is not None
+
+    @property
     def estimated_cost_usd(self) -> float:
         """0.05 USD a second of the length asked for (interface, Limits)."""
         return wire.cost_usd(self.duration_seconds)
@@ -75,7 +80,8 @@ class JobView:
 
     `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
     service said no at the submission), `uncertain` (sent, never answered), `cancelled` (taken back before it
-    was sent), or a word of the service's own. `progress` and `download` go from 0 to 1.
+    was sent), or a word of the service's own. `progress` and `download` go from 0 to 1. `from_earlier_run`:
+    the cell was run again, and this is the job that its earlier run submitted.
     """
 
     state: str
@@ -93,6 +99,7 @@ class JobView:
     balance_after_usd: float | None
     error: str | None
     download: float | None
+    from_earlier_run: bool = False
 
 
 class Job:
@@ -109,8 +116,12 @@ class Job:
         request: JobRequest | None,
         known: Known,
         tell: Callable[[Job], None],
+        *,
+        entry_id: int | None = None,
     ) -> None:
         self.session = session
+        self.entry_id = entry_id
+        self.from_earlier_run = False
         self.number = number
         self.request = request
         self._known = known
@@ -168,6 +179,7 @@ class Job:
             balance_after_usd=known.balance_after_usd,
             error=None if known.error is None else str(known.error),
             download=known.downloaded if known.clip is None else None,
+            from_earlier_run=self.from_earlier_run,
         )
 
     def result(self, timeout: float | None = None) -> Clip:
@@ -214,7 +226,8 @@ class Job:
             words = (
                 f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”, {self.request.duration_seconds} s"
             )
-        return f"<Job {self.request_id or '(no id yet)'} {self.state}: {words}>"
+        earlier = ", from an earlier run of this cell" if self.from_earlier_run else ""
+        return f"<Job {self.request_id or '(no id yet)'} {self.state}: {words}{earlier}>"
 
     # What follows is for the session, on its own thread.
 

@@ -17,6 +17,7 @@ from ..errors import (
     SubmissionUncertain,
 )
 from ..models import Accepted, Completed, Failed
+from .books import Books
 from .clip import Clip
 from .forecast import Forecast
 from .job import CANCELLED, REFUSED, SENDING, UNCERTAIN, Job
@@ -33,12 +34,14 @@ class Runner:
         clips: Path,
         *,
         sandbox: bool,
+        books: Books,
         reach: Callable[[], Awaitable[None]],
         money_moved: Callable[[], None],
     ) -> None:
         self._client = client
         self._clips = clips
         self._sandbox = sandbox
+        self._books = books
         self._reach = reach
         self._money_moved = money_moved
         self._forecast = Forecast()
@@ -64,6 +67,8 @@ class Runner:
     def cancel(self, job: Job) -> bool:
         """Takes a job back that wasn't sent. False if it was, or is over."""
         if job.state != SENDING or job in self._sent or job not in self._tasks:
+            return False
+        if not self._books.cancelled(job):
             return False
         self._tasks[job].cancel()
         error = SubmissionCancelled("Taken back before it was sent. Nothing was paid.")
@@ -95,16 +100,19 @@ class Runner:
         try:
             await self._reach()
             accepted = await self._send(job)
-        except SubmissionUncertain:
+        except SubmissionUncertain as error:
+            self._books.uncertain(job, error)
             job._learn(state=UNCERTAIN, ended_at=_now())
             raise
         except ReelbookError as error:
+            self._books.refused(job, error)
             job._learn(state=REFUSED, ended_at=_now())
             if isinstance(error, InsufficientBalance):
                 self._money_moved()
             raise
         finally:
             self._sent.discard(job)
+        self._books.accepted(job, accepted)
         assert job.request is not None
         expected = self._forecast.expected_seconds(
             job.request.mode, job.request.duration_seconds, accepted.estimated_duration_seconds
@@ -118,7 +126,13 @@ class Runner:
 
     async def _send(self, job: Job) -> Accepted:
         def on_sending(goes_out: bool) -> None:
-            (self._sent.add if goes_out else self._sent.discard)(job)
+            if not goes_out:
+                self._sent.discard(job)
+                self._books.unsent(job)
+                return
+            if not self._books.sending(job):
+                raise SubmissionCancelled("Taken back before it was sent. Nothing was paid.")
+            self._sent.add(job)
 
         request = job.request
         assert request is not None
@@ -170,6 +184,8 @@ class Runner:
             if job.request is not None:
                 self._forecast.learn(job.request.mode, job.request.duration_seconds, _now() - known.began_at)
         job._learn(**changes)
+        if seen.status is not None:
+            self._books.heard(job, seen.status)
 
     async def _download(self, job: Job, status: Completed) -> None:
         if not status.video_url:
@@ -195,6 +211,7 @@ class Runner:
             took_seconds=took if job.request is not None else None,
             sandbox=self._sandbox,
         )
+        self._books.downloaded(job, path)
         job._learn(clip=clip, downloaded=None, watched=False, error=None)
         job._settle(clip)
 

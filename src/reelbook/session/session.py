@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import quote, urlsplit
 
 from .. import wire
 from ..client import AsyncClient, checks
-from ..errors import ReelbookError
+from ..errors import ReelbookError, SubmissionUncertain
+from ..ledger import Entry, Spend
 from ..models import ApiKey, Balance, CreatedKey, Revoked, Usage
 from ..secret import Secret
+from .books import Books, clip_of, request_of
+from .clip import Clip
 from .engine import Engine
-from .job import Job, JobRequest, Known
+from .job import UNCERTAIN, Job, JobRequest, Known
 from .runner import Runner
 
 if TYPE_CHECKING:
@@ -68,7 +71,14 @@ class Session:
     """
 
     def __init__(
-        self, key: Secret, base_url: str, *, service: Service, home: Path, sandbox: Sandbox | None = None
+        self,
+        key: Secret,
+        base_url: str,
+        *,
+        service: Service,
+        home: Path,
+        sandbox: Sandbox | None = None,
+        max_spend_usd: float | None = None,
     ) -> None:
         self.service = service
         self.sandbox = sandbox
@@ -77,11 +87,16 @@ class Session:
         self._engine = Engine()
         self._client = AsyncClient(key, base_url)
         self._engine.on_close(self._client.aclose)
+        # The home's own sandbox changes its address, and is the same service all the same.
+        name = "sandbox" if sandbox else base_url
+        self._books = Books(home, name, key, max_spend_usd=max_spend_usd)
+        self._engine.on_close(self._close_books)
         clips = home / "clips" / quote(service if sandbox else urlsplit(base_url).netloc, safe="")
         self._runner = Runner(
             self._client,
             clips,
             sandbox=service == "sandbox",
+            books=self._books,
             reach=self._reach,
             money_moved=self._ask_balance_soon,
         )
@@ -116,12 +131,19 @@ class Session:
         duration_seconds: int = wire.DEFAULT_SECONDS,
         aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
         seed: int = wire.RANDOM_SEED,
+        again: bool = False,
+        once: str | None = None,
     ) -> Job:
         """Submits a clip made from text and returns its Job at once (POST generate/text-to-video).
 
         Costs 0.05 USD a second. `duration_seconds` is 1 to 10, `aspect_ratio` 16:9, 9:16 or 1:1; a fixed
-        `seed` gives reproducible results, -1 a random one. Raises InvalidInput before anything is sent; what
-        the service says to it is in the job.
+        `seed` gives reproducible results, -1 a random one. What the service says to it is in the job.
+
+        A cell that is run again unchanged gets the job of its earlier run back and pays nothing; `again=True`
+        buys a new clip. Within one run, and in scripts, nothing is merged, unless an equal submission
+        carried the same label in `once`.
+
+        Raises InvalidInput and SpendLimitReached before anything is sent.
         """
         request = JobRequest(
             mode="text-to-video",
@@ -130,15 +152,22 @@ class Session:
             aspect_ratio=checks.aspect_ratio(aspect_ratio),
             seed=checks.seed(seed),
         )
-        return self._start(request)
+        return self._submit(request, again=again, once=once)
 
     def image_to_video(
-        self, image: ImageSource | PreparedImage, prompt: str, *, duration_seconds: int = wire.DEFAULT_SECONDS
+        self,
+        image: ImageSource | PreparedImage,
+        prompt: str,
+        *,
+        duration_seconds: int = wire.DEFAULT_SECONDS,
+        again: bool = False,
+        once: str | None = None,
     ) -> Job:
         """Submits a clip that moves a still image, returns its Job (POST generate/image-to-video).
 
-        `image` is a path, bytes, a file object, a PIL image or a numpy array. Costs 0.05 USD a second. Raises
-        InvalidImage and other InvalidInput before anything is sent.
+        `image` is a path, bytes, a file object, a PIL image or a numpy array. Costs 0.05 USD a second.
+        `again` and `once` are as in `text_to_video`. Raises InvalidImage, other InvalidInput and
+        SpendLimitReached before anything is sent.
         """
         request = JobRequest(
             mode="image-to-video",
@@ -146,7 +175,7 @@ class Session:
             duration_seconds=checks.duration_seconds(duration_seconds),
             image=self._client.prepare_image(image),
         )
-        return self._start(request)
+        return self._submit(request, again=again, once=once)
 
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
@@ -154,7 +183,22 @@ class Session:
         for job in self._jobs:
             if job.request_id == request_id:
                 return job
-        return self._start(None, request_id)
+        entry = self._books.known(request_id)
+        if entry is not None:
+            return self._taken_up(entry)
+        return self._start(None, self._known(request_id=request_id, state=wire.PENDING))
+
+    def resume(self) -> tuple[Job, ...]:
+        """Takes up every unfinished job that a kernel left behind, and returns them.
+
+        Jobs that another living kernel watches are left to it. What was sent and never answered is not
+        among them: it is kept as uncertain.
+        """
+        return tuple(self._taken_up(entry) for entry in self._books.left_over())
+
+    def spend(self) -> Spend:
+        """What this key's clips cost so far by the ledger: spent, reserved and uncertain, in USD."""
+        return self._books.spend()
 
     def jobs(self) -> tuple[Job, ...]:
         """The jobs of this session, oldest first."""
@@ -222,15 +266,62 @@ class Session:
 
         return self._engine.call(cancel())
 
-    def _start(self, request: JobRequest | None, request_id: str | None = None) -> Job:
-        known = Known(
-            began_at=self.clock(),
-            state=wire.PENDING if request_id else "sending",
-            request_id=request_id,
-            estimated_cost_usd=request.estimated_cost_usd if request else None,
-            balance_before_usd=self._balance_usd,
+    def _submit(self, request: JobRequest, *, again: bool, once: str | None) -> Job:
+        intended = self._books.intend(request, again=again, once=once)
+        if not intended.new:
+            job = self._taken_up(intended.entry)
+            job.from_earlier_run = True
+            return job
+        known = self._known(
+            estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=self._balance_usd
         )
-        job = Job(self, len(self._jobs) + 1, request, known, tell=self._tell)
+        return self._start(request, known, intended.entry.id)
+
+    def _taken_up(self, entry: Entry) -> Job:
+        """The job of a ledger's entry: this session's own, or one made from what was written down."""
+        for job in self._jobs:
+            if job.entry_id == entry.id:
+                return job
+        request = request_of(entry)
+        known = self._known(
+            state=wire.PENDING,
+            request_id=entry.request_id,
+            estimated_cost_usd=entry.estimated_cost_usd,
+        )
+        if entry.request_id is None:
+            # Nothing to ask about, and nothing that may be sent: it has no id and may have been bought.
+            error = SubmissionUncertain(
+                entry.error or "Another kernel is sending this; it has no id yet.",
+                estimated_cost_usd=entry.estimated_cost_usd,
+            )
+            return self._ended(request, replace(known, state=UNCERTAIN, error=error), entry, error=error)
+        clip = clip_of(entry, request, sandbox=self.service == "sandbox")
+        if clip is not None:
+            ended = replace(known, state=wire.COMPLETED, clip=clip, progress=1.0, cost_usd=entry.cost_usd)
+            return self._ended(request, ended, entry, clip=clip)
+        return self._start(request, known, entry.id)
+
+    def _ended(
+        self,
+        request: JobRequest,
+        known: Known,
+        entry: Entry,
+        *,
+        clip: Clip | None = None,
+        error: SubmissionUncertain | None = None,
+    ) -> Job:
+        """A job that is over: nothing is asked and nothing is sent for it."""
+        known = replace(known, watched=False, ended_at=known.began_at + (entry.took_seconds or 0.0))
+        job = Job(self, len(self._jobs) + 1, request, known, tell=self._tell, entry_id=entry.id)
+        job._settle(clip, error)
+        self._jobs.append(job)
+        return job
+
+    def _known(self, **known: Any) -> Known:
+        return Known(began_at=self.clock(), **known)
+
+    def _start(self, request: JobRequest | None, known: Known, entry_id: int | None = None) -> Job:
+        job = Job(self, len(self._jobs) + 1, request, known, tell=self._tell, entry_id=entry_id)
 
         async def start() -> None:
             self._runner.start(job)
@@ -239,6 +330,9 @@ class Session:
         self._engine.submit(start())
         self._jobs.append(job)
         return job
+
+    async def _close_books(self) -> None:
+        self._books.close()
 
     def _take_up(self, job: Job) -> None:
         job._learn(watched=True, error=None)

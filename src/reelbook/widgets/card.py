@@ -130,7 +130,7 @@ class JobCard(ServesClip):
     def _on_again(self, *_: object) -> None:
         job = self.job
         # The card shows a finished job here; a second press finds the new one, which isn't.
-        if job is None or job.request is None or self.live:
+        if job is None or job.request is None or not job.request.complete or self.live:
             return
         asked, session = job.request, job.session
         if asked.image is not None:

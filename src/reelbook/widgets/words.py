@@ -256,6 +256,8 @@ def _aside(view: JobView) -> str:
         return "The service took no job."
     if view.state not in _STATES:
         return "Reelbook doesn't know this state. It goes on asking."
+    if view.from_earlier_run:
+        return "From an earlier run of this cell: nothing was sent or paid again."
     return ""
 
 
@@ -285,7 +287,7 @@ def _actions(
         actions.append(["stop", "Stop watching"] if view.watched else ["watch", "Watch again"])
     elif view.state == wire.COMPLETED and clip is None and view.error:
         actions.append(["watch", "Fetch again"])
-    if final and request is not None:
+    if final and request is not None and request.complete:
         verb = "Send again" if view.state in {"refused", "uncertain"} else "Again"
         actions.append(["again", f"{verb} · {dollars(request.estimated_cost_usd)}"])
     if request_id:

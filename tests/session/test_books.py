@@ -1,0 +1,154 @@
+"""What a session writes down before it pays, and finds again after a kernel's end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from support.raw_server import raw_server
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.ledger import Ledger
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session.cells import Execution
+
+FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
+    with rb.connect("sandbox") as session:
+        yield session
+
+
+def run_cell(monkeypatch: pytest.MonkeyPatch, cell: str | None, run: int = 1) -> None:
+    """From now on this cell is running, for the `run`-th time."""
+    execution = Execution(cell, f"{cell}-{run}") if cell else None
+    monkeypatch.setattr("reelbook.session.books.current_execution", lambda: execution)
+
+
+def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox) -> None:
+    """When the service reads the request, another process finds it in the ledger as being sent."""
+    states: list[str] = []
+    with raw_server(lambda e: e.answer(404 if "about" in e.first_line else 400, b"{}")) as service:
+        session = rb.connect("live", api_key="sk-planted-books", base_url=service.url)
+        ledger_home = session.home
+
+        def look(exchange: object) -> None:
+            with Ledger.open(ledger_home) as other:
+                states.extend(entry.state for entry in other.find())
+            exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')  # type: ignore[attr-defined]  # an Exchange
+
+        with raw_server(look) as reading:
+            session._client.moved_to(reading.url)
+            job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]  # the same in all tests
+            while job.request_id is None and job.error is None:
+                pass
+        session.close()
+    assert states[0] == "sending"
+    with Ledger.open(ledger_home) as after:
+        assert [entry.request_id for entry in after.find()] == ["req_1"]
+
+
+def test_a_finished_clip_is_known_with_its_cost_and_place(session: rb.Session) -> None:
+    """State, cost and the clip's path are in the ledger."""
+    clip = session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
+    session.close()
+    with Ledger.open(session.home) as ledger:
+        (entry,) = ledger.find()
+    assert (entry.state, entry.cost_usd, entry.clip_path) == ("completed", 0.05, str(clip.path))
+
+
+def test_a_new_session_takes_up_what_an_earlier_one_left(session: rb.Session, sandbox: Sandbox) -> None:
+    """An unfinished job is watched to its end by the next session, with the prompt that made it."""
+    sandbox.set_pace(3600)
+    job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+    while job.request_id is None:
+        pass
+    session.close()
+    with rb.connect("sandbox") as later:
+        (resumed,) = later.resume()
+        sandbox.advance(3601)
+        clip = resumed.result(30)
+        assert (resumed.request_id, clip.request and clip.request.prompt) == (job.request_id, "a fox")
+        assert later.resume() == ()
+
+
+def test_a_lost_answer_is_kept_as_uncertain_and_counted(home: object) -> None:
+    """Nothing is sent again, and the money it may have cost is held against the limit."""
+    with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
+        with rb.connect("live", api_key="sk-planted-books", base_url=service.url, max_spend=0.07) as session:
+            with pytest.raises(errors.SubmissionUncertain):
+                session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
+            assert session.spend().uncertain_usd == 0.05
+            with pytest.raises(errors.SpendLimitReached) as limited:
+                session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+    posts = [e for e in service.seen if e.first_line.startswith("POST")]
+    assert (len(posts), limited.value.limit_usd) == (1, 0.07)
+
+
+def test_a_cell_run_again_gives_its_jobs_back(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second run of the same source pays nothing; `again=True` and another cell do."""
+    run_cell(monkeypatch, "cell", 1)
+    first = [session.text_to_video("a fox", **FOX) for _ in range(2)]  # type: ignore[arg-type]
+    assert first[0] is not first[1]
+    run_cell(monkeypatch, "cell", 2)
+    second = [session.text_to_video("a fox", **FOX) for _ in range(3)]  # type: ignore[arg-type]
+    assert second[:2] == first
+    assert [job.from_earlier_run for job in second] == [True, True, False]
+    assert "from an earlier run of this cell" in repr(second[0])
+    assert session.text_to_video("a fox", **FOX, again=True) not in second  # type: ignore[arg-type]
+    run_cell(monkeypatch, "another", 1)
+    assert not session.text_to_video("a fox", **FOX).from_earlier_run  # type: ignore[arg-type]
+
+
+def test_a_cell_run_again_in_a_new_kernel_finds_its_clip_without_asking(
+    session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clip of the earlier kernel is there at once; nothing is sent, asked or paid."""
+    run_cell(monkeypatch, "cell")
+    clip = session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
+    session.close()
+    with rb.connect("sandbox") as later:
+        job = later.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        assert (job.state, job.result(0).path) == ("completed", clip.path)
+        assert later.facts.requests_left == 10
+        assert job.result(0).cost_usd == 0.05
+
+
+def test_a_script_merges_nothing_unless_it_asks_for_it(session: rb.Session) -> None:
+    """Equal submissions outside a cell are clips of their own; `once` names one."""
+    plain = [session.text_to_video("a fox", **FOX) for _ in range(2)]  # type: ignore[arg-type]
+    once = [session.text_to_video("a fox", **FOX, once="hero") for _ in range(2)]  # type: ignore[arg-type]
+    assert plain[0] is not plain[1]
+    assert once[0] is once[1]
+
+
+def test_what_is_uncertain_is_given_back_and_never_sent_by_itself(
+    home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cell run again after a lost answer tells of it, and sends nothing."""
+    run_cell(monkeypatch, "cell", 1)
+    with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
+        arguments = {"api_key": "sk-planted-books", "base_url": service.url}
+        with rb.connect("live", **arguments) as session:  # type: ignore[arg-type]  # two strings
+            with pytest.raises(errors.SubmissionUncertain):
+                session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
+        run_cell(monkeypatch, "cell", 2)
+        with rb.connect("live", **arguments) as later:  # type: ignore[arg-type]
+            job = later.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+            with pytest.raises(errors.SubmissionUncertain):
+                job.result(5)
+            assert job.state == "uncertain"
+    assert len([e for e in service.seen if e.first_line.startswith("POST")]) == 1
+
+
+@pytest.mark.parametrize("limit", ["five", "-1", "nan"])
+def test_a_limit_that_cant_be_read_is_refused(
+    home: object, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """A misspelt limit never means none."""
+    monkeypatch.setenv("REELBOOK_MAX_SPEND", limit)
+    with pytest.raises(errors.ConfigurationError, match="spending limit"):
+        rb.connect("sandbox")
