@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import gc
 import threading
 import time
 from collections.abc import Iterator
@@ -229,3 +230,13 @@ def test_keys_are_made_listed_and_revoked(session: rb.Session) -> None:
     (listed,) = [key for key in session.keys.list() if key.key_id == created.key_id]
     assert not listed.is_active
     assert session.usage(30).total_requests == 0
+
+
+def test_closing_in_the_middle_of_a_submission_is_clean(sandbox: Sandbox) -> None:
+    """Whatever moment it hits, closing leaves no warning of a coroutine and no thread."""
+    for _ in range(25):
+        session = rb.connect("sandbox")
+        session.text_to_video("a fox", duration_seconds=1)
+        session.close()
+    gc.collect()
+    assert [thread.name for thread in threading.enumerate() if thread.name == "reelbook-session"] == []

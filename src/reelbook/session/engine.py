@@ -29,6 +29,7 @@ class Engine:
     def __init__(self, name: str = "reelbook-session") -> None:
         # Made here and not by asyncio.run, so that a patched asyncio (nest-asyncio) doesn't matter.
         self.loop = asyncio.SelectorEventLoop()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._closing: list[Callable[[], Awaitable[None]]] = []
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -42,8 +43,12 @@ class Engine:
         """Runs `coroutine` on the engine's loop and returns at once. Raises SessionClosed."""
         if self.closed:
             coroutine.close()
-            raise SessionClosed("This session is closed. reelbook.connect() makes a new one.")
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+            self.refuse_closed()
+        return asyncio.run_coroutine_threadsafe(self._owned(coroutine), self.loop)
+
+    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Starts a task on the engine's own thread; it is cancelled when the engine closes."""
+        return self.loop.create_task(self._owned(coroutine))
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Runs `coroutine` on the engine's loop and waits for it. Raises WouldDeadlock on its own thread."""
@@ -56,6 +61,11 @@ class Engine:
         except BaseException:
             future.cancel()  # Stop ends a call that nobody waits for any more
             raise
+
+    def refuse_closed(self) -> None:
+        """Raises SessionClosed if the engine was closed."""
+        if self.closed:
+            raise SessionClosed("This session is closed. reelbook.connect() makes a new one.")
 
     def refuse_own_thread(self) -> None:
         """Raises WouldDeadlock if this is the engine's own thread, where waiting would never end."""
@@ -85,9 +95,19 @@ class Engine:
         finally:
             self.loop.close()
 
+    async def _owned(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            return await coroutine
+        finally:
+            self._tasks.discard(task)
+
     async def _end(self) -> None:
-        # A task that is being cancelled may still start others: one of a connection that is just being made.
-        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.sleep(0)  # what was handed over a moment ago begins, so that it can be ended
+        # Only our own: the tasks inside a library are ended by what started them.
+        while tasks := tuple(self._tasks):
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

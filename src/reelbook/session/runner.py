@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from ..client import AsyncClient, Observation, job_failed
@@ -35,6 +36,7 @@ class Runner:
         *,
         sandbox: bool,
         books: Books,
+        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
         reach: Callable[[], Awaitable[None]],
         money_moved: Callable[[], None],
     ) -> None:
@@ -42,6 +44,7 @@ class Runner:
         self._clips = clips
         self._sandbox = sandbox
         self._books = books
+        self._spawn = spawn
         self._reach = reach
         self._money_moved = money_moved
         self._forecast = Forecast()
@@ -52,7 +55,7 @@ class Runner:
     def start(self, job: Job) -> None:
         """Submits the job, or takes up its watch where it has an id already."""
         if job not in self._tasks:
-            task = asyncio.get_running_loop().create_task(self._carry(job))
+            task = self._spawn(self._carry(job))
             self._tasks[job] = task
             task.add_done_callback(lambda _: self._tasks.pop(job, None))
 

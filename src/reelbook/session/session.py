@@ -97,6 +97,7 @@ class Session:
             clips,
             sandbox=service == "sandbox",
             books=self._books,
+            spawn=self._engine.spawn,
             reach=self._reach,
             money_moved=self._ask_balance_soon,
         )
@@ -183,6 +184,7 @@ class Session:
         for job in self._jobs:
             if job.request_id == request_id:
                 return job
+        self._engine.refuse_closed()
         entry = self._books.known(request_id)
         if entry is not None:
             return self._taken_up(entry)
@@ -267,6 +269,7 @@ class Session:
         return self._engine.call(cancel())
 
     def _submit(self, request: JobRequest, *, again: bool, once: str | None) -> Job:
+        self._engine.refuse_closed()
         intended = self._books.intend(request, again=again, once=once)
         if not intended.new:
             job = self._taken_up(intended.entry)
@@ -358,7 +361,7 @@ class Session:
             # A figure beside the work: the work needs the last requests more.
             scarce = self.facts.requests_left < SPARED_REQUESTS
             pause = SCARCE_PAUSE_SECONDS if scarce else PAUSE_SECONDS
-            self._asking = self._engine.loop.create_task(self._ask_balance(pause))
+            self._asking = self._engine.spawn(self._ask_balance(pause))
 
     async def _ask_balance(self, pause_seconds: float = 0.0) -> None:
         await asyncio.sleep(pause_seconds)
