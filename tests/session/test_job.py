@@ -234,9 +234,10 @@ def test_keys_are_made_listed_and_revoked(session: rb.Session) -> None:
 
 def test_closing_in_the_middle_of_a_submission_is_clean(sandbox: Sandbox) -> None:
     """Whatever moment it hits, closing leaves no warning of a coroutine and no thread."""
-    for _ in range(25):
+    for moment in range(40):
         session = rb.connect("sandbox")
         session.text_to_video("a fox", duration_seconds=1)
+        time.sleep(moment / 10_000)  # another moment each time, from before the first step to the answer
         session.close()
     gc.collect()
     assert [thread.name for thread in threading.enumerate() if thread.name == "reelbook-session"] == []

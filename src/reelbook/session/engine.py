@@ -44,11 +44,11 @@ class Engine:
         if self.closed:
             coroutine.close()
             self.refuse_closed()
-        return asyncio.run_coroutine_threadsafe(self._owned(coroutine), self.loop)
+        return asyncio.run_coroutine_threadsafe(self._handed_over(coroutine), self.loop)
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Starts a task on the engine's own thread; it is cancelled when the engine closes."""
-        return self.loop.create_task(self._owned(coroutine))
+        return self._own(self.loop.create_task(coroutine))
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Runs `coroutine` on the engine's loop and waits for it. Raises WouldDeadlock on its own thread."""
@@ -95,14 +95,17 @@ class Engine:
         finally:
             self.loop.close()
 
-    async def _owned(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        task = asyncio.current_task()
-        assert task is not None
+    async def _handed_over(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        current = asyncio.current_task()
+        assert current is not None
+        self._own(current)
+        return await self.spawn(coroutine)
+
+    def _own(self, task: asyncio.Task[T]) -> asyncio.Task[T]:
+        # From its creation on: a task that was never begun would leave a coroutine that was never awaited.
         self._tasks.add(task)
-        try:
-            return await coroutine
-        finally:
-            self._tasks.discard(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _end(self) -> None:
         await asyncio.sleep(0)  # what was handed over a moment ago begins, so that it can be ended
