@@ -5,28 +5,34 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+from collections.abc import Coroutine
+from typing import Any
 
 from reelbook.session.engine import Engine
 
 
 def test_a_task_that_was_never_begun_is_ended_too() -> None:
-    """Closing in the very step that starts a task leaves no coroutine that was never awaited."""
+    """Closing in the very step that hands work over leaves no coroutine that was never awaited."""
     engine = Engine()
 
     async def child() -> None:
         await asyncio.sleep(60)
 
-    born = child()
+    born: list[Coroutine[Any, Any, None]] = []
 
     async def parent() -> None:
-        engine.spawn(born)
-        engine.loop.stop()
+        born.append(child())
+        engine.spawn(born[0])
 
-    engine.submit(parent())
+    def close_and_hand_over() -> None:
+        engine.loop.stop()
+        engine.submit(parent())
+
+    engine.loop.call_soon_threadsafe(close_and_hand_over)
     engine._thread.join(5)
     gc.collect()
     assert engine.closed
-    assert inspect.getcoroutinestate(born) == inspect.CORO_CLOSED
+    assert inspect.CORO_CREATED not in [inspect.getcoroutinestate(coroutine) for coroutine in born]
 
 
 def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
