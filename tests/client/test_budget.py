@@ -72,6 +72,13 @@ def test_a_429_closes_the_door_for_as_long_as_it_asks(headers: dict[str, str]) -
     assert budget.wait_seconds(0) == pytest.approx(30, abs=0.2)
 
 
+def test_after_a_429_the_reset_says_when_to_go_on() -> None:
+    """An empty budget in a refusal isn't taken for a minute's worth of somebody else's requests."""
+    budget = Budget()
+    spend(budget, 0, status=429, limit="10", remaining="0", reset="3")
+    assert budget.wait_seconds(0) == pytest.approx(3, abs=0.2)
+
+
 def test_an_exhausted_fixed_window_opens_at_its_reset() -> None:
     """With nothing left, the reset tells when the next request fits, if it is earlier than our own count."""
     budget = Budget()

@@ -35,7 +35,7 @@ def test_a_job_goes_from_pending_over_processing_to_completed(client: Client) ->
     client.sandbox.advance(4.25)
     assert client.status(request_id) == estimated | {"status": "processing", "progress": 50}
     client.sandbox.advance(4.25)
-    done = client.status(request_id)
+    done = client.wait(request_id)
     url = done.pop("video_url")
     assert done == {
         "request_id": request_id,

@@ -72,7 +72,7 @@ class Budget:
         if limit is not None and limit >= 1:
             self._limit = int(limit)
         remaining = _number(headers, wire.RATE_REMAINING)
-        if remaining is not None and 0 <= remaining <= self._limit:
+        if status != 429 and remaining is not None and 0 <= remaining <= self._limit:
             self._correct(self._limit - int(remaining), now)
         if status == 429:
             wait = retry_after(headers)

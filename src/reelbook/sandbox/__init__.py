@@ -1,7 +1,8 @@
 """The sandbox: the service's whole interface as a local server with its own state.
 
 `ensure(home)` finds or starts it, `find` and `stop` do what they say, `in_thread` is for tests, and `serve`
-runs it in the foreground. A `Sandbox` is the handle on a running one: its address, key and controls.
+runs it in the foreground. A `Sandbox` is the handle on a running one: its address, key, controls, and the
+faults that can be made to happen (`Sandbox.fault`, POST /_sandbox/faults).
 
 What the sandbox chose where the interface is silent:
 
@@ -29,7 +30,9 @@ What the sandbox chose where the interface is silent:
  days                        1 to 365, 30 if left out; windows of 24 hours up to now. Requests count
                              when accepted, seconds and cost when completed
  rate limit                  a sliding window of 60 s per key; refused requests aren't counted, all
-                             others with a valid key are, whatever the answer
+                             others with a valid key are, whatever the answer. `Sandbox.settings`
+                             offers the other readings: fixed windows, refused ones counted, epochs,
+                             headers that are missing or wrong
  X-RateLimit-Reset           whole seconds until one more request is free than now: after a 429 the
                              time until the next one is allowed. On every answer to a valid key
  other errors' bodies        {"detail": text}; unknown ids and paths 404, wrong methods 405, wrong

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
@@ -21,8 +22,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
 from . import control, payloads
-from .accounts import MICRO, BalanceTooLow, Key
+from .accounts import MICRO, BalanceTooLow
+from .bodies import Body
+from .faults import VIDEOS
 from .jobs import Job, status_body
+from .misbehaving import happen
 from .payloads import Refused, Wanted
 from .protocol import STATE
 from .service import Service
@@ -31,9 +35,6 @@ logger = logging.getLogger(__name__)
 
 Answered = Mapping[str, Any]
 Handler = Callable[[Service, Request], Awaitable[Answered]]
-
-MOST_DRAINED_BYTES = 256 << 20
-DRAIN_SECONDS = 10.0
 
 _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
 
@@ -64,7 +65,7 @@ def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
                 Route(path, _authenticated(service, path, by_method), methods=list(by_method))
                 for path, by_method in endpoints.items()
             ),
-            Route("/videos/{name}", _videos(service), methods=["GET"]),
+            Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
             *control.routes(service),
         ],
         lifespan=lifespan,
@@ -102,7 +103,7 @@ async def _status(service: Service, request: Request) -> Answered:
     job = await service.jobs.find(request.path_params["request_id"])
     if job is None:
         raise Refused(404, "No such request_id")
-    return status_body(job, service.clock.now(), _video_url(request, job))
+    return status_body(job, service.clock.now(), _video_url(service, request, job))
 
 
 async def _balance(service: Service, request: Request) -> Answered:
@@ -138,44 +139,48 @@ def _videos(service: Service) -> Callable[[Request], Awaitable[Response]]:
         path = service.places.videos / name
         if not re.fullmatch(r"[\w-]+\.mp4", name, re.ASCII) or not path.is_file():
             return refusal(404, "No such video, or it was removed: videos are kept for 7 days")
+        if request.query_params.get("link", "0") != str(service.faults.link(name)):
+            return refusal(
+                service.faults.expired_status(name), "This link has expired; the job's status has a new one"
+            )
         # FileResponse answers byte ranges, without which no player can seek.
         return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private"})
 
     return endpoint
 
 
-def _video_url(request: Request, job: Job) -> str | None:
+def _video_url(service: Service, request: Request, job: Job) -> str | None:
+    if job.video is None:
+        return None
+    link = service.faults.link(job.video)
     # The address by which this client reached the sandbox is one that works for it.
-    return job.video and f"{request.url.scheme}://{request.headers['host']}/videos/{job.video}"
+    base = f"{request.url.scheme}://{request.headers['host']}{VIDEOS}{job.video}"
+    return f"{base}?link={link}" if link else base
 
 
 def _authenticated(
     service: Service, path: str, by_method: Mapping[str, Handler]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        key = _key_of(service, request)
+        key = service.key_of(request.headers.get("authorization", ""))
         if key is None:
             return refusal(401, "Invalid API key", {"WWW-Authenticate": "Bearer"})
         service.accounts.note_use(key)
         verdict = service.limits.take(key.key_id, key.rate_limit, service.clock.now())
+        headers = verdict.headers(service.limits.rules, time.time())
         if not verdict.allowed:
-            return refusal(429, "Rate limit exceeded", verdict.headers())
+            return refusal(429, "Rate limit exceeded", headers)
         method = "GET" if request.method == "HEAD" else request.method
         try:
             body = await by_method[method](service, request)
         except Refused as exc:
-            return refusal(exc.status, exc.detail, verdict.headers())
+            return refusal(exc.status, exc.detail, headers)
         except Exception:
             logger.exception("%s %s failed", method, path)
-            return refusal(500, "Internal server error", verdict.headers())
-        return JSONResponse(body, headers=verdict.headers())
+            return refusal(500, "Internal server error", headers)
+        return JSONResponse(body, headers=headers)
 
     return endpoint
-
-
-def _key_of(service: Service, request: Request) -> Key | None:
-    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
-    return service.accounts.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
 
 
 def refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -193,7 +198,9 @@ async def _failed(request: Request, exc: Exception) -> Response:
 
 
 class _Front:
-    """Before all routes: refuses other host names than the machine's own, and notes that somebody asked."""
+    """Before all routes: refuses other host names than the machine's own, notes that somebody asked, and lets
+    a fault happen where one is due.
+    """
 
     def __init__(self, app: ASGIApp, service: Service, loopback_only: bool) -> None:
         self._app = app
@@ -201,6 +208,14 @@ class _Front:
         self._loopback_only = loopback_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = Body(receive)
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                await body.drain()
+            await send(message)
+
+        fault = None
         if scope["type"] == "http":
             host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
             # A page whose name was made to point at 127.0.0.1 names itself here ("DNS rebinding").
@@ -209,35 +224,8 @@ class _Front:
                 return
             if scope["path"] != STATE:
                 self._service.note_use()
-        body = _Body(receive)
-
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] >= 400:
-                await body.drain()
-            await send(message)
-
-        await self._app(scope, body.receive, answer)
-
-
-class _Body:
-    """A request's body, so that a refusal can read the rest of it before it goes out.
-
-    A connection closed on unread bytes is reset, and whoever still sends an image never sees the answer.
-    """
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._ended = False
-
-    async def receive(self) -> Message:
-        message = await self._receive()
-        self._ended = not message.get("more_body", False)
-        return message
-
-    async def drain(self) -> None:
-        """Reads and forgets what is left, within bounds: an endless body ends in a reset after all."""
-        left = MOST_DRAINED_BYTES
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_SECONDS):
-                while not self._ended and left > 0:
-                    left -= len((await self.receive()).get("body", b""))
+            fault = self._service.faults.arrived(scope["method"], scope["path"])
+        if fault is None:
+            await self._app(scope, body.receive, answer)
+        else:
+            await happen(fault, self._service, self._app, scope, body, answer)

@@ -9,16 +9,17 @@ import asyncio
 import hmac
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import asdict, replace
+from typing import Any, Final, get_args
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .jobs import checked_pace
+from .limits import LimitHeaders, LimitWindow, ResetUnit
 from .payloads import Refused, json_object
-from .protocol import ABOUT, CLOCK, SERVICE_NAME, SETTINGS, STATE, STOP, TOKEN_HEADER, version
+from .protocol import ABOUT, CLOCK, FAULTS, SERVICE_NAME, SETTINGS, STATE, STOP, TOKEN_HEADER, version
 from .service import Service
 
 Handler = Callable[[Service, Request], Awaitable[Mapping[str, Any]]]
@@ -55,6 +56,9 @@ def routes(service: Service) -> list[Route]:
         guarded(CLOCK, "POST", _clock),
         guarded(STOP, "POST", _stop),
         guarded(STATE, "GET", _state),
+        guarded(FAULTS, "GET", _faults),
+        guarded(FAULTS, "POST", _add_fault),
+        guarded(FAULTS, "DELETE", _clear_faults),
     ]
 
 
@@ -69,6 +73,8 @@ async def _settings(service: Service, request: Request) -> Mapping[str, Any]:
         service.limits.lifted = not wanted.pop("rate_limiting")
     if "balance_usd" in wanted:
         await asyncio.to_thread(service.accounts.set_balance, wanted.pop("balance_usd"))
+    rules = {name: wanted.pop(name) for name in _RULES if name in wanted}
+    service.limits.rules = replace(service.limits.rules, **rules)
     service.settings = replace(service.settings, **wanted)
     return await _state(service, request)
 
@@ -82,6 +88,20 @@ async def _clock(service: Service, request: Request) -> Mapping[str, Any]:
     return {"now": service.clock.now()}
 
 
+async def _faults(service: Service, request: Request) -> Mapping[str, Any]:
+    return {"faults": service.faults.listed()}
+
+
+async def _add_fault(service: Service, request: Request) -> Mapping[str, Any]:
+    service.faults.add(await json_object(request))
+    return await _faults(service, request)
+
+
+async def _clear_faults(service: Service, request: Request) -> Mapping[str, Any]:
+    service.faults.clear()
+    return await _faults(service, request)
+
+
 async def _stop(service: Service, request: Request) -> Mapping[str, Any]:
     service.end()
     return {"stopping": True}
@@ -93,9 +113,11 @@ async def _state(service: Service, request: Request) -> Mapping[str, Any]:
         "version": version(),
         "pace": service.settings.pace,
         "rate_limiting": not service.limits.lifted,
+        **asdict(service.limits.rules),
         "max_image_bytes": service.settings.max_image_bytes,
         "fail_next": service.settings.fail_next,
         "jobs_under_way": service.jobs.under_way,
+        "requests": dict(service.faults.requests),
         **service.accounts.balance(),
         "pid": os.getpid(),
         "idle_seconds": round(service.idle_seconds, 3),
@@ -115,9 +137,14 @@ def _is_pace(value: object) -> bool:
     return True
 
 
+_RULES: Final = ("limit_window", "count_refused", "reset_unit", "limit_headers")
 _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "pace": _is_pace,
     "rate_limiting": lambda value: isinstance(value, bool),
+    "limit_window": lambda value: value in get_args(LimitWindow),
+    "count_refused": lambda value: isinstance(value, bool),
+    "reset_unit": lambda value: value in get_args(ResetUnit),
+    "limit_headers": lambda value: value in get_args(LimitHeaders),
     "balance_usd": _number,
     "max_image_bytes": lambda value: _number(value) and isinstance(value, int),
     "fail_next": lambda value: value is None or (isinstance(value, str) and bool(value)),

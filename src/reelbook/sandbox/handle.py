@@ -18,6 +18,7 @@ from .places import Places
 
 if TYPE_CHECKING:
     from .jobs import Pace
+    from .limits import LimitHeaders, LimitWindow, ResetUnit
 
 CONTROL_TIMEOUT_SECONDS = 10.0
 END_TIMEOUT_SECONDS = 10.0
@@ -52,17 +53,30 @@ class Sandbox:
         balance_usd: float | None = None,
         max_image_bytes: int | None = None,
         fail_next: str | None = _UNSET,
+        limit_window: LimitWindow | None = None,
+        count_refused: bool | None = None,
+        reset_unit: ResetUnit | None = None,
+        limit_headers: LimitHeaders | None = None,
     ) -> None:
         """Change how the sandbox behaves from now on; what is left out stays as it is.
 
         `pace` is "at once", "brisk", "lifelike" or the seconds that a new job takes. `fail_next` is the text
         with which the next accepted job fails; None takes it back.
+
+        What the interface leaves open about rate limits: `limit_window` is "sliding" (the last 60 s) or
+        "fixed" (the clock's minutes); `count_refused` lets refused requests use up the window too;
+        `reset_unit` of X-RateLimit-Reset is "seconds" to wait, or since the "epoch", or "epoch_ms";
+        `limit_headers` sends "all" three, "none", or "wrong" ones, which promise 99 of 100 requests.
         """
         wanted = {
             "pace": pace,
             "rate_limiting": rate_limiting,
             "balance_usd": balance_usd,
             "max_image_bytes": max_image_bytes,
+            "limit_window": limit_window,
+            "count_refused": count_refused,
+            "reset_unit": reset_unit,
+            "limit_headers": limit_headers,
         }
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if fail_next is not _UNSET:
@@ -89,8 +103,60 @@ class Sandbox:
         """Move the sandbox's clock on; from then on it only moves this way."""
         self._ask(protocol.CLOCK, {"advance_seconds": seconds})
 
+    def fault(
+        self,
+        kind: protocol.FaultKind,
+        *,
+        endpoint: protocol.Endpoint | protocol.EndpointGroup = "any",
+        times: int = 1,
+        after: int = 0,
+        **options: Any,
+    ) -> None:
+        """Let a fault happen to the next `times` requests of `endpoint`, once `after` of them went well.
+
+        Faults wait in the order in which they were asked for; a request gets the first that is due to it.
+        `endpoint` is one of text-to-video, image-to-video (both: generate), balance, usage (billing),
+        list-keys, create-key, revoke-key (keys), status, download, or any. With `handled=True` the request
+        takes effect all the same: the job exists and is billed. Without, nothing was accepted or counted.
+
+        ==============  ==============================================================================
+         kind            what happens; options with their defaults
+        ==============  ==============================================================================
+         reset_before    the connection is reset, nothing accepted; read=True: after the body was read
+         answer_lost     the request is handled, the connection reset before a byte of the answer
+         close           the connection is closed without an answer; handled=False
+         short_body      it is closed within the answer's body; after_bytes=None: in the middle
+         garbage         bytes that are no HTTP; handled=True
+         stall           nothing for seconds=60, then the answer; handled=True (else closed then)
+         drip            the answer, a byte every seconds=1
+         500, 503        the status; handled=False
+         429             the status; headers=True, reset_seconds=1, retry_after=None (seconds)
+         html            200 with a page of somebody else's; handled=False
+         broken_json     200 with JSON that lacks its end; handled
+         broken_gzip     200 said to be compressed, and it isn't; handled
+         not_found       status: 404, as from a service that doesn't know the job yet
+         unknown_status  status: word="queued" in place of the job's state
+         expired_link    download: status=410 (or 404) from now on; the job's status gives a new link
+         drop_download   download: closed after_bytes=10000 of the file; byte ranges work
+        ==============  ==============================================================================
+        """
+        wanted = {"kind": kind, "endpoint": endpoint, "times": times, "after": after, **options}
+        self._ask(protocol.FAULTS, wanted)
+
+    def clear_faults(self) -> None:
+        """Let no fault happen any more. Links that expired stay so."""
+        self._ask(protocol.FAULTS, None, "DELETE")
+
+    def faults(self) -> list[dict[str, Any]]:
+        """The faults since the last `clear_faults`: as asked for, how often `seen` and `happened`."""
+        faults: list[dict[str, Any]] = self._ask(protocol.FAULTS, None)["faults"]
+        return faults
+
     def state(self) -> dict[str, Any]:
-        """Pace, limits, balance, jobs under way, process and how long nobody used it."""
+        """Pace, limits, balance, jobs under way, process and how long nobody used it.
+
+        `requests` is how many arrived since the sandbox was started, by endpoint, whatever became of them.
+        """
         return self._ask(protocol.STATE, None)
 
     def stop(self) -> None:
@@ -99,9 +165,9 @@ class Sandbox:
         if not ended_within(Places.under(self.home), END_TIMEOUT_SECONDS):
             raise SandboxError(f"The sandbox (process {self.pid}) was asked to stop and still runs.")
 
-    def _ask(self, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+    def _ask(self, path: str, body: dict[str, Any] | None, method: str | None = None) -> dict[str, Any]:
         headers = {protocol.TOKEN_HEADER: self.control_token.reveal(), "Content-Type": "application/json"}
-        return ask(self.url + path, body, headers, CONTROL_TIMEOUT_SECONDS)
+        return ask(self.url + path, body, headers, CONTROL_TIMEOUT_SECONDS, method)
 
 
 def handle_on(home: Path, url: str, pid: int) -> Sandbox:
@@ -111,13 +177,20 @@ def handle_on(home: Path, url: str, pid: int) -> Sandbox:
 
 
 def ask(
-    url: str, body: dict[str, Any] | None, headers: dict[str, str], timeout_seconds: float
+    url: str,
+    body: dict[str, Any] | None,
+    headers: dict[str, str],
+    timeout_seconds: float,
+    method: str | None = None,
 ) -> dict[str, Any]:
-    """GET (`body` None) or POST a control path. Raises SandboxError for anything but a JSON object."""
+    """GET (`body` None) or POST a control path, or another `method`.
+
+    Raises SandboxError for anything but a JSON object.
+    """
     data = None if body is None else json.dumps(body).encode()
     # Never through a proxy: the sandbox is on this machine, and the token is for it alone.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    request = urllib.request.Request(url, data, headers)  # noqa: S310  # http, from our own notice
+    request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310  # http, from our own notice
     detail = ""
     try:
         with opener.open(request, timeout=timeout_seconds) as response:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from .. import wire
 from .access import Access, ensure_access, new_api_key, write_access
-from .accounts import Accounts
+from .accounts import Accounts, Key
 from .clock import Clock
+from .faults import Faults
 from .job_queue import JobQueue
 from .jobs import BRISK, Job, Pace, checked_pace, planned_seconds
 from .limits import Limits
@@ -67,6 +68,7 @@ class Service:
         self.clock = clock or Clock()
         self.limits = Limits()
         self.limits.lifted = not rate_limiting
+        self.faults = Faults()
         self.places = Places.under(home)
         self.places.create()
         self.store = Store(self.places.database)
@@ -121,6 +123,11 @@ class Service:
             self.settings = replace(self.settings, fail_next=self.settings.fail_next or failure)
             raise
         return job
+
+    def key_of(self, authorization: str) -> Key | None:
+        """The active key that an Authorization header names, None if it names none."""
+        scheme, _, secret = authorization.partition(" ")
+        return self.accounts.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
 
     def note_use(self) -> None:
         """Somebody asked for something: the sandbox stays."""

@@ -122,6 +122,8 @@ def make_server(service: Service, *, host: str, on_started: Callable[[], None]) 
     """A uvicorn server of `service`; `on_started` is called when it answers. Run its `serve(sockets=[…])`."""
     import uvicorn
 
+    from .connection import BreakableProtocol
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
@@ -130,7 +132,7 @@ def make_server(service: Service, *, host: str, on_started: Callable[[], None]) 
     config = uvicorn.Config(
         make_app(service, loopback_only=host in LOOPBACK_NAMES),
         loop="asyncio",
-        http="h11",
+        http=BreakableProtocol,
         ws="none",
         lifespan="on",
         log_config=None,
