@@ -1,0 +1,162 @@
+"""What is believed about one job's remaining time: pure. `scheduler.py` decides from it whom to ask.
+
+Where the service reports progress, its pace says more than anything else; until then the job's `Pace`, which
+it shares with the jobs like it, is all there is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from .. import wire
+from .pace import ROOT_OF_TWO, TINY, Pace, survival
+from .progress import Progress
+
+FIRST_ERROR = 0.35  # of the time left, from one figure of progress: the moment it began is a guess
+UNEVEN_ERROR = 0.15  # from two: services don't count evenly
+FIGURE_STEP = 0.01
+SURPRISE = 0.15  # the share of jobs whose progress foretells nothing, such as those that stay at 99 %
+MOST_ASKS_A_MINUTE = 8  # of one job: leaves room for a person's click in a key's ten
+FIRST_PAUSE_SECONDS = 2.0
+LONGEST_PAUSE_SECONDS = 60.0
+REST_SHARE = 0.015  # of its age before a job is asked about again: a minute matters less after an hour
+SHORTEST_REMAINING_SECONDS = 0.5
+
+Term = tuple[float, float, float]  # weight, median as a logarithm, spread
+
+
+class Belief:
+    """One job that is watched. Times are seconds of one steady clock; ages count from the submission."""
+
+    def __init__(self, pace: Pace, submitted_at: float) -> None:
+        self.pace = pace
+        self.submitted_at = submitted_at
+        self.known_at = submitted_at  # the job ran at this moment
+        self.under_way = False
+        self.not_before = submitted_at
+        self._asked: deque[float] = deque(maxlen=MOST_ASKS_A_MINUTE)
+        self._failures = 0
+        self._progress = Progress()
+        self._figures: list[tuple[float, float]] = []
+        self._pending_until = submitted_at
+        self._terms: list[Term] = []
+        self._terms_of: tuple[int, float, int] | None = None
+        self._longer_than_known = 1.0
+
+    @property
+    def asked_before(self) -> bool:
+        """Whether there was a question about the job yet."""
+        return bool(self._asked)
+
+    def asked(self, now: float) -> None:
+        """A request about the job goes out; until `told`, `ended` or `failed` no other one should."""
+        self.under_way = True
+        self._asked.append(now)
+        if len(self._asked) == MOST_ASKS_A_MINUTE:
+            self.not_before = self._asked[0] + wire.RATE_WINDOW_SECONDS
+
+    def told(self, progress: float | None, now: float) -> None:
+        """The job still runs, at `progress` in the service's own units, or None where it says none."""
+        self.under_way, self._failures = False, 0
+        before = self._progress.fraction
+        self._progress.tell(progress, now)
+        fraction = self._progress.fraction
+        if fraction:
+            if not self._figures or fraction > (before or 0.0):
+                self._figures.append((now, fraction))
+        else:
+            self._pending_until = now
+        self.pace.still_running(self.known_at - self.submitted_at, now - self.submitted_at)
+        self.known_at = now
+        rest = min(LONGEST_PAUSE_SECONDS, REST_SHARE * (now - self.submitted_at))
+        self.not_before = max(self.not_before, now + rest)
+
+    def ended(self, now: float, *, completed: bool = True) -> None:
+        """The job is known to be finished. One that failed says little about how long others take."""
+        self.under_way = False
+        if completed:
+            self.pace.ended_between(self.known_at - self.submitted_at, now - self.submitted_at)
+
+    def failed(self, now: float) -> None:
+        """No usable answer came: the next question waits longer each time."""
+        self.under_way = False
+        pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** min(self._failures, 6))
+        self._failures += 1
+        self.not_before = max(self.not_before, now + pause)
+
+    def chance_ended(self, now: float) -> float:
+        """The chance that the job has ended by `now`, given all that is known."""
+        self._refresh()
+        longer = _longer(self._terms, now - self.submitted_at)
+        return max(0.0, 1.0 - longer / max(self._longer_than_known, TINY))
+
+    def waited_seconds(self, now: float, chance: float) -> float:
+        """For how long the clip would by `now` have lain there unknown, on average over all that may be.
+
+        `chance` is `chance_ended(now)`, which whoever asks has at hand.
+        """
+        # The area under the chance since the last answer, by Simpson's rule.
+        middle = self.chance_ended((self.known_at + now) / 2)
+        return (now - self.known_at) * (4 * middle + chance) / 6
+
+    def remaining_seconds(self, now: float) -> float:
+        """The typical time left, for a person to see."""
+        foretold = self._foretold()
+        whole = self.pace.typical_seconds if foretold is None else math.exp(foretold[0])
+        return max(0.0, self.submitted_at + whole - now)
+
+    def _refresh(self) -> None:
+        state = (self.pace.version, self.known_at, len(self._figures))
+        if state != self._terms_of:
+            self._terms_of = state
+            self._terms = self._weighed()
+            self._longer_than_known = _longer(self._terms, self.known_at - self.submitted_at)
+
+    def _weighed(self) -> list[Term]:
+        """The job's whole time as weighted lognormal terms; only the weights' ratios mean something."""
+        known = self.known_at - self.submitted_at
+        # The weights of the pace hold already that this job ran at the age `known`.
+        usual = [(w / max(survival(known, m, s), TINY), m, s) for w, m, s in self.pace.parts]
+        foretold = self._foretold()
+        if foretold is None:
+            return usual
+        log_whole, error = foretold
+        seen = self._figures[-1][0] - self.submitted_at
+        merged = []
+        for weight, log_median, spread in usual:
+            both = spread * spread + error * error
+            centre = (log_median * error * error + log_whole * spread * spread) / both
+            fit = weight * math.exp(-((log_median - log_whole) ** 2) / (2 * both)) / math.sqrt(both)
+            merged.append((fit, centre, spread * error / math.sqrt(both)))
+        return _scaled(merged, 1 - SURPRISE, seen) + _scaled(usual, SURPRISE, seen)
+
+    def _foretold(self) -> tuple[float, float] | None:
+        """From the progress: the logarithm of the job's whole time in seconds, and its error."""
+        if not self._figures:
+            return None
+        seen, high = self._figures[-1]
+        if len(self._figures) > 1:
+            (began, low), error = self._figures[0], UNEVEN_ERROR
+        else:  # it began between the last time it was seen pending and now, more likely early
+            began, low, error = self._pending_until + 0.25 * (seen - self._pending_until), 0.0, FIRST_ERROR
+        remaining = max((1.0 - high) * (seen - began) / (high - low), SHORTEST_REMAINING_SECONDS)
+        whole = seen - self.submitted_at + remaining
+        return math.log(whole), math.hypot(error, FIGURE_STEP / (high - low)) * remaining / whole
+
+
+def _longer(terms: list[Term], seconds: float) -> float:
+    """The terms' share of jobs that take longer than `seconds`: `pace.survival`, but quick."""
+    if seconds <= 0:
+        return math.fsum(weight for weight, _, _ in terms)
+    log_seconds, erfc = math.log(seconds), math.erfc
+    total = 0.0
+    for weight, log_median, spread in terms:
+        total += weight * erfc((log_seconds - log_median) / (spread * ROOT_OF_TWO))
+    return 0.5 * total
+
+
+def _scaled(terms: list[Term], share: float, seen: float) -> list[Term]:
+    """The terms with such weights that their chance of running at the age `seen` is `share`."""
+    whole = max(_longer(terms, seen), TINY)
+    return [(share * weight / whole, log_median, spread) for weight, log_median, spread in terms]
