@@ -15,7 +15,7 @@ from reelbook.client.key_budget import KeyBudget
 from reelbook.client.pace import Pace
 from reelbook.client.scheduler import Decision, Submit, Wait, decide
 
-MOST_SECONDS = 4 * 3600.0
+MOST_SECONDS = 3600.0
 
 Decide = Callable[[dict[str, Belief], int, KeyBudget, float], Decision]
 
@@ -77,7 +77,8 @@ def scheduled(world: World, choose: Decide = decide) -> Outcome:
 def looped(world: World, seconds: float, jitter: float, *, patient: bool, rng: random.Random) -> Outcome:
     """All jobs submitted at once, each then asked about every `seconds` ± `jitter`.
 
-    A loop ends at its first 429; where it is `patient`, it tries again after 1 s, doubled up to 30 s.
+    A loop ends at its first 429; where it is `patient`, it tries again after 1 s, doubled each time up to
+    30 s. All end after an hour.
     """
     service = SimulatedService(world)
     known_at: dict[int, float] = {}

@@ -26,13 +26,15 @@ class World:
     """One run's truth: how long the k-th accepted job takes, and when the key's windows begin anew.
 
     `phase` is None for a sliding window, else the moment (seconds) of the first new fixed window. `bends` are
-    the exponents of the jobs' progress over time, None where the service reports no progress.
+    the exponents of the jobs' progress over time, None where the service reports no progress. The interface
+    doesn't say whether a refused request counts against the limit.
     """
 
     limit: int
     took: Sequence[float]
     phase: float | None = None
     bends: Sequence[float] | None = None
+    counts_refused: bool = False
 
     def window_begins(self, number: int) -> float:
         """When the limit allows its `number`-th lot of requests (from 0), if all before were used at once."""
@@ -53,7 +55,7 @@ def draw(
 
 @dataclass
 class SimulatedService:
-    """Answers with a status, headers, and for a job under way its progress. Refused requests don't count."""
+    """Answers with a status, headers, and for a job under way its progress."""
 
     world: World
     submitted_at: list[float] = field(default_factory=list)
@@ -89,14 +91,13 @@ class SimulatedService:
         while self._counted and self._counted[0] < begins:
             self._counted.popleft()
         allowed = len(self._counted) < self.world.limit
-        if allowed:
+        self.refused += not allowed
+        if allowed or self.world.counts_refused:
             self._counted.append(now)
-        else:
-            self.refused += 1
         oldest = self._counted[0] if self.world.phase is None else begins
         headers = {
             "x-ratelimit-limit": str(self.world.limit),
-            "x-ratelimit-remaining": str(self.world.limit - len(self._counted)),
+            "x-ratelimit-remaining": str(max(0, self.world.limit - len(self._counted))),
             "x-ratelimit-reset": str(math.ceil(oldest + WINDOW_SECONDS - now)),
         }
         return (200 if allowed else 429), headers

@@ -156,6 +156,16 @@ def test_a_batch_comes_home_whole_without_a_429(
     assert min(outcome.lags) >= 0
 
 
+@given(st.integers(1, 30), st.booleans(), st.integers(0, 10_000))
+@settings(max_examples=15, deadline=None)
+def test_nobody_beats_the_bounds(jobs: int, fixed: bool, seed: int) -> None:
+    """What the benchmark compares with is never later than what a real run reached."""
+    world = draw(random.Random(seed), "5 s + exponential(60 s)", jobs, 10, fixed=fixed, progress=True)
+    outcome = scheduled(world)
+    assert outcome.all_known_at >= time_to_all(world)
+    assert outcome.mean_known_at >= MeanBound().of(world)
+
+
 @pytest.mark.parametrize(("jobs", "to_all", "mean"), [(1, 1.10, 1.25), (4, 1.12, 1.27), (50, 1.10, 1.25)])
 def test_a_batch_is_known_nearly_as_soon_as_if_its_future_were_known(
     jobs: int, to_all: float, mean: float

@@ -135,17 +135,20 @@ class KeyBudget:
         if accepted:
             self._accepted.append(now)
         said = rate_headers.read(headers)
-        if said.limit is not None:
+        if status == 429 and said.remaining:
+            self._distrusted_until = now + GUESS_HOLDS_SECONDS  # there is something left, and there isn't
+        distrusted = now < self._distrusted_until
+        if said.limit is not None and not distrusted:
             self.limit, self._limit_was_said = said.limit, True
-        if said.remaining is not None and said.remaining <= self.limit:
+        if said.remaining is not None and said.remaining <= self.limit and not distrusted:
             self._correct(self.limit - said.remaining, said, now)
         if status == 429:
             self._refused(said, now)
             return
         self._refusals = 0
-        if said.remaining == 0 and said.reset is not None and self._fixed_end is None:
+        if said.remaining == 0 and said.reset is not None and self._fixed_end is None and not distrusted:
             # A fixed window opens as a whole at its reset: one request will show whether this one does.
-            self._probe_at = None if now < self._distrusted_until else now + said.reset + ROUNDING_SECONDS
+            self._probe_at = now + said.reset + ROUNDING_SECONDS + MARGIN_SECONDS
 
     def view(self, now: float) -> BudgetView:
         """The budget as a person may see it. Changes nothing, so any thread may ask."""
@@ -176,7 +179,7 @@ class KeyBudget:
     def _correct(self, used: int, said: RateHeaders, now: float) -> None:
         while len(self._places) < used - self._in_flight:
             self._places.append(_Place(now, sure=False))  # somebody else's
-        if not self._alone or self._in_flight or now < self._distrusted_until:
+        if not self._alone or self._in_flight:
             return
         young = now - self.window_seconds + YOUNG_SECONDS
         before = sum(place.sure and place.at > young for place in self._places[:-1])
@@ -203,13 +206,16 @@ class KeyBudget:
         accepted = len(self._accepted)
         if accepted >= self.limit:  # the headers promised room that wasn't there
             self._distrusted_until = now + GUESS_HOLDS_SECONDS
+        distrusted = now < self._distrusted_until
+        if distrusted:
             self._fixed_end = None
             self._places = [*(_Place(at, sure=True) for at in self._accepted), _Place(now, sure=False)]
-        elif not self._limit_was_said and accepted >= FEWEST_A_WINDOW:
+        if (distrusted or not self._limit_was_said) and accepted >= FEWEST_A_WINDOW:
             self.limit = min(self.limit, accepted)
+            self._limit_was_said = False
             self._guess_holds_until = now + GUESS_HOLDS_SECONDS
         wait = said.retry_after
-        if wait is None and said.reset is not None:
+        if wait is None and said.reset is not None and not distrusted:
             wait = said.reset + ROUNDING_SECONDS
         if wait is None:
             wait = min(self.window_seconds, FIRST_BACKOFF_SECONDS * 2 ** min(self._refusals - 1, 6))
