@@ -201,7 +201,7 @@ def test_a_script_that_shows_nothing_spends_no_request_on_the_balance(
     """Without a panel, the key's requests go to the job alone."""
     session.text_to_video("a fox", duration_seconds=1).result(30)
     assert session.facts.balance_usd is None
-    assert session._asking is None
+    assert session._money.asking is None
 
 
 def test_two_sessions_live_side_by_side(session: rb.Session, sandbox: Sandbox) -> None:

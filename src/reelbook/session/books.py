@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from ..ledger import Account, Entry, Intended, Ledger, Reruns, Spend, Wanted
+from ..ledger import Account, Entry, Intended, Ledger, Reruns, Sample, Spend, Wanted
 from ..media.images import thumbnail
-from ..models import Accepted, Completed, Failed, JobStatus
+from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
 from ..secret import Secret
 from .cells import current_execution
 from .clip import Clip
+from .experiment import current_experiment
 from .job import Job, JobRequest
 
 
@@ -43,19 +47,48 @@ class Books:
         """What the account's submissions cost so far, in USD, by how sure it is."""
         return self._ledger.spend(self._account)
 
-    def intend(self, request: JobRequest, *, again: bool, once: str | None) -> Intended:
-        """Writes down what will be sent. An equal submission of an earlier run of this cell is given back.
+    def intend(self, requests: Sequence[JobRequest], *, again: bool, once: str | None) -> list[Intended]:
+        """Writes down what will be sent, all or nothing. Equals of this cell's earlier run are given back.
 
         Raises SpendLimitReached, and then nothing was written down and nothing is sent.
         """
         execution = current_execution()
-        wanted = self._reruns.placed(
-            _wanted(request),
-            cell=execution.cell if execution else None,
-            run=execution.run if execution else None,
-            once=once,
+        wanted = [
+            self._reruns.placed(
+                _wanted(request, current_experiment()),
+                cell=execution.cell if execution else None,
+                run=execution.run if execution else None,
+                once=once,
+            )
+            for request in requests
+        ]
+        return self._ledger.intend_many(self._account, wanted, again=again, limit_usd=self.max_spend_usd)
+
+    def find(self, **filters: Any) -> list[Entry]:
+        """A page of the account's entries; see `Ledger.find`."""
+        return self._ledger.find(account=self._account, **filters)
+
+    def heard_balance(self, balance: Balance) -> None:
+        """Keeps what was said of the balance."""
+        self._ledger.samples.add(
+            self._account,
+            Sample(time.time(), balance_usd=balance.balance_usd, total_spent_usd=balance.total_spent_usd),
         )
-        return self._ledger.intend(self._account, wanted, again=again, limit_usd=self.max_spend_usd)
+
+    def heard_usage(self, usage: Usage) -> None:
+        """Keeps what was said of the usage."""
+        self._ledger.samples.add(
+            self._account,
+            Sample(
+                time.time(),
+                balance_usd=usage.current_balance_usd,
+                total_spent_usd=usage.total_spent_usd,
+                total_requests=usage.total_requests,
+                total_seconds=usage.total_seconds,
+                total_cost_usd=usage.total_cost_usd,
+                period_days=usage.period_days,
+            ),
+        )
 
     def left_over(self) -> list[Entry]:
         """The unfinished jobs that no living kernel looks after; this one does from now on."""
@@ -145,7 +178,7 @@ def clip_of(entry: Entry, request: JobRequest, *, sandbox: bool) -> Clip | None:
     )
 
 
-def _wanted(request: JobRequest) -> Wanted:
+def _wanted(request: JobRequest, experiment: str | None) -> Wanted:
     image = request.image
     return Wanted(
         mode=request.mode,
@@ -156,4 +189,5 @@ def _wanted(request: JobRequest) -> Wanted:
         seed=request.seed,
         image_digest=hashlib.sha256(image.data).hexdigest() if image else None,
         image_thumbnail=thumbnail(image.data) if image else None,
+        experiment=experiment,
     )

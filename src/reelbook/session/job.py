@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import wire
 from ..errors import ReelbookError, WaitTimeout
+from ..ledger import CANCELLED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
 from ..models import JobStatus
 from . import display
 from .clip import Clip
@@ -22,11 +23,7 @@ if TYPE_CHECKING:
     from ..media.images import PreparedImage
     from .session import Session
 
-SENDING = "sending"
-REFUSED = "refused"
-UNCERTAIN = "uncertain"
-CANCELLED = "cancelled"
-FINAL = frozenset({wire.COMPLETED, wire.FAILED, REFUSED, UNCERTAIN, CANCELLED})
+FINAL = frozenset({wire.COMPLETED, wire.FAILED, REFUSED, UNCERTAIN, CANCELLED, LOST, NOT_ACCEPTED})
 
 
 @dataclass(frozen=True)
@@ -79,8 +76,9 @@ class JobView:
     """What a card shows of a job; times in seconds, relative to now. None: not known.
 
     `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
-    service said no at the submission), `uncertain` (sent, never answered), `cancelled` (taken back before it
-    was sent), or a word of the service's own. `progress` and `download` go from 0 to 1. `from_earlier_run`:
+    service said no at the submission), `uncertain` (sent, never answered), `lost` (it was accepted, its id
+    never arrived), `not accepted` (it turned out not to be), `cancelled` (taken back before it was sent), or
+    a word of the service's own. `progress` and `download` go from 0 to 1. `from_earlier_run`:
     the cell was run again, and this is the job that its earlier run submitted.
     """
 
@@ -153,6 +151,11 @@ class Job:
     def clip(self) -> Clip | None:
         """The clip, once it is on the disk."""
         return self._known.clip
+
+    @property
+    def running(self) -> bool:
+        """Whether it is on its way and looked after: sent, watched or fetched."""
+        return self._known.watched and not self._outcome.done()
 
     def view(self) -> JobView:
         """All that a card shows, as of now."""

@@ -17,11 +17,12 @@ from ..errors import (
     SubmissionCancelled,
     SubmissionUncertain,
 )
+from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN
 from ..models import Accepted, Completed, Failed
 from .books import Books
 from .clip import Clip
 from .forecast import Forecast
-from .job import CANCELLED, REFUSED, SENDING, UNCERTAIN, Job
+from .job import Job
 
 REPORT_STEP = 0.05
 
@@ -55,6 +56,8 @@ class Runner:
     def start(self, job: Job) -> None:
         """Submits the job, or takes up its watch where it has an id already."""
         if job not in self._tasks:
+            if job.request_id is not None:
+                job._learn(watched=True, error=None)
             task = self._spawn(self._carry(job))
             self._tasks[job] = task
             task.add_done_callback(lambda _: self._tasks.pop(job, None))

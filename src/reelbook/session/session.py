@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 from urllib.parse import quote, urlsplit
 
 from .. import wire
 from ..client import AsyncClient, checks
-from ..errors import ReelbookError, SubmissionUncertain
-from ..ledger import Entry, Spend
-from ..models import ApiKey, Balance, CreatedKey, Revoked, Usage
+from ..ledger import Spend
+from ..models import Balance, Usage
 from ..secret import Secret
-from .books import Books, clip_of, request_of
-from .clip import Clip
+from .books import Books
 from .engine import Engine
-from .job import UNCERTAIN, Job, JobRequest, Known
+from .experiment import Experiment
+from .job import Job, JobRequest
+from .jobs import Jobs
+from .keys import Keys
+from .money import Money
 from .runner import Runner
 
 if TYPE_CHECKING:
     from ..media.images import ImageSource, PreparedImage
     from ..sandbox.handle import Sandbox
-
-SPARED_REQUESTS = 3
-SCARCE_PAUSE_SECONDS = 20.0
-PAUSE_SECONDS = 0.5
 
 T = TypeVar("T")
 Service = Literal["sandbox", "live"]
@@ -42,25 +41,6 @@ class Facts:
     requests_left: int
     requests_limit: int
     requests_back_in_seconds: float | None
-
-
-class Keys:
-    """The account's API keys (interface, "API key"). All calls wait for the answer."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def list(self) -> tuple[ApiKey, ...]:
-        """All keys, without the keys themselves."""
-        return self._session._call(lambda client: client.list_keys())
-
-    def create(self, name: str, *, rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE) -> CreatedKey:
-        """Makes a key of 1 to 100 requests a minute; `result.api_key.reveal()` shows it, this once."""
-        return self._session._call(lambda client: client.create_key(name, rate_limit=rate_limit))
-
-    def revoke(self, key_id: str) -> Revoked:
-        """Revokes a key at once and for good."""
-        return self._session._call(lambda client: client.revoke_key(key_id))
 
 
 class Session:
@@ -83,7 +63,7 @@ class Session:
         self.service = service
         self.sandbox = sandbox
         self.home = home
-        self.keys = Keys(self)
+        self.keys = Keys(self._call)
         self._engine = Engine()
         self._client = AsyncClient(key, base_url)
         self._engine.on_close(self._client.aclose)
@@ -92,6 +72,17 @@ class Session:
         self._books = Books(home, name, key, max_spend_usd=max_spend_usd)
         self._engine.on_close(self._close_books)
         clips = home / "clips" / quote(service if sandbox else urlsplit(base_url).netloc, safe="")
+        self._jobs = Jobs(self, self._books)
+        self._listeners: list[Callable[[Job | None], None]] = []
+        self._money = Money(
+            self._client,
+            self._books,
+            jobs=self._jobs,
+            reach=self._reach,
+            spawn=self._engine.spawn,
+            tell=lambda: self.tell(None),
+            listened_to=lambda: bool(self._listeners) or any(job.has_listeners for job in self._jobs),
+        )
         self._runner = Runner(
             self._client,
             clips,
@@ -99,12 +90,8 @@ class Session:
             books=self._books,
             spawn=self._engine.spawn,
             reach=self._reach,
-            money_moved=self._ask_balance_soon,
+            money_moved=self._money.moved,
         )
-        self._jobs: list[Job] = []
-        self._listeners: list[Callable[[Job | None], None]] = []
-        self._balance_usd: float | None = None
-        self._asking: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
@@ -181,14 +168,50 @@ class Session:
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
         request_id = checks.identifier(request_id, "request_id")
-        for job in self._jobs:
-            if job.request_id == request_id:
-                return job
         self._engine.refuse_closed()
-        entry = self._books.known(request_id)
-        if entry is not None:
-            return self._taken_up(entry)
-        return self._start(None, self._known(request_id=request_id, state=wire.PENDING))
+        return self._jobs.take_up(request_id)
+
+    def jobs(
+        self,
+        *,
+        text: str | None = None,
+        since: datetime | float | None = None,
+        until: datetime | float | None = None,
+        state: str | Collection[str] | None = None,
+        min_cost_usd: float | None = None,
+        max_cost_usd: float | None = None,
+        experiment: str | None = None,
+        limit: int = 50,
+    ) -> tuple[Job, ...]:
+        """The account's jobs, newest first, those of earlier kernels included.
+
+        Every word of `text` must begin a word of the prompt. `since` and `until` (not included) are times of
+        the submission: datetimes, or epoch seconds. `state` is one word of `JobView`, or several; the cost is
+        the final one in USD, the estimate until it is known. To find a job isn't to watch it: `job.watch()`,
+        or waiting for it, takes it up.
+        """
+        self._engine.refuse_closed()
+        return tuple(
+            self._jobs.find(
+                text=text,
+                since=_epoch(since),
+                until=_epoch(until),
+                state=state,
+                min_cost_usd=min_cost_usd,
+                max_cost_usd=max_cost_usd,
+                experiment=experiment,
+                limit=limit,
+            )
+        )
+
+    @property
+    def running(self) -> tuple[Job, ...]:
+        """The jobs that this session submits, watches or fetches now, oldest first."""
+        return tuple(job for job in self._jobs if job.running)
+
+    def experiment(self, name: str) -> Experiment:
+        """Groups what is submitted within `with session.experiment(name):`. Raises InvalidInput."""
+        return Experiment(self, name)
 
     def resume(self) -> tuple[Job, ...]:
         """Takes up every unfinished job that a kernel left behind, and returns them.
@@ -196,39 +219,32 @@ class Session:
         Jobs that another living kernel watches are left to it. What was sent and never answered is not
         among them: it is kept as uncertain.
         """
-        return tuple(self._taken_up(entry) for entry in self._books.left_over())
+        self._engine.refuse_closed()
+        return tuple(self._jobs.resume())
 
     def spend(self) -> Spend:
         """What this key's clips cost so far by the ledger: spent, reserved and uncertain, in USD."""
         return self._books.spend()
 
-    def jobs(self) -> tuple[Job, ...]:
-        """The jobs of this session, oldest first."""
-        return tuple(self._jobs)
-
     def balance(self) -> Balance:
         """Asks for the balance in USD and waits (GET billing/balance)."""
-
-        async def ask(client: AsyncClient) -> Balance:
-            balance = await client.balance()
-            self._heard_balance(balance.balance_usd)
-            return balance
-
-        return self._call(ask)
+        balance: Balance = self._call(lambda _: self._money.balance())
+        return balance
 
     def usage(self, days: int = 30) -> Usage:
         """Asks what was used in the last `days` days and waits (GET billing/usage)."""
-        return self._call(lambda client: client.usage(days))
+        usage: Usage = self._call(lambda _: self._money.usage(days))
+        return usage
 
     @property
     def facts(self) -> Facts:
         """Balance and request budget as known now, without a request."""
         budget = self._client.budget(self.clock())
-        return Facts(self._balance_usd, budget.left, budget.limit, budget.back_in_seconds)
+        return Facts(self._money.balance_usd, budget.left, budget.limit, budget.back_in_seconds)
 
     def refresh_balance(self) -> concurrent.futures.Future[None]:
         """Asks for the balance without waiting; `facts` change when it is there."""
-        return self._engine.submit(self._ask_balance())
+        return self._engine.submit(self._money.refresh())
 
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
         """`callback` is called on the session's thread with a job that changed, or None when `facts` did.
@@ -256,9 +272,8 @@ class Session:
 
     def watch(self, job: Job) -> None:
         """See `Job.watch`."""
-        if job.clip is None and job.request_id is not None:
-            job._unsettle()
-            self._engine.loop.call_soon_threadsafe(self._take_up, job)
+        self._engine.refuse_closed()
+        self._jobs.watch(job)
 
     def cancel(self, job: Job) -> bool:
         """See `Job.cancel`."""
@@ -268,78 +283,27 @@ class Session:
 
         return self._engine.call(cancel())
 
+    def carry(self, job: Job) -> None:
+        """Submits a job, or goes on with its watch or its download."""
+
+        async def carry() -> None:
+            self._runner.start(job)
+            self.tell(job)
+
+        self._engine.submit(carry())
+
+    def tell(self, changed: Job | None) -> None:
+        """Tells those who subscribed."""
+        for listener in tuple(self._listeners):
+            listener(changed)
+
     def _submit(self, request: JobRequest, *, again: bool, once: str | None) -> Job:
         self._engine.refuse_closed()
-        intended = self._books.intend(request, again=again, once=once)
-        if not intended.new:
-            job = self._taken_up(intended.entry)
-            job.from_earlier_run = True
-            return job
-        known = self._known(
-            estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=self._balance_usd
-        )
-        return self._start(request, known, intended.entry.id)
-
-    def _taken_up(self, entry: Entry) -> Job:
-        """The job of a ledger's entry: this session's own, or one made from what was written down."""
-        for job in self._jobs:
-            if job.entry_id == entry.id:
-                return job
-        request = request_of(entry)
-        known = self._known(
-            state=wire.PENDING,
-            request_id=entry.request_id,
-            estimated_cost_usd=entry.estimated_cost_usd,
-        )
-        if entry.request_id is None:
-            # Nothing to ask about, and nothing that may be sent: it has no id and may have been bought.
-            error = SubmissionUncertain(
-                entry.error or "Another kernel is sending this; it has no id yet.",
-                estimated_cost_usd=entry.estimated_cost_usd,
-            )
-            return self._ended(request, replace(known, state=UNCERTAIN, error=error), entry, error=error)
-        clip = clip_of(entry, request, sandbox=self.service == "sandbox")
-        if clip is not None:
-            ended = replace(known, state=wire.COMPLETED, clip=clip, progress=1.0, cost_usd=entry.cost_usd)
-            return self._ended(request, ended, entry, clip=clip)
-        return self._start(request, known, entry.id)
-
-    def _ended(
-        self,
-        request: JobRequest,
-        known: Known,
-        entry: Entry,
-        *,
-        clip: Clip | None = None,
-        error: SubmissionUncertain | None = None,
-    ) -> Job:
-        """A job that is over: nothing is asked and nothing is sent for it."""
-        known = replace(known, watched=False, ended_at=known.began_at + (entry.took_seconds or 0.0))
-        job = Job(self, len(self._jobs) + 1, request, known, tell=self._tell, entry_id=entry.id)
-        job._settle(clip, error)
-        self._jobs.append(job)
-        return job
-
-    def _known(self, **known: Any) -> Known:
-        return Known(began_at=self.clock(), **known)
-
-    def _start(self, request: JobRequest | None, known: Known, entry_id: int | None = None) -> Job:
-        job = Job(self, len(self._jobs) + 1, request, known, tell=self._tell, entry_id=entry_id)
-
-        async def start() -> None:
-            self._runner.start(job)
-            self._tell(job)
-
-        self._engine.submit(start())
-        self._jobs.append(job)
+        (job,) = self._jobs.submit([request], balance_usd=self._money.balance_usd, again=again, once=once)
         return job
 
     async def _close_books(self) -> None:
         self._books.close()
-
-    def _take_up(self, job: Job) -> None:
-        job._learn(watched=True, error=None)
-        self._runner.start(job)
 
     def _call(self, ask: Callable[[AsyncClient], Awaitable[T]]) -> T:
         async def call() -> T:
@@ -347,37 +311,9 @@ class Session:
             try:
                 return await ask(self._client)
             finally:
-                self._tell(None)
+                self.tell(None)
 
         return self._engine.call(call())
-
-    def _tell(self, changed: Job | None) -> None:
-        for listener in tuple(self._listeners):
-            listener(changed)
-
-    def _ask_balance_soon(self) -> None:
-        seen = self._listeners or any(job.has_listeners for job in self._jobs)
-        if seen and (self._asking is None or self._asking.done()):
-            # A figure beside the work: the work needs the last requests more.
-            scarce = self.facts.requests_left < SPARED_REQUESTS
-            pause = SCARCE_PAUSE_SECONDS if scarce else PAUSE_SECONDS
-            self._asking = self._engine.spawn(self._ask_balance(pause))
-
-    async def _ask_balance(self, pause_seconds: float = 0.0) -> None:
-        await asyncio.sleep(pause_seconds)
-        try:
-            await self._reach()
-            self._heard_balance((await self._client.balance(background=True)).balance_usd)
-        except ReelbookError:
-            return  # the next change of money asks again
-        finally:
-            self._tell(None)
-
-    def _heard_balance(self, balance_usd: float) -> None:
-        self._balance_usd = balance_usd
-        for job in self._jobs:
-            if job._known.ended_at is not None and job._known.balance_after_usd is None:
-                job._learn(balance_after_usd=balance_usd)
 
     async def _reach(self) -> None:
         """Starts the sandbox again if it ended by itself meanwhile; a live service is left alone."""
@@ -392,3 +328,7 @@ class Session:
 
             self.sandbox = await asyncio.to_thread(server.ensure, self.home)
             self._client.moved_to(self.sandbox.url)
+
+
+def _epoch(moment: datetime | float | None) -> float | None:
+    return moment.timestamp() if isinstance(moment, datetime) else moment

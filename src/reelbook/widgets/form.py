@@ -104,9 +104,7 @@ class PromptForm(TakesImage):
 
     def update(self) -> None:
         self.words = form_words(self.session.facts.balance_usd)
-        self.live = any(
-            job.clip is None and job.error is None and job.view().watched for job in self.session.jobs()
-        )
+        self.live = bool(self.session.running)
 
     def _session_changed(self, job: Job | None) -> None:
         if job is None or self.asks:

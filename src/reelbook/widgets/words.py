@@ -30,9 +30,11 @@ _STATES = {
     wire.FAILED: ("Failed", "fail"),
     "refused": ("Refused", "fail"),
     "uncertain": ("Not certain", "odd"),
+    "lost": ("Lost", "fail"),
+    "not accepted": ("Not accepted", "wait"),
     "cancelled": ("Taken back", "wait"),
 }
-FINAL = {wire.COMPLETED, wire.FAILED, "refused", "uncertain", "cancelled"}
+FINAL = {wire.COMPLETED, wire.FAILED, "refused", "uncertain", "lost", "not accepted", "cancelled"}
 _SIZES = {"16:9": [640, 360], "9:16": [360, 640], "1:1": [480, 480]}
 
 

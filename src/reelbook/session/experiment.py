@@ -1,0 +1,48 @@
+"""Experiments: what is submitted within one carries its name in the ledger."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidInput
+
+if TYPE_CHECKING:
+    from .job import Job
+    from .session import Session
+
+_current: ContextVar[str | None] = ContextVar("reelbook_experiment", default=None)
+
+
+def current_experiment() -> str | None:
+    """The name of the experiment that this code runs in, None outside of one."""
+    return _current.get()
+
+
+class Experiment:
+    """Groups submissions under a name: `with session.experiment("fog"):`.
+
+    It holds for the code inside the block, also across an `await`; a button pressed meanwhile is not a part
+    of it. The same name may be used again, in another cell or on another day.
+    """
+
+    def __init__(self, session: Session, name: str) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInput("An experiment needs a name. Nothing was sent.")
+        self.name = name.strip()
+        self._session = session
+        self._tokens: list[Token[str | None]] = []
+
+    def __enter__(self) -> Experiment:
+        self._tokens.append(_current.set(self.name))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._tokens.pop())
+
+    def jobs(self, **filters: Any) -> tuple[Job, ...]:
+        """Its jobs, newest first; the filters are those of `Session.jobs`."""
+        return self._session.jobs(experiment=self.name, **filters)
+
+    def __repr__(self) -> str:
+        return f"<Experiment “{self.name}”>"

@@ -1,0 +1,179 @@
+"""The jobs of a session: those it submits, takes up from an earlier kernel, and finds in its books."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import wire
+from ..errors import DownloadFailed, JobFailed, ReelbookError, SubmissionCancelled, SubmissionUncertain
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry
+from .books import Books, clip_of, request_of
+from .clip import Clip
+from .job import FINAL, Job, JobRequest, Known
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class Jobs:
+    """Makes a session's `Job`s, one for each of the ledger's entries, and remembers them."""
+
+    def __init__(self, session: Session, books: Books) -> None:
+        self._session = session
+        self._books = books
+        self._own: list[Job] = []
+        self._numbers = 0
+        self._found: dict[int, Job] = {}
+
+    def __iter__(self) -> Iterator[Job]:
+        """Those submitted or taken up here, oldest first."""
+        return iter(self._own)
+
+    def submit(
+        self, requests: Sequence[JobRequest], *, balance_usd: float | None, again: bool, once: str | None
+    ) -> list[Job]:
+        """Writes all of them down, or none, and starts those that are new.
+
+        Raises SpendLimitReached.
+        """
+        jobs = []
+        for request, intended in zip(
+            requests, self._books.intend(requests, again=again, once=once), strict=True
+        ):
+            if intended.new:
+                known = self._known(
+                    estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd
+                )
+                jobs.append(self._start(request, known, intended.entry.id))
+            else:
+                job = self.of(intended.entry, watch=True)
+                job.from_earlier_run = True
+                jobs.append(job)
+        return jobs
+
+    def take_up(self, request_id: str) -> Job:
+        """The job of the service's id, watched."""
+        for job in self._own:
+            if job.request_id == request_id:
+                return job
+        entry = self._books.known(request_id)
+        if entry is not None:
+            return self.of(entry, watch=True)
+        return self._start(None, self._known(request_id=request_id, state=wire.PENDING))
+
+    def resume(self) -> list[Job]:
+        """Takes up what kernels that are gone have left unfinished."""
+        return [self.of(entry, watch=True) for entry in self._books.left_over()]
+
+    def find(
+        self,
+        *,
+        text: str | None,
+        since: float | None,
+        until: float | None,
+        state: str | Collection[str] | None,
+        min_cost_usd: float | None,
+        max_cost_usd: float | None,
+        experiment: str | None,
+        limit: int,
+    ) -> list[Job]:
+        """The account's jobs in the ledger, newest first. None is watched because it was found."""
+        filters = (text, since, until, state, min_cost_usd, max_cost_usd, experiment)
+        # One that was taken up by an id which the ledger doesn't know is only known here.
+        foreign = [job for job in self._own if job.entry_id is None and filters == (None,) * 7]
+        entries = self._books.find(
+            text=text,
+            since=since,
+            until=until,
+            state=state,
+            min_cost_usd=min_cost_usd,
+            max_cost_usd=max_cost_usd,
+            experiment=experiment,
+            limit=limit,
+        )
+        return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
+
+    def of(self, entry: Entry, *, watch: bool) -> Job:
+        """The job of an entry: the one there is already, or one made from what was written down."""
+        for job in self._own:
+            if job.entry_id == entry.id:
+                return job
+        known = self._remembered(entry)
+        job = self._found.setdefault(entry.id, self._new(request_of(entry), known, entry.id))
+        job._known = known
+        open_ended = known.state not in FINAL or known.state == wire.COMPLETED
+        # Without an id there is nothing to ask about, whatever became of it.
+        if entry.request_id is None or known.clip is not None or not open_ended:
+            job._settle(known.clip, known.error)
+            if watch:
+                self._own.append(job)
+        elif watch:
+            self.watch(job)
+        return job
+
+    def watch(self, job: Job) -> None:
+        """Goes on with a job whose clip isn't here, as one of the session's own."""
+        if job.clip is not None or job.request_id is None:
+            return
+        job._unsettle()
+        if job not in self._own:
+            self._own.append(job)
+        self._session.carry(job)
+
+    def _remembered(self, entry: Entry) -> Known:
+        """What the ledger knows of a job, on the session's clock."""
+        ago = self._session.clock() - time.time()
+        clip = clip_of(entry, request_of(entry), sandbox=self._session.service == "sandbox")
+        return Known(
+            began_at=(entry.accepted_at or entry.intended_at) + ago,
+            # What is written down and not sent is on its way all the same.
+            state=SENDING if entry.state == INTENDED else entry.state,
+            request_id=entry.request_id,
+            watched=False,
+            progress=1.0 if clip else entry.progress,
+            ended_at=None if entry.ended_at is None else entry.ended_at + ago,
+            estimated_cost_usd=entry.estimated_cost_usd,
+            cost_usd=entry.cost_usd,
+            error=_error(entry, clip),
+            clip=clip,
+        )
+
+    def _known(self, **known: Any) -> Known:
+        return Known(began_at=self._session.clock(), **known)
+
+    def _start(self, request: JobRequest | None, known: Known, entry_id: int | None = None) -> Job:
+        job = self._new(request, known, entry_id)
+        self._own.append(job)
+        self._session.carry(job)
+        return job
+
+    def _new(self, request: JobRequest | None, known: Known, entry_id: int | None) -> Job:
+        self._numbers += 1
+        return Job(self._session, self._numbers, request, known, tell=self._session.tell, entry_id=entry_id)
+
+
+def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:
+    """Why there is no clip, in the words that were written down."""
+    said = entry.error or ""
+    if entry.state in (SENDING, INTENDED, UNCERTAIN, LOST):
+        return SubmissionUncertain(
+            said or "Another kernel is sending this; it has no id yet.",
+            estimated_cost_usd=entry.estimated_cost_usd,
+        )
+    if entry.state in (REFUSED, NOT_ACCEPTED):
+        return ReelbookError(said or "The service never took this job. Nothing was paid.")
+    if entry.state == CANCELLED:
+        return SubmissionCancelled(said or "Taken back before it was sent. Nothing was paid.")
+    if entry.state == wire.FAILED:
+        reason = said or "The service gave no reason."
+        return JobFailed(
+            f"The service couldn't make this clip: “{reason}”",
+            request_id=entry.request_id or "",
+            reason=entry.error,
+        )
+    if entry.state == wire.COMPLETED and clip is None:
+        where = f" It was at {entry.clip_path}." if entry.clip_path else ""
+        return DownloadFailed(f"The clip isn't on this disk.{where} watch() fetches it while its link lives.")
+    return None

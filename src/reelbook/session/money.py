@@ -1,0 +1,84 @@
+"""The account's money as last heard, and who asks for it when. Every answer is kept as a sample."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any
+
+from ..client import AsyncClient
+from ..errors import ReelbookError
+from ..models import Balance, Usage
+from .books import Books
+from .job import Job
+
+SPARED_REQUESTS = 3
+SCARCE_PAUSE_SECONDS = 20.0
+PAUSE_SECONDS = 0.5
+
+
+class Money:
+    """Balance and usage, on the session's thread."""
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        books: Books,
+        *,
+        jobs: Iterable[Job],
+        reach: Callable[[], Awaitable[None]],
+        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        tell: Callable[[], None],
+        listened_to: Callable[[], bool],
+    ) -> None:
+        self.balance_usd: float | None = None
+        self.asking: asyncio.Task[None] | None = None
+        self._client = client
+        self._books = books
+        self._jobs = jobs
+        self._reach = reach
+        self._spawn = spawn
+        self._tell = tell
+        self._listened_to = listened_to
+
+    async def balance(self, *, background: bool = False) -> Balance:
+        """Asks for the balance."""
+        balance = await self._client.balance(background=background)
+        self._books.heard_balance(balance)
+        self._heard(balance.balance_usd)
+        return balance
+
+    async def usage(self, days: int) -> Usage:
+        """Asks what was used in the last `days` days."""
+        usage = await self._client.usage(days)
+        self._books.heard_usage(usage)
+        if usage.current_balance_usd is not None:
+            self._heard(usage.current_balance_usd)
+        return usage
+
+    def moved(self) -> None:
+        """Something was paid for: the balance is asked for soon, where somebody looks."""
+        if not self._listened_to() or (self.asking is not None and not self.asking.done()):
+            return
+        # A figure beside the work: the work needs the last requests more.
+        left = self._client.budget().left
+        self.asking = self._spawn(
+            self.refresh(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
+        )
+
+    async def refresh(self, pause_seconds: float = 0.0) -> None:
+        """Asks for the balance behind everything else; a failure is left to the next time."""
+        await asyncio.sleep(pause_seconds)
+        try:
+            await self._reach()
+            await self.balance(background=True)
+        except ReelbookError:
+            return  # the next change of money asks again
+        finally:
+            self._tell()
+
+    def _heard(self, balance_usd: float) -> None:
+        self.balance_usd = balance_usd
+        for job in self._jobs:
+            if job._known.ended_at is not None and job._known.balance_after_usd is None:
+                job._learn(balance_after_usd=balance_usd)
