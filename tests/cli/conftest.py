@@ -11,7 +11,6 @@ from support.raw_server import Exchange, RawServer, raw_server
 from typer.testing import CliRunner, Result
 
 from reelbook.cli import app
-from reelbook.client import polling
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -41,9 +40,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs `reelbook …` in this process, asking soon; nobody sits at its terminal."""
-    monkeypatch.setattr(polling, "FIRST_ASKS_SECONDS", (0.05, 0.5, 1.0, 1.0, 1.0, 1.0))
+def run() -> Run:
+    """Runs `reelbook …` in this process; nobody sits at its terminal."""
 
     def run(*words: str) -> Result:
         return CliRunner().invoke(app, list(words))

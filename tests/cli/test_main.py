@@ -20,11 +20,8 @@ def test_help_names_every_command(run: Run) -> None:
     """A person finds the commands by asking for help."""
     result = run("--help")
     assert result.exit_code == 0
-    assert [word for word in ("lab", "generate", "sandbox") if f"\n  {word} " in result.stdout] == [
-        "lab",
-        "generate",
-        "sandbox",
-    ]
+    commands = ["lab", "generate", "jobs", "sandbox"]
+    assert [word for word in commands if f"\n  {word} " in result.stdout] == commands
 
 
 def test_the_version_is_said(run: Run) -> None:

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import InvalidInput, ReelbookError
-from . import generate, lab, sandbox
+from . import generate, jobs, lab, sandbox
 
 __all__ = ["app", "main"]
 
@@ -65,6 +65,7 @@ def reelbook(
 
 app.command()(lab.lab)
 app.command()(generate.generate)
+app.add_typer(jobs.commands, name="jobs")
 app.add_typer(sandbox.commands, name="sandbox")
 
 

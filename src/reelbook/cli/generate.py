@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -16,19 +15,11 @@ import typer
 
 from .. import wire
 from ..errors import InvalidInput
-from .options import Home
+from .options import Home, Service
 
 if TYPE_CHECKING:
     from ..session import JobRequest, Session
     from .saving import Target
-
-
-class Service(StrEnum):
-    """Which service makes the clip."""
-
-    auto = "auto"
-    sandbox = "sandbox"
-    live = "live"
 
 
 def generate(

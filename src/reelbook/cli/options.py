@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+class Service(StrEnum):
+    """Which service is meant."""
+
+    auto = "auto"
+    sandbox = "sandbox"
+    live = "live"
+
+
 Home = Annotated[
     Path | None,
     typer.Option(
-        help="The folder for clips and the sandbox. Default: REELBOOK_HOME, or the system's place.",
+        help="The folder for clips, ledger and sandbox. Default: REELBOOK_HOME, or the system's place.",
         show_default=False,
         file_okay=False,
     ),

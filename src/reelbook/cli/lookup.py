@@ -1,0 +1,165 @@
+"""The jobs of a home as its ledger has them: nothing is started, and no service is asked.
+
+No key is needed for it: after a crash there may be none in this terminal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import typer
+
+from .. import settings
+from ..errors import InvalidInput
+from ..ledger import SENDING, UNCERTAIN, Account, Entry, Ledger, Spend
+from ..ledger.opening import FILE_NAME
+from .options import Service
+
+MATCHES = 10
+_AGO = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+SANDBOX = "sandbox"
+
+
+class KnownJobs:
+    """What a ledger knows of the jobs of some services. `names` says which service an account belongs to."""
+
+    def __init__(self, ledger: Ledger, service: Service) -> None:
+        self.ledger = ledger
+        everyone = ledger.overview.accounts()
+        self.names = _names(everyone)
+        self.accounts = [account for account in everyone if _belongs(account, service)]
+        for account in self.accounts:
+            # As any session would: what a kernel that is gone was sending is uncertain by now.
+            ledger.recover(account)
+
+    def find(self, *, limit: int, **filters: Any) -> list[Entry]:
+        """The newest entries, newest first; the filters are those of `Ledger.find`."""
+        found = [
+            entry
+            for account in self.accounts
+            for entry in self.ledger.find(account=account, limit=limit, **filters)
+        ]
+        return sorted(found, key=lambda entry: (entry.intended_at, entry.id), reverse=True)[:limit]
+
+    def one(self, wanted: str) -> Entry:
+        """The entry of an id, of the beginning of one, or of a number such as `#12`. Raises InvalidInput."""
+        if (exact := self.ledger.by_request_id(None, wanted)) is not None:
+            return exact
+        found = self.ledger.overview.beginning_with(wanted, limit=MATCHES + 1) if wanted else []
+        if len({entry.request_id for entry in found}) == 1:
+            return found[0]
+        if not found:
+            return self._numbered(wanted)
+        lines = [f"  {entry.request_id}  {entry.state}  {cut(entry.prompt, 40)}" for entry in found[:MATCHES]]
+        more = ["  and more"] if len(found) > MATCHES else []
+        raise InvalidInput("\n".join([f"Several jobs have ids that begin with “{wanted}”:", *lines, *more]))
+
+    def _numbered(self, wanted: str) -> Entry:
+        # A shell takes an unquoted "#12" for a comment, so the number alone will do.
+        digits = wanted.removeprefix("#")
+        number = int(digits) if digits.isdecimal() and len(digits) < 19 else 0
+        if (entry := self.ledger.get(number)) is not None:
+            return entry
+        raise InvalidInput(
+            f"No job in this home has the id or the number “{wanted}”. reelbook jobs lists those there are; "
+            "reelbook generate --resume takes up one from elsewhere by its whole id."
+        )
+
+    def spend(self) -> dict[str, Spend]:
+        """What was spent, reserved and uncertain in USD, at each service by its name."""
+        return {self.names[account.id]: self.ledger.spend(account) for account in self.accounts}
+
+    def unfinished(self) -> list[Entry]:
+        """Accepted jobs without a clip here that no living kernel looks after, oldest first."""
+        return [entry for account in self.accounts for entry in self.ledger.unfinished(account)]
+
+    def elsewhere(self) -> int:
+        """How many unfinished jobs another living kernel looks after."""
+        everywhere = sum(
+            len(self.ledger.unfinished(account, watched_elsewhere=True)) for account in self.accounts
+        )
+        return everywhere - len(self.unfinished())
+
+    def uncertain(self) -> list[Entry]:
+        """What was sent and never answered."""
+        return self.find(limit=1000, state=UNCERTAIN)
+
+
+@contextlib.contextmanager
+def known_jobs(home: Path | None, service: Service) -> Iterator[KnownJobs | None]:
+    """The jobs of a home; None where nothing was ever submitted from it, and then nothing is made."""
+    folder = settings.home(home)
+    if not (folder / FILE_NAME).exists():
+        yield None
+        return
+    with Ledger.open(folder) as ledger:
+        if ledger.trouble:
+            typer.echo(ledger.trouble, err=True)
+        yield KnownJobs(ledger, service)
+
+
+def moment(text: str) -> float:
+    """Epoch seconds of an ISO date or time, or of "2h", "3d" ago. Local time where no zone is named.
+
+    Raises typer.BadParameter.
+    """
+    if ago := _AGO.fullmatch(text.strip()):
+        return time.time() - float(ago[1]) * _UNIT_SECONDS[ago[2]]
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise typer.BadParameter(
+            f"{text!r} is no time. Write 2026-11-21, 2026-11-21T14:30, or how long ago: 30m, 2h, 3d, 1w."
+        ) from None
+
+
+def state_of(entry: Entry) -> str:
+    """The state in the one word that sessions use too."""
+    return SENDING if entry.state == "intended" else entry.state
+
+
+def states_named(words: list[str]) -> list[str] | None:
+    """The ledger's words for the states that a person named; None where none was."""
+    named = [word.strip().lower().replace("-", " ") for word in words]
+    return [*named, *(["intended"] if SENDING in named else [])] or None
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks, tabs and what a terminal would take for an order."""
+    return "".join(character for character in " ".join(text.split()) if character.isprintable())
+
+
+def cut(text: str, width: int) -> str:
+    """The beginning of `text`, in one line."""
+    line = one_line(text)
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+
+
+def _belongs(account: Account, service: Service) -> bool:
+    return service is Service.auto or (account.origin == SANDBOX) == (service is Service.sandbox)
+
+
+def _names(accounts: list[Account]) -> dict[int, str]:
+    hosts = {account.id: _host(account.origin) for account in accounts}
+    shared = {host for host in hosts.values() if list(hosts.values()).count(host) > 1}
+    return {
+        account.id: f"{host} key {account.fingerprint[:4]}" if host in shared else host
+        for account in accounts
+        for host in (hosts[account.id],)
+    }
+
+
+def _host(origin: str) -> str:
+    parts = urlsplit(origin)
+    if parts.hostname is None:
+        return origin
+    return parts.hostname if parts.port == _DEFAULT_PORTS.get(parts.scheme) else parts.netloc

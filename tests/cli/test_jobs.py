@@ -1,0 +1,314 @@
+"""`reelbook jobs`: the list, one job in full, and taking up what is unfinished."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.conftest import Run
+from cli.doubles import WAIT_SECONDS, TinyClips, read_until, start
+from ledger.doubles import KEY, SERVICE, Clock, fox
+from support.raw_server import RawServer
+from typer import BadParameter
+
+from reelbook.cli.lookup import moment
+from reelbook.ledger import Account, Ledger
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+from reelbook.secret import Secret
+
+HEADER = "number\twhen\tstate\tseconds\tcost_usd\testimate_usd\tid\tservice\texperiment\tprompt"
+
+
+@dataclass
+class Book:
+    """A ledger that a test writes, with a clock of its own."""
+
+    ledger: Ledger
+    account: Account
+    clock: Clock
+
+    def job(self, request_id: str | None = None, state: str = "pending", **wanted: Any) -> int:
+        """Notes a submission, accepted if it has an id. Its number."""
+        entry_id = self.ledger.intend(self.account, fox(**wanted)).entry.id
+        self.ledger.sending(entry_id)
+        if request_id is not None:
+            self.ledger.accepted(entry_id, request_id)
+            if state != "pending":
+                self.ledger.status(entry_id, state, cost_usd=0.25 if state == "completed" else None)
+        return entry_id
+
+
+@pytest.fixture
+def book(home: Path) -> Iterator[Book]:
+    """The ledger of the test's home, open as in another kernel that lives."""
+    clock = Clock(float(int(time.time()) - 3600))
+    with Ledger.open(home, clock=clock) as ledger:
+        yield Book(ledger, ledger.account(SERVICE, KEY), clock)
+
+
+def listed(run: Run, *words: str) -> list[dict[str, Any]]:
+    """The jobs of the list as a program reads it."""
+    result = run("jobs", "--json", *words)
+    assert result.exit_code == 0, result.output
+    jobs: list[dict[str, Any]] = json.loads(result.stdout)["jobs"]
+    return jobs
+
+
+def test_without_any_job_it_says_what_to_do_and_makes_nothing(run: Run, home: Path) -> None:
+    """An empty list names the command that makes a clip; no home is made by looking."""
+    result = run("jobs")
+    assert (result.exit_code, result.stdout) == (0, HEADER + "\n")
+    assert result.stderr == 'No jobs yet. The first one: reelbook generate "a red fox runs through snow"\n'
+    assert json.loads(run("jobs", "--json").stdout) == {"jobs": [], "spend": {}}
+    assert run("jobs", "resume").exit_code == 0
+    assert run("jobs", "show", "req_1").exit_code == 2
+    assert not home.exists()
+
+
+def test_a_program_gets_a_line_a_job_and_the_sums_apart(run: Run, book: Book) -> None:
+    """Tabs between the fields, whole ids, no line break from a prompt; the sums go to standard error."""
+    book.job("req_1", "completed", prompt="a fox\nin\tthe \x1b[31msnow", experiment="fog")
+    book.clock.now += 60
+    book.job("req_2" * 12, prompt="an owl")
+    result = run("jobs")
+    when = [
+        datetime.fromtimestamp(book.clock.now - ago).astimezone().isoformat("T", "seconds") for ago in (0, 60)
+    ]
+    assert result.stdout.splitlines() == [
+        HEADER,
+        f"#2\t{when[0]}\tpending\t5\t\t0.2500\t{'req_2' * 12}\tservice.example\t\tan owl",
+        f"#1\t{when[1]}\tcompleted\t5\t0.2500\t0.2500\treq_1\tservice.example\tfog\ta fox in the [31msnow",
+    ]
+    assert result.stderr.splitlines() == [
+        "service.example: $0.25 spent · $0.25 reserved · $0.00 uncertain",
+        "2 clips on the way in another program that runs.",
+    ]
+
+
+def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:
+    """Text, state, time, cost, experiment and number, each as it is said."""
+    long_ago = book.clock.now - 3 * 86400
+    book.clock.now, now = long_ago, book.clock.now
+    book.job("req_old", "completed", prompt="an old owl")
+    book.clock.now = now
+    book.job("req_fox", "failed", experiment="fog")
+    book.job("req_dear", prompt="a slow whale", estimated_cost_usd=0.5, duration_seconds=10)
+    book.job(None, prompt="being sent")
+
+    def ids(*words: str) -> list[str | None]:
+        return [job["id"] for job in listed(run, *words)]
+
+    assert ids() == [None, "req_dear", "req_fox", "req_old"]
+    assert ids("--text", "wha slo") == ["req_dear"]
+    assert ids("--state", "failed", "--state", "completed") == ["req_fox", "req_old"]
+    assert ids("--state", "sending") == [None]
+    assert ids("--since", "2d") == [None, "req_dear", "req_fox"]
+    assert ids("--until", "2d") == ["req_old"]
+    assert ids("--since", datetime.fromtimestamp(long_ago).isoformat(), "--until", "1d") == ["req_old"]
+    assert ids("--min-cost", "0.3") == ["req_dear"]
+    assert ids("--max-cost", "0.3", "--experiment", "fog") == ["req_fox"]
+    assert ids("--limit", "2") == [None, "req_dear"]
+    assert "--limit 4 shows more" in run("jobs", "--limit", "2").stderr
+    assert "Without the filters there are some." in run("jobs", "--text", "zebra").stderr
+
+
+def test_each_service_has_its_own_sum_and_can_be_listed_alone(run: Run, book: Book) -> None:
+    """The sandbox's dollars are never added to real ones; two keys of one host are told apart."""
+    book.job("req_live", "completed")
+    book.account = book.ledger.account("sandbox", KEY)
+    book.job("req_sandbox", "completed")
+    assert [(job["id"], job["service"]) for job in listed(run)] == [
+        ("req_sandbox", "sandbox"),
+        ("req_live", "service.example"),
+    ]
+    assert [job["id"] for job in listed(run, "--service", "live")] == ["req_live"]
+    assert [job["id"] for job in listed(run, "--service", "sandbox")] == ["req_sandbox"]
+    sums = json.loads(run("jobs", "--json").stdout)["spend"]
+    assert {name: spend["spent_usd"] for name, spend in sums.items()} == {
+        "service.example": 0.25,
+        "sandbox": 0.25,
+    }
+    other = book.ledger.account(SERVICE, Secret("sk-another"))
+    assert f"service.example key {other.fingerprint[:4]}: $0.00 spent" in run("jobs").stderr
+
+
+def test_another_program_that_lives_keeps_its_rows(run: Run, book: Book) -> None:
+    """Looking settles what the dead left; what a living kernel sends stays being sent."""
+    book.job(None)
+    assert [job["state"] for job in listed(run)] == ["sending"]
+    assert [entry.state for entry in book.ledger.find()] == ["sending"]
+
+
+def test_show_says_all_that_is_known(run: Run, book: Book, tmp_path: Path) -> None:
+    """By number, by id and by the beginning of one: the same job with times, cost and where its clip lies."""
+    number = book.job("req_abc", "completed", experiment="fog", seed=7)
+    clip = tmp_path / "fox.mp4"
+    clip.write_bytes(b"x" * 2000)
+    book.ledger.downloaded(number, clip)
+    result = run("jobs", "show", "req_a")
+    assert result.exit_code == 0
+    assert run("jobs", "show", f"#{number}").stdout == run("jobs", "show", "req_abc").stdout == result.stdout
+    assert result.stdout.startswith("a red fox runs through snow\n")
+    for label, said in [
+        ("id", "req_abc"),
+        ("state", "completed"),
+        ("seed", "7"),
+        ("cost", "$0.25"),
+        ("experiment", "fog"),
+        ("clip", f"{clip} (2 kB)"),
+    ]:
+        assert re.search(rf"^{label} +{re.escape(said)}$", result.stdout, re.MULTILINE), result.stdout
+    fields = json.loads(run("jobs", "show", "req_abc", "--json").stdout)
+    assert (fields["clip_path"], fields["clip_exists"], fields["clip_bytes"]) == (str(clip), True, 2000)
+    clip.unlink()
+    gone = run("jobs", "show", "req_abc").stdout
+    assert f"{clip}: not there any more" in gone
+    assert gone.endswith("To get its clip:\n  reelbook jobs resume req_abc\n")
+
+
+def test_words_that_say_nothing_are_bad_usage(run: Run, home: Path) -> None:
+    """--alone without --find-out, a limit of none, an unknown service: each ends in 2 and starts nothing."""
+    for words in (["resume", "--alone"], ["--limit", "0"], ["--service", "moon"], ["--since", "soon"]):
+        assert run("jobs", *words).exit_code == 2
+    assert not home.exists()
+
+
+def test_an_id_that_fits_several_or_none_is_said(run: Run, book: Book) -> None:
+    """An ambiguous beginning lists what it fits; a whole id is never ambiguous."""
+    for request_id in ("req_1", "req_12", "req_2", *(f"req_1{letter}" for letter in "abcdefghij")):
+        book.job(request_id)
+    several = run("jobs", "show", "req_")
+    assert (several.exit_code, several.stderr.count("a red fox")) == (2, 10)
+    assert several.stderr.endswith("  and more\n")
+    assert json.loads(run("jobs", "show", "req_1", "--json").stdout)["id"] == "req_1"
+    for unknown in ("nix", "#99", "#x", ""):
+        assert run("jobs", "show", unknown).exit_code == 2
+    assert json.loads(run("jobs", "show", "3", "--json").stdout)["id"] == "req_2"
+
+
+def test_filters_belong_to_the_list_and_a_home_to_all(
+    run: Run, home: Path, book: Book, tmp_path: Path
+) -> None:
+    """A filter before `show` is refused and not dropped; --home counts on either side."""
+    book.job("req_1")
+    refused = run("jobs", "--limit", "3", "show", "req_1")
+    assert (refused.exit_code, "--limit" in refused.stderr) == (2, True)
+    for words in (["--home", str(home), "show", "req_1"], ["show", "req_1", "--home", str(home)]):
+        assert run("jobs", *words).exit_code == 0
+    elsewhere = run("jobs", "--home", str(tmp_path / "other"), "show", "req_1")
+    assert (elsewhere.exit_code, "No job was ever sent" in elsewhere.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "ago_seconds"), [("90s", 90), ("30m", 1800), ("1.5h", 5400), ("3d", 259200), ("1w", 604800)]
+)
+def test_a_time_may_be_so_long_ago(text: str, ago_seconds: float) -> None:
+    """A number and a letter count back from now."""
+    assert moment(text) == pytest.approx(time.time() - ago_seconds, abs=5)
+
+
+def test_a_time_may_be_a_date_and_nothing_else() -> None:
+    """ISO dates and times are local unless they name a zone; other words are refused with the forms."""
+    assert moment("2026-11-21") == datetime(2026, 11, 21).timestamp()
+    assert moment("2026-11-21T14:30+02:00") == datetime.fromisoformat("2026-11-21T12:30+00:00").timestamp()
+    with pytest.raises(BadParameter, match="2026-11-21T14:30"):
+        moment("yesterday")
+
+
+def test_resume_asks_no_service_whose_key_is_not_here(run: Run, home: Path, live: RawServer) -> None:
+    """A job of another service, or another key, is named with what is missing; nothing is sent."""
+    with Ledger.open(home) as ledger:
+        elsewhere = Book(ledger, ledger.account(SERVICE, KEY), Clock())
+        elsewhere.job("req_elsewhere")
+    result = run("jobs", "resume")
+    assert result.exit_code == 1
+    assert "1 job of service.example left as before" in result.stderr
+    assert "REELBOOK_API_KEY" in result.stderr
+    assert live.seen == []
+
+
+def test_resume_takes_no_job_up_with_the_wrong_key(run: Run, home: Path, live: RawServer) -> None:
+    """At the right address another key's jobs are left alone: the service would not know them."""
+    with Ledger.open(home) as ledger:
+        Book(ledger, ledger.account(live.url, Secret("sk-other")), Clock()).job("req_other")
+    for words in ([], ["req_other"]):
+        result = run("jobs", "resume", *words)
+        assert (result.exit_code, "1 job of" in result.stderr) == (1, True), result.output
+    assert not any("status" in exchange.first_line for exchange in live.seen)
+
+
+def test_resume_says_what_failed_and_fetches_the_rest(
+    run: Run, home: Path, sandbox: Sandbox, clips: TinyClips
+) -> None:
+    """Two jobs of a kernel that is gone, one fails: the other's clip is fetched, and it ends in 1."""
+    import httpx
+
+    headers = {"Authorization": f"Bearer {sandbox.api_key.reveal()}"}
+    ids = []
+    for reason in ("content policy", None):
+        if reason is not None:
+            sandbox.fail_next(reason)
+        with httpx.Client(trust_env=False) as http:
+            asked = {"prompt": "a fox", "duration_seconds": 1}
+            answer = http.post(f"{sandbox.url}/api/v1/generate/text-to-video", json=asked, headers=headers)
+        ids.append(answer.json()["request_id"])
+    with Ledger.open(home) as ledger:
+        written = Book(ledger, ledger.account("sandbox", sandbox.api_key), Clock())
+        for request_id in ids:
+            written.job(request_id)
+    result = run("jobs", "resume")
+    assert result.exit_code == 1, result.output
+    [line] = result.stdout.splitlines()
+    assert re.fullmatch(rf"\S+{ids[1]}\.mp4: 1\.0 s, 64 × 36, \d+ kB, \$0\.05, sandbox", line)
+    assert f"{ids[0]}: The service couldn't make this clip: “content policy”" in result.stderr
+    assert "1 clip fetched, 1 failed." in result.stderr
+    assert run("jobs", "resume").stderr == "There is nothing to fetch.\n"
+
+
+def test_an_old_job_that_the_service_has_forgotten_is_given_up_at_once(
+    run: Run, home: Path, sandbox: Sandbox
+) -> None:
+    """A job of long ago that isn't known there is no job on its way: no minutes of asking."""
+    with Ledger.open(home, clock=Clock(time.time() - 86400)) as ledger:
+        Book(ledger, ledger.account("sandbox", sandbox.api_key), Clock()).job("req_forgotten")
+    began = time.monotonic()
+    result = run("jobs", "resume")
+    assert (result.exit_code, "req_forgotten: " in result.stderr) == (1, True)
+    assert time.monotonic() - began < WAIT_SECONDS / 2
+
+
+def test_what_has_no_id_cannot_be_resumed(run: Run, book: Book) -> None:
+    """A job that was never answered is refused by number, with where more is said."""
+    number = book.job(None)
+    result = run("jobs", "resume", f"#{number}")
+    assert (result.exit_code, f"reelbook jobs show '#{number}'" in result.stderr) == (2, True)
+
+
+def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(home: Path, folder: Path, clips: TinyClips) -> None:
+    """The waiting ends in 130; the very command that is said brings the clip home later."""
+    with server.in_thread(home, pace=600, rate_limiting=False, executor=clips) as sandbox:
+        submitter = start("generate", "a fox", "--duration", "1", cwd=folder)
+        read_until(submitter, "Pending")
+        submitter.kill()
+        submitter.communicate()
+        waiting = start("jobs", "resume", cwd=folder)
+        read_until(waiting, "Pending")
+        waiting.send_signal(signal.SIGINT)
+        _, said = waiting.communicate(timeout=WAIT_SECONDS)
+        assert waiting.returncode == 130
+        assert said.endswith("To get what is missing:\n  reelbook jobs resume\n")
+        sandbox.advance(600)
+        again = start("jobs", "resume", cwd=folder)
+        stdout, stderr = again.communicate(timeout=WAIT_SECONDS)
+    assert again.returncode == 0, stderr
+    assert Path(stdout.partition(": ")[0]).is_file()
+    assert len(clips.specs) == 1

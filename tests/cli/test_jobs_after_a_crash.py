@@ -1,0 +1,223 @@
+"""`reelbook jobs` on a ledger that a killed program left, beside what the sandbox itself knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from cli.doubles import WAIT_SECONDS, command, environment, start
+
+from reelbook.media.clips import probe
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+
+# One job is done, one's file is being fetched, one runs, and one is being sent when it is killed.
+SCRIPT = """
+import time
+import reelbook as rb
+session = rb.connect("sandbox")
+sandbox = session.sandbox
+def until(true):
+    while not true(): time.sleep(0.02)
+with session.experiment("fog"):
+    session.text_to_video("a red fox runs through snow at night", duration_seconds=2, seed=7).result(60)
+sandbox.fault("stall", endpoint="download", seconds=3600)
+fetching = session.text_to_video("an owl turns its head", duration_seconds=1)
+until(lambda: sandbox.faults()[0]["happened"])
+sandbox.set_pace(3600)
+running = session.text_to_video("a brown bear fishes in a river", duration_seconds=1)
+until(lambda: running.request_id)
+session.usage()
+sandbox.fault("stall", endpoint="generate", seconds=3600)
+sending = session.text_to_video("a heron at dawn", duration_seconds=3)
+until(lambda: sandbox.faults()[1]["happened"])
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+@dataclass
+class Crash:
+    """A home whose kernel was killed, and the sandbox that it had submitted to."""
+
+    sandbox: Sandbox
+    folder: Path
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """The real command, as a process without a key in its environment."""
+        process = start(*words, cwd=self.folder)
+        stdout, stderr = process.communicate(timeout=2 * WAIT_SECONDS)
+        return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+
+    def jobs(self) -> dict[str, dict[str, Any]]:
+        """The listed jobs by the last word of their prompts."""
+        listed = json.loads(self.run("jobs", "--json").stdout)["jobs"]
+        return {job["prompt"].split()[-1]: job for job in listed}
+
+    def truth(self, request_id: str) -> dict[str, Any]:
+        """What the service says of a job."""
+        headers = {"Authorization": f"Bearer {self.sandbox.api_key.reveal()}"}
+        with httpx.Client(trust_env=False, headers=headers) as http:
+            answer = http.get(f"{self.sandbox.url}/api/v1/status/{request_id}")
+        truth: dict[str, Any] = answer.json()
+        return truth
+
+
+@pytest.fixture
+def crash(home: Path, folder: Path) -> Crash:
+    sandbox = server.ensure(home)
+    sandbox.settings(pace=0, rate_limiting=False)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT], cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "ready\n"
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    return Crash(sandbox, folder)
+
+
+def test_the_list_is_true_and_asks_nothing(crash: Crash) -> None:
+    """What was received is listed with its id, what was being sent is uncertain, and no request goes out."""
+    before = crash.sandbox.state()["requests"]
+    jobs = crash.jobs()
+    result = crash.run("jobs")
+    assert crash.sandbox.state()["requests"] == before
+    assert {word: job["state"] for word, job in jobs.items()} == {
+        "dawn": "uncertain",
+        "river": "pending",
+        "head": "completed",
+        "night": "completed",
+    }
+    for job in jobs.values():
+        if job["id"] is not None:
+            assert crash.truth(job["id"])["status"] == job["state"]
+    assert (jobs["dawn"]["id"], jobs["head"]["clip_path"]) == (None, None)
+    assert probe(Path(jobs["night"]["clip_path"])).duration_seconds == 2.0
+    assert jobs["night"]["experiment"] == "fog"
+    assert [line.split("\t")[-1] for line in result.stdout.splitlines()[1:]] == [
+        "a heron at dawn",
+        "a brown bear fishes in a river",
+        "an owl turns its head",
+        "a red fox runs through snow at night",
+    ]
+    assert "sandbox: $0.15 spent · $0.05 reserved · $0.15 uncertain" in result.stderr
+    assert "2 clips not here yet. To get them:\n  reelbook jobs resume\n" in result.stderr
+    assert crash.sandbox.api_key.reveal() not in result.stdout + result.stderr
+
+
+def test_one_job_is_shown_with_what_to_do(crash: Crash) -> None:
+    """What was being sent may be billed; what runs can be taken up by the command that is said."""
+    jobs = crash.jobs()
+    uncertain = crash.run("jobs", "show", f"#{jobs['dawn']['number']}").stdout
+    assert re.search(r"^cost +about \$0\.15, if it was accepted$", uncertain, re.MULTILINE)
+    assert "It was not sent again." in uncertain
+    runs = crash.run("jobs", "show", jobs["river"]["id"][:14]).stdout
+    assert f"To get its clip:\n  reelbook jobs resume {jobs['river']['id']}\n" in runs
+
+
+def test_resume_brings_every_clip_home_and_pays_nothing(crash: Crash) -> None:
+    """The broken download and the running job come home; no job is made, and the uncertain one is said."""
+    jobs = crash.jobs()
+    submitted = crash.sandbox.state()["requests"]["text-to-video"]
+    crash.sandbox.clear_faults()
+    crash.sandbox.advance(3600)
+    result = crash.run("jobs", "resume")
+    assert result.returncode == 0, result.stderr
+    paths = [Path(line.partition(": ")[0]) for line in result.stdout.splitlines()]
+    assert {path.stem for path in paths} == {jobs["head"]["id"], jobs["river"]["id"]}
+    assert [probe(path).duration_seconds for path in paths] == [1.0, 1.0]
+    assert "2 clips fetched." in result.stderr
+    assert "1 clip was sent and never answered" in result.stderr
+    assert crash.sandbox.state()["requests"]["text-to-video"] == submitted
+    after = crash.jobs()
+    assert {word: job["state"] for word, job in after.items() if job["id"]} == dict.fromkeys(
+        ("river", "head", "night"), "completed"
+    )
+    assert after["river"]["cost_usd"] == crash.truth(after["river"]["id"])["cost_usd"]
+
+
+def test_what_became_of_the_unanswered_one_is_asked_and_said_truly(crash: Crash) -> None:
+    """The sandbox took it before the kill, so it is never called not accepted; nothing is sent again."""
+    crash.sandbox.clear_faults()
+    crash.sandbox.advance(3600)
+    submitted = crash.sandbox.state()["requests"]["text-to-video"]
+    result = crash.run("jobs", "resume", "--find-out")
+    assert result.returncode == 0, result.stderr
+    assert "balance $24.85" in result.stdout
+    assert "a heron at dawn" in result.stdout
+    assert crash.jobs()["dawn"]["state"] in ("uncertain", "lost")
+    assert crash.sandbox.state()["requests"]["text-to-video"] == submitted
+
+
+def test_one_job_can_be_resumed_alone(crash: Crash) -> None:
+    """By the beginning of its id; the others stay as they are. A clip that is here is only named."""
+    owl = crash.jobs()["head"]["id"]
+    crash.sandbox.clear_faults()
+    for _ in range(2):
+        result = crash.run("jobs", "resume", owl[:14])
+        assert (result.returncode, Path(result.stdout.partition(": ")[0]).stem) == (0, owl), result.stderr
+    assert crash.jobs()["river"]["state"] == "pending"
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_terminal_gets_a_table_that_fits(crash: Crash, columns: int) -> None:
+    """No line is wider than the terminal, and the id that stands there is enough for `show`."""
+    screen, code = on_a_terminal(crash.folder, columns, "jobs")
+    assert code == 0
+    table = screen[: next(number for number, line in enumerate(screen) if "spent" in line)]
+    assert max(map(len, table)) <= columns
+    assert table[0].split()[:3] == ["When", "State", "Prompt"]
+    [row] = [line for line in table if "pending" in line]
+    [short] = re.findall(r"req_\w+", row)
+    assert crash.run("jobs", "show", short).stdout.startswith("a brown bear fishes in a river\n")
+    assert "about $0.05" in row
+
+
+def test_a_terminal_gets_a_row_for_each_job_that_is_waited_for(crash: Crash) -> None:
+    """The rows move in place; what came home is printed as a line that stays."""
+    crash.sandbox.clear_faults()
+    crash.sandbox.advance(3600)
+    screen, code = on_a_terminal(crash.folder, 100, "jobs", "resume")
+    assert code == 0, screen
+    said = "\n".join(screen)
+    assert re.search(r"an owl turns its h\S* +Completed", said)
+    assert len(re.findall(r"^\S+/req_\w+\.mp4: 1\.0 s", said, re.MULTILINE)) == 2
+
+
+def on_a_terminal(folder: Path, columns: int, *words: str) -> tuple[list[str], int]:
+    """What a command writes to a terminal of that width, line by line without its orders; its exit code."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command(*words),
+        cwd=folder,
+        env=environment(TERM="xterm", COLUMNS=str(columns)),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # what Linux says when the other side has closed
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(ours)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), process.wait(WAIT_SECONDS)
