@@ -45,6 +45,7 @@ def test_all_names_every_error() -> None:
         RateLimited("slow", answer=Answer(429), retry_after_seconds=3.0),
         errors.JobFailed("no", request_id="req", reason="policy"),
         errors.SubmissionUncertain("?", estimated_cost_usd=0.25, answer=None),
+        errors.KeyUncertain("?", name="workshop", answer=Answer(500)),
         errors.DeadlineExceeded("late"),
     ],
     ids=lambda error: type(error).__name__,

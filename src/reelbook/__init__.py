@@ -11,13 +11,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import errors
     from .client import AsyncClient
-    from .session import Clip, Facts, Job, JobRequest, JobView, Session, allow_nested_loops, connect
+    from .session import (
+        Batch,
+        Clip,
+        Facts,
+        Job,
+        JobRequest,
+        JobView,
+        Reconciliation,
+        Session,
+        Verdict,
+        allow_nested_loops,
+        connect,
+    )
     from .widgets import ImagePicker, JobCard, Player, PromptForm, Studio
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AsyncClient",
+    "Batch",
     "Clip",
     "Facts",
     "ImagePicker",
@@ -27,8 +40,10 @@ __all__ = [
     "JobView",
     "Player",
     "PromptForm",
+    "Reconciliation",
     "Session",
     "Studio",
+    "Verdict",
     "allow_nested_loops",
     "connect",
     "errors",

@@ -25,11 +25,13 @@ ReelbookError
 │   └── AnswerLost                     it may have arrived
 │       └── DeadlineExceeded (TimeoutError)
 ├── SubmissionUncertain                a paid request was sent and never answered
+├── KeyUncertain                       a key may exist whose secret nobody saw
 ├── SpendLimitReached                  the spending limit doesn't allow it; nothing was sent
 ├── JobFailed                          the service accepted the job and could not make the clip
 ├── WaitTimeout (TimeoutError)         the waiting ended, the job goes on
 ├── SubmissionCancelled                taken back before it was sent
 ├── DownloadFailed
+│   ├── LinkExpired                    the clip is no longer at this address; its job knows a fresh one
 │   └── NotAVideo                      what arrived can't be played
 ├── SandboxError                       the local service could not be started or found
 ├── WouldDeadlock (RuntimeError)       a blocking call made on the session's own thread
@@ -43,7 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 __all__ = [
     "Answer",
@@ -63,6 +65,8 @@ __all__ = [
     "InvalidPrompt",
     "InvalidSeed",
     "JobFailed",
+    "KeyUncertain",
+    "LinkExpired",
     "NotAVideo",
     "NotFound",
     "PayloadTooLarge",
@@ -226,16 +230,60 @@ class DeadlineExceeded(AnswerLost, TimeoutError):
 class SubmissionUncertain(ReelbookError):
     """A paid request was sent and never answered: the job may be running, and may be billed.
 
-    It was not sent again. `estimated_cost_usd` is what it costs if it was accepted; `answer` is what the
-    service said, None if nothing came back.
+    It was not sent again, unless that was asked for. `estimated_cost_usd` is what it costs if it was
+    accepted, each time that it may have been; `answer` is what the service said, None if nothing came back.
+    `refusal` is what ended the repetitions, if the last of them certainly bought nothing.
     """
 
     def __init__(
-        self, message: str, *, estimated_cost_usd: float | None = None, answer: Answer | None = None
+        self,
+        message: str,
+        *,
+        estimated_cost_usd: float | None = None,
+        answer: Answer | None = None,
+        refusal: ReelbookError | None = None,
     ) -> None:
         super().__init__(message)
         self.estimated_cost_usd = estimated_cost_usd
         self.answer = answer
+        self.refusal = refusal
+
+
+class ListedKey(Protocol):
+    """What tells a key in the list from others; `reelbook.models.ApiKey` is one."""
+
+    @property
+    def key_id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def key_preview(self) -> str: ...
+
+    @property
+    def created_at(self) -> str | None: ...
+
+
+class KeyUncertain(ReelbookError):
+    """A new key was asked for and the answer never came whole: it may exist, and nobody saw its secret.
+
+    It was not asked for again. `name` is the name asked for, `answer` what the service said, None if nothing
+    came back. `candidates` are the keys that it may be, where they could be listed: revoke what is useless.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        name: str,
+        answer: Answer | None = None,
+        candidates: tuple[ListedKey, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.name = name
+        self.answer = answer
+        self.candidates = candidates
 
 
 class SpendLimitReached(ReelbookError):
@@ -271,6 +319,10 @@ class SubmissionCancelled(ReelbookError):
 
 class DownloadFailed(ReelbookError):
     """A file could not be fetched whole. What did arrive is kept and the next attempt goes on from there."""
+
+
+class LinkExpired(DownloadFailed):
+    """The clip is no longer at this address. Its job's status may tell a fresh one."""
 
 
 class NotAVideo(DownloadFailed):

@@ -141,8 +141,8 @@ def commits(home: Path) -> None:
     print(f"\n{3 * count / (time.perf_counter() - began):,.0f} flushed commits/s (intend, sending, accepted)")
     began = time.perf_counter()
     for _ in range(1000):
-        ledger.requests.reserve(account, time.time(), limit=10**6, window_seconds=60)
-    print(f"{1000 / (time.perf_counter() - began):,.0f} reserved requests/s (not flushed)")
+        ledger.requests.enter(account, time.time(), lambda _: True)
+    print(f"{1000 / (time.perf_counter() - began):,.0f} noted requests/s (not flushed)")
     ledger.close()
 
 

@@ -27,8 +27,8 @@ from benchmarks.polling_runs import Outcome, looped, scheduled
 from benchmarks.simulated_service import DISTRIBUTIONS, WINDOW_SECONDS, World, draw
 
 from reelbook.client.belief import Belief
-from reelbook.client.key_budget import KeyBudget
-from reelbook.client.scheduler import Decision, decide
+from reelbook.client.budget import Budget
+from reelbook.client.polling import Decision, decide
 
 JOBS = (1, 4, 20, 50)
 LOOPS = ((0.1, 0.0), (0.5, 0.0), (1.0, 0.0), (5.0, 0.0), (6.0, 1.5), (10.0, 0.0))
@@ -42,7 +42,7 @@ class Stopwatch:
         self.seconds = 0.0
         self.decisions = 0
 
-    def decide(self, beliefs: dict[str, Belief], waiting: int, budget: KeyBudget, now: float) -> Decision:
+    def decide(self, beliefs: dict[str, Belief], waiting: int, budget: Budget, now: float) -> Decision:
         began = time.perf_counter()
         decision = decide(beliefs, waiting, budget, now)
         self.seconds += time.perf_counter() - began

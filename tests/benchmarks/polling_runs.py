@@ -11,13 +11,13 @@ from statistics import fmean
 from benchmarks.simulated_service import SimulatedService, World
 
 from reelbook.client.belief import Belief
-from reelbook.client.key_budget import KeyBudget
+from reelbook.client.budget import Budget
 from reelbook.client.pace import Pace
-from reelbook.client.scheduler import Decision, Submit, Wait, decide
+from reelbook.client.polling import Decision, Submit, Wait, decide
 
 MOST_SECONDS = 3600.0
 
-Decide = Callable[[dict[str, Belief], int, KeyBudget, float], Decision]
+Decide = Callable[[dict[str, Belief], int, Budget, float], Decision]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Outcome:
 
 def scheduled(world: World, choose: Decide = decide) -> Outcome:
     """A batch watched by the scheduler, which starts without any knowledge of the service."""
-    service, budget, pace, now = SimulatedService(world), KeyBudget(), Pace(), 0.0
+    service, budget, pace, now = SimulatedService(world), Budget(), Pace(), 0.0
     beliefs: dict[str, Belief] = {}
     known_at: dict[int, float] = {}
     waiting = len(world.took)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reelbook.client.belief import MOST_ASKS_A_MINUTE, Belief
+from reelbook.client.belief import Belief
 from reelbook.client.pace import Pace
 
 RECORDS = [50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0]
@@ -94,12 +94,14 @@ def test_the_waiting_is_the_time_since_the_end_on_average() -> None:
     assert belief.waited_seconds(600, belief.chance_ended(600)) == pytest.approx(540, rel=0.1)
 
 
-def test_a_job_is_asked_about_at_most_eight_times_in_any_minute() -> None:
-    """The ninth question waits until the first is a minute old."""
+def test_a_job_takes_no_more_than_its_requests_a_minute() -> None:
+    """The submission is one of them; the next question waits until the oldest is a minute old."""
     belief = Belief(Pace(), 0.0)
-    for second in range(MOST_ASKS_A_MINUTE):
+    for second in range(8):
         answer(belief, 5.0 + second)
-    assert belief.not_before == 65
+    assert belief.may_be_asked_at(8) == 65
+    assert belief.may_be_asked_at(9) == 60
+    assert belief.may_be_asked_at(10) == belief.not_before
 
 
 def test_unusable_answers_are_followed_by_ever_longer_pauses() -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from support import hurried_time
 from support.raw_server import Exchange, Handler, raw_server
 
 from reelbook import errors
-from reelbook.client import AsyncClient, retries
+from reelbook.client import AsyncClient, Observation, retries
 
 KEY = "sk-planted-client"
 pytestmark = pytest.mark.anyio
@@ -202,7 +203,7 @@ def test_a_missing_key_or_address_is_named(missing: str) -> None:
         AsyncClient(**given)  # type: ignore[arg-type]  # a dict of the two arguments
 
 
-async def test_a_watch_outlives_faults_and_unknown_states() -> None:
+def test_a_watch_outlives_faults_and_unknown_states() -> None:
     """Errors, a strange word and an early 404 don't end it."""
     bodies = [
         lambda e: e.answer(404, b"{}"),
@@ -211,10 +212,13 @@ async def test_a_watch_outlives_faults_and_unknown_states() -> None:
         lambda e: e.answer(200, b'{"request_id": "r", "status": "completed", "video_url": "u"}'),
     ]
     answers = iter(bodies)
-    with raw_server(lambda e: next(answers)(e)) as service, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reelbook.client.polling.next_ask_seconds", lambda *_: 0.0)
-        async with AsyncClient(KEY, service.url) as client:
-            seen = [o async for o in client.watch("r")]
+
+    async def scene(url: str) -> list[Observation]:
+        async with AsyncClient(KEY, url) as client:
+            return [o async for o in client.watch("r")]
+
+    with raw_server(lambda e: next(answers)(e)) as service:
+        seen = hurried_time.run(scene(service.url))
     assert [type(o.error).__name__ for o in seen if o.error] == ["NotFound", "ServerError"]
     assert [o.status.status for o in seen if o.status] == ["warming_up", "completed"]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reelbook import errors
-from reelbook.client import polling, retries
+from reelbook.client import retries
 from reelbook.client.progress import Progress
 from reelbook.errors import Answer
 
@@ -19,8 +18,8 @@ from reelbook.errors import Answer
 def test_progress_never_goes_backwards_and_never_over_full(figures: list[float | None]) -> None:
     """Whatever a service reports, the bar only grows and isn't full before the end."""
     progress, last = Progress(), 0.0
-    for at, raw in enumerate(figures):
-        progress.tell(raw, float(at))
+    for raw in figures:
+        progress.tell(raw)
         if progress.fraction is not None:
             assert last <= progress.fraction < 1
             last = progress.fraction
@@ -29,43 +28,9 @@ def test_progress_never_goes_backwards_and_never_over_full(figures: list[float |
 def test_percent_and_fractions_are_told_apart() -> None:
     """A figure between nought and one shows a service that counts to one."""
     percent, fraction = Progress(), Progress()
-    percent.tell(40, 0)
-    fraction.tell(0.4, 0)
+    percent.tell(40)
+    fraction.tell(0.4)
     assert (percent.fraction, fraction.fraction) == (0.4, 0.4)
-
-
-def test_the_time_left_follows_the_pace_seen() -> None:
-    """From 20 % to 60 % in 4 s: 4 s more."""
-    progress = Progress()
-    progress.tell(20, 10)
-    assert progress.remaining_seconds(10) is None
-    progress.tell(60, 14)
-    assert progress.remaining_seconds(14) == pytest.approx(4)
-    assert progress.remaining_seconds(16) == pytest.approx(2)
-
-
-@pytest.mark.parametrize("guess", [None, "right", "always soon"])
-def test_one_job_is_asked_about_at_most_eight_times_in_any_minute(guess: str | None) -> None:
-    """A person's click finds room in the key's ten requests, however wrong the guesses are."""
-    now, asks = 0.0, []  # type: tuple[float, list[float]]
-    while now < 600:
-        remaining = {None: None, "right": 600 - now, "always soon": 0.5}[guess]
-        now += polling.next_ask_seconds(asks, now, remaining)
-        asks.append(now)
-    assert all(later - earlier >= 60 for earlier, later in zip(asks, asks[8:], strict=False))
-    assert max(later - earlier for earlier, later in pairwise(asks)) < 45
-
-
-def test_a_short_job_is_noticed_soon_after_its_expected_end() -> None:
-    """The question comes just after the end that progress foretells."""
-    assert polling.next_ask_seconds([1.5, 4.5], 4.5, 3.0) == pytest.approx(3.3)
-
-
-def test_a_silent_job_is_asked_ever_more_rarely_but_never_forgotten() -> None:
-    """After ten minutes the pauses grow, up to a minute."""
-    pauses = [polling.next_ask_seconds([], elapsed, None) for elapsed in (601.0, 1200.0, 90000.0)]
-    assert pauses == sorted(pauses)
-    assert pauses[-1] == 60
 
 
 FAULTS: list[tuple[errors.ReelbookError, bool, bool, bool]] = [
@@ -97,6 +62,14 @@ def test_a_paid_request_goes_again_only_where_it_had_no_effect(
     assert (get, post, uncertain) == decided
 
 
+@pytest.mark.parametrize(("error", "get", "post", "uncertain"), FAULTS, ids=lambda v: type(v).__name__)
+def test_who_takes_the_risk_repeats_a_paid_request_as_a_question(
+    error: errors.ReelbookError, get: bool, post: bool, uncertain: bool
+) -> None:
+    """`retry_uncertain` goes no further than a GET's repetitions."""
+    assert retries.may_send_again(error, paid=True, retry_uncertain=True) == get
+
+
 def test_backoff_doubles_to_thirty_seconds_with_full_jitter() -> None:
     """The pause lies anywhere between nothing and the doubled bound."""
     rng = random.Random(1)
@@ -104,3 +77,41 @@ def test_backoff_doubles_to_thirty_seconds_with_full_jitter() -> None:
         pauses = [retries.delay_seconds(attempt, errors.AnswerLost("x"), rng) for _ in range(300)]
         assert 0.9 * bound < max(pauses) <= bound
         assert min(pauses) < 0.1 * bound
+
+
+def drained(error: errors.ReelbookError, quota: retries.RetryQuota, at_most: int = 1000) -> int:
+    """How many repetitions after `error` the quota allows in a row."""
+    return next((n for n in range(at_most) if not quota.take(error)), at_most)
+
+
+def test_a_service_that_only_fails_is_left_alone_after_ten_repetitions() -> None:
+    """However many calls there are, failures don't add up to a load."""
+    assert drained(errors.AnswerLost("x"), retries.RetryQuota()) == 10
+
+
+def test_a_refused_request_of_the_rate_limit_costs_no_quota() -> None:
+    """A 429 is paced by the key's budget."""
+    assert drained(errors.RateLimited("x", answer=Answer(429)), retries.RetryQuota()) == 1000
+
+
+@given(st.lists(st.integers(0, 3), max_size=50))
+def test_successes_fill_the_quota_and_never_over_its_measure(taken: list[int]) -> None:
+    """What a call's own repetitions took comes back with its answer, and no more is ever saved up."""
+    quota = retries.RetryQuota()
+    for repetitions in taken:
+        before = quota.left
+        for _ in range(repetitions):
+            assert quota.take(errors.AnswerLost("x"))
+        quota.succeeded(repetitions)
+        assert before <= quota.left <= retries.QUOTA
+    assert quota.left == retries.QUOTA
+
+
+def test_six_successes_make_up_for_a_call_that_failed_to_its_last_attempt() -> None:
+    """A service that fails now and then never loses its repetitions."""
+    quota = retries.RetryQuota()
+    for _ in range(100):
+        for _ in range(retries.MAX_ATTEMPTS - 1):
+            assert quota.take(errors.ServerError("x", answer=Answer(500)))
+        for _ in range(6):
+            quota.succeeded()

@@ -12,7 +12,7 @@ from support.raw_server import Exchange, raw_server
 
 from reelbook.client import downloads, retries
 from reelbook.client.transport import Transport
-from reelbook.errors import DownloadFailed, NotAVideo
+from reelbook.errors import DownloadFailed, LinkExpired, NotAVideo
 from reelbook.sandbox.render import Spec, render
 from reelbook.secret import Secret
 
@@ -176,6 +176,33 @@ async def test_a_server_that_brings_nothing_is_given_up_and_the_part_kept(mp4: b
         path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
     assert files.seen[-1].header("range") == f"bytes={kept}-"
     assert path.read_bytes() == mp4
+
+
+@pytest.mark.parametrize("status", [404, 410, 403, 400])
+async def test_a_link_that_expired_is_told_from_other_refusals_and_the_part_is_kept(
+    status: int, mp4: bytes, tmp_path: Path
+) -> None:
+    """Another link may bring the rest of the same file."""
+    (tmp_path / "clip.mp4.part").write_bytes(mp4[:1000])
+    (tmp_path / "clip.mp4.part.json").write_text(json.dumps({"validator": '"v1"', "total": len(mp4)}))
+    with raw_server(lambda e: e.answer(status)) as files:
+        with pytest.raises(LinkExpired):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    with raw_server(serving(mp4)) as fresh:
+        path = await fetch("http://127.0.0.1:9", fresh.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+    assert [e.header("range") for e in fresh.seen] == ["bytes=1000-"]
+
+
+@pytest.mark.parametrize(("status", "expired"), [(410, True), (403, False)])
+async def test_the_own_origins_refusal_of_the_key_is_no_expired_link(
+    status: int, expired: bool, tmp_path: Path
+) -> None:
+    """403 by the service itself is about the key; no fresh link helps."""
+    with raw_server(lambda e: e.answer(status)) as own:
+        with pytest.raises(DownloadFailed) as refused:
+            await fetch(own.url, f"{own.url}/clip.mp4", tmp_path / "clip.mp4")
+    assert isinstance(refused.value, LinkExpired) == expired
 
 
 async def test_a_folder_that_cant_be_written_is_said(mp4: bytes, tmp_path: Path) -> None:

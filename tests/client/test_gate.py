@@ -8,8 +8,8 @@ import pytest
 from support import virtual_time
 
 from reelbook.client.answers import Reply
-from reelbook.client.budget import Budget
-from reelbook.client.gate import Gate, Purpose
+from reelbook.client.budget import Budget, Purpose
+from reelbook.client.gate import Gate
 from reelbook.errors import ServiceUnreachable
 
 OK = Reply(200, {}, b"{}")
@@ -46,7 +46,7 @@ def test_no_more_than_the_limit_go_out_in_any_minute() -> None:
 
     async def scene() -> list[float]:
         gate, done = Gate(Budget()), []  # type: tuple[Gate, list[tuple[str, float]]]
-        await asyncio.gather(*(one(gate, Purpose.POLL, done, "") for _ in range(30)))
+        await asyncio.gather(*(one(gate, Purpose.SUBMIT, done, "") for _ in range(30)))
         return [at for _, at in done]
 
     times = virtual_time.run(scene())

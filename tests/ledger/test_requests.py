@@ -1,6 +1,8 @@
-"""The request budget that the kernels of one machine share."""
+"""The requests that the kernels of one machine share."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pytest
 from ledger.doubles import KEY, Kernel, heard, tell
@@ -10,64 +12,114 @@ from reelbook.ledger import Account, Ledger
 NOW = 1_800_000_000.0
 
 
-def test_a_request_is_noted_while_one_more_fits(ledger: Ledger, account: Account) -> None:
-    """Ten in any minute: the eleventh is told when the oldest leaves the window, and is not noted."""
-    for second in range(10):
-        slot = ledger.requests.reserve(account, NOW + second, limit=10, window_seconds=60, purpose="poll")
-        assert slot.id is not None
-    late = ledger.requests.reserve(account, NOW + 20, limit=10, window_seconds=60)
-    assert late == (None, 40.0)
-    assert ledger.requests.recent(account, NOW) == [NOW + second for second in range(1, 10)]
-    assert ledger.requests.reserve(account, NOW + 60, limit=10, window_seconds=60).id is not None
+class Fits:
+    """Says yes or no, and keeps what it was asked about."""
+
+    def __init__(self, answer: bool = True) -> None:
+        self.answer = answer
+        self.others: list[float] = []
+
+    def __call__(self, others: Sequence[float]) -> bool:
+        self.others = [moment - NOW for moment in others]
+        return self.answer
 
 
-def test_a_smaller_limit_waits_for_as_many_as_are_too_many(ledger: Ledger, account: Account) -> None:
-    """A key whose limit turns out to be 2 waits until only one of its four requests is in the window."""
-    for second in range(4):
-        ledger.requests.note(account, NOW + second)
-    assert ledger.requests.reserve(account, NOW + 10, limit=2, window_seconds=60).wait_seconds == 52
+@pytest.fixture
+def other(ledger: Ledger) -> Ledger:
+    """The ledger of another kernel of the same home."""
+    return Ledger.open(ledger._store.path.parent)
 
 
-def test_a_request_counts_from_its_answer(ledger: Ledger, account: Account) -> None:
-    """The service may have counted it as late as that; one that was never sent doesn't count."""
-    slow = ledger.requests.reserve(account, NOW, limit=1, window_seconds=60)
-    ledger.requests.answered(slow, NOW + 5)
-    assert ledger.requests.reserve(account, NOW + 61, limit=1, window_seconds=60).wait_seconds == 4
-    ledger.requests.give_back(slow)
-    assert ledger.requests.reserve(account, NOW + 61, limit=1, window_seconds=60).id is not None
+def test_a_kernel_sees_the_others_requests_and_not_its_own(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """Its own are in its budget already, with all that their answers said."""
+    fits = Fits()
+    for second in (1, 2):
+        number = ledger.requests.enter(account, NOW + second, fits)
+        assert number is not None
+        ledger.requests.answered(number, NOW + second)
+    assert fits.others == []
+    other.requests.enter(account, NOW + 3, fits)
+    assert fits.others == [1, 2]
 
 
-def test_keys_have_budgets_of_their_own(ledger: Ledger, account: Account) -> None:
+def test_what_does_not_fit_is_not_noted(ledger: Ledger, other: Ledger, account: Account) -> None:
+    """A request that has to wait is nobody's."""
+    assert ledger.requests.enter(account, NOW, Fits(answer=False)) is None
+    other.requests.enter(account, NOW, fits := Fits())
+    assert fits.others == []
+
+
+def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger, account: Account) -> None:
+    """The service may have counted it as late as that; while it is under way it counts from now."""
+    number = ledger.requests.enter(account, NOW, Fits())
+    assert number is not None
+    other.requests.enter(account, NOW + 4, fits := Fits())
+    assert fits.others == [4]
+    ledger.requests.answered(number, NOW + 5)
+    other.requests.enter(account, NOW + 30, fits)
+    assert fits.others == [5]
+
+
+def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_taken(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """It was never answered: it counts from the last moment at which it can have arrived."""
+    ledger.requests.enter(account, NOW, Fits())
+    other.requests.enter(account, NOW + 100, fits := Fits())
+    assert fits.others == [60]
+    other.requests.enter(account, NOW + 121, fits)
+    assert fits.others == []
+
+
+def test_a_request_that_was_never_sent_does_not_count(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """Its place is given back to all."""
+    number = ledger.requests.enter(account, NOW, Fits())
+    assert number is not None
+    ledger.requests.give_back(number)
+    other.requests.enter(account, NOW, fits := Fits())
+    assert fits.others == []
+
+
+def test_keys_have_budgets_of_their_own(ledger: Ledger, other: Ledger, account: Account) -> None:
     """Another account's requests don't count."""
-    ledger.requests.note(account, NOW)
-    other = ledger.account("https://other.example", KEY)
-    assert ledger.requests.reserve(other, NOW, limit=1, window_seconds=60).id is not None
+    ledger.requests.enter(ledger.account("https://other.example", KEY), NOW, Fits())
+    other.requests.enter(account, NOW, fits := Fits())
+    assert fits.others == []
 
 
-@pytest.mark.parametrize("back_seconds", [30, 86_400])
+@pytest.mark.parametrize(("back_seconds", "counts"), [(30, True), (86_400, False)])
 def test_a_clock_that_is_set_back_stops_nobody_for_long(
-    ledger: Ledger, account: Account, back_seconds: float
+    ledger: Ledger, other: Ledger, account: Account, back_seconds: float, counts: bool
 ) -> None:
     """Times that lie in the future count within a window, and no further."""
-    ledger.requests.note(account, NOW)
-    wait = ledger.requests.reserve(account, NOW - back_seconds, limit=1, window_seconds=60).wait_seconds
-    assert wait == (90 if back_seconds == 30 else 0)
+    ledger.requests.enter(account, NOW, Fits())
+    other.requests.enter(account, NOW - back_seconds, fits := Fits())
+    assert bool(fits.others) == counts
 
 
 def test_old_requests_are_forgotten(ledger: Ledger, account: Account) -> None:
     """The table doesn't grow with the years."""
     for minute in range(100):
-        ledger.requests.note(account, NOW + 60 * minute)
-    assert len(ledger.requests.recent(account, 0)) == 6
+        ledger.requests.enter(account, NOW + 60 * minute, Fits())
+    rows = ledger._store.read(
+        lambda connection: connection.execute("SELECT count(*) FROM requests").fetchone()
+    )
+    assert rows[0] == 6
 
 
-def test_two_kernels_stay_within_the_limit_together(kernel: Kernel) -> None:
-    """Both reserve as fast as they can: ten requests in all are let through."""
+def test_two_kernels_never_both_take_the_last_place(kernel: Kernel) -> None:
+    """Both enter as fast as they can, each while its own and the others' are under ten: ten in all."""
     code = f"""
 say("ready")
 wait()
-slots = [ledger.requests.reserve(account, {NOW} + n / 100, limit=10, window_seconds=60) for n in range(50)]
-say(sum(slot.id is not None for slot in slots))
+own = 0
+for n in range(50):
+    own += ledger.requests.enter(account, {NOW} + n / 100, lambda others: own + len(others) < 10) is not None
+say(own)
 wait()
 """
     kernels = [kernel(code), kernel(code)]

@@ -392,6 +392,7 @@ def test_keys_are_made_listed_and_revoked(client: Client) -> None:
         "rate_limit": 3,
     }
     client.sandbox.advance(30)
+    client.sandbox.settings(rate_limiting=True)
     theirs = {"Authorization": f"Bearer {secret}"}
     used = client.get("/api/v1/billing/balance", headers=theirs)
     assert (used.status_code, used.headers["x-ratelimit-limit"]) == (200, "3")

@@ -45,10 +45,10 @@ def test_each_key_has_its_own_window() -> None:
 
 
 def test_lifted_limits_refuse_nothing() -> None:
-    """While lifted, all of the limit remains; afterwards counting starts where it was."""
+    """While lifted, all of the largest limit remains; afterwards counting starts where it was."""
     limits = Limits()
     limits.lifted = True
-    assert {limits.take("k", 1, now=0.0) for _ in range(20)} == {Verdict(True, 1, 1, 0)}
+    assert {limits.take("k", 1, now=0.0) for _ in range(20)} == {Verdict(True, 100, 100, 0)}
     limits.lifted = False
     assert limits.take("k", 1, now=0.0).allowed
 

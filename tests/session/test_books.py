@@ -9,7 +9,7 @@ from support.raw_server import raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.ledger import Ledger
+from reelbook.ledger import Ledger, Wanted
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.cells import Execution
 
@@ -152,3 +152,23 @@ def test_a_limit_that_cant_be_read_is_refused(
     monkeypatch.setenv("REELBOOK_MAX_SPEND", limit)
     with pytest.raises(errors.ConfigurationError, match="spending limit"):
         rb.connect("sandbox")
+
+
+def test_a_job_that_its_service_has_forgotten_is_asked_about_once(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next kernel doesn't take it up again; its money stays uncertain."""
+    monkeypatch.setattr("reelbook.client.watching.NOT_FOUND_GRACE_SECONDS", 0)
+    with rb.connect("sandbox") as first:
+        account, home = first._books._account, first.home
+    with Ledger.open(home) as ledger:
+        entry = ledger.intend(account, Wanted("text-to-video", "a fox", 5, 0.25)).entry
+        ledger.sending(entry.id)
+        ledger.accepted(entry.id, "req_forgotten")
+    with rb.connect("sandbox") as second:
+        (job,) = second.resume()
+        with pytest.raises(errors.NotFound):
+            job.result(30)
+    with rb.connect("sandbox") as third:
+        assert third.resume() == ()
+        assert third.spend().uncertain_usd == 0.25

@@ -52,12 +52,14 @@ class FakeSession:
     submitted: list[dict[str, Any]] = field(default_factory=list)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
     refreshed: int = 0
+    asked: list[tuple[bool, concurrent.futures.Future[Any]]] = field(default_factory=list)
     now: float = 100.0
 
     def clock(self) -> float:
         return self.now
 
-    def jobs(self) -> tuple[Job, ...]:
+    @property
+    def running(self) -> tuple[Job, ...]:
         return ()
 
     def subscribe(self, callback: Callable[[Any], None]) -> Callable[[], None]:
@@ -67,6 +69,10 @@ class FakeSession:
     def refresh_balance(self) -> concurrent.futures.Future[None]:
         self.refreshed += 1
         return concurrent.futures.Future()
+
+    def find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Any]:
+        self.asked.append((alone, concurrent.futures.Future()))
+        return self.asked[-1][1]
 
     def text_to_video(self, prompt: str, **arguments: Any) -> Job:
         self.submitted.append({"prompt": prompt, **arguments})

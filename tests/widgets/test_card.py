@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import reelbook as rb
 from reelbook import errors
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import JobRequest
+from reelbook.session import JobRequest, Reconciliation, Verdict
 from reelbook.widgets import assets
 from reelbook.widgets.card import JobCard
 from reelbook.widgets.media import PIECE_BYTES
@@ -216,4 +217,65 @@ def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:
         card.job = bad
         assert (card.state, card.poster, card.face["shape"]) == ("failed", b"", None)
         assert "content policy" in card.face["note"]
+        card.close()
+
+
+def uncertain_card() -> tuple[JobCard, FakeSession]:
+    session = FakeSession()
+    return JobCard(job(session=session, state="uncertain", request_id=None)), session
+
+
+def test_finding_out_asks_once_and_holds_up_nobody() -> None:
+    """The press comes back at once; until the answer is there, another one asks nothing."""
+    card, session = uncertain_card()
+    page_sends(card, {"name": "find_out"})
+    page_sends(card, {"name": "find_out"})
+    assert [alone for alone, _ in session.asked] == [False]
+    assert (card.face["aside"], card.live) == ("Asking for balance and usage.", True)
+
+
+def test_the_persons_word_is_asked_for_where_it_would_tell() -> None:
+    """Can't tell, unless nobody else was there: the card offers to say so."""
+    card, session = uncertain_card()
+    assert card.job is not None
+    page_sends(card, {"name": "find_out"})
+    verdict = Verdict(card.job, "can't tell", ("Requests 3 → 4.",), "…", if_alone="accepted")
+    session.asked[0][1].set_result(Reconciliation((verdict,)))
+    card.refresh()
+    assert ["only_me", "Only I use this account"] in card.face["actions"]
+    page_sends(card, {"name": "only_me"})
+    assert [alone for alone, _ in session.asked] == [False, True]
+
+
+def test_what_keeps_from_finding_out_is_shown() -> None:
+    """An error of the service stands under the card, and the button is back."""
+    card, session = uncertain_card()
+    page_sends(card, {"name": "find_out"})
+    session.asked[0][1].set_exception(errors.ServiceUnreachable("No connection. Nothing was lost."))
+    card.refresh()
+    assert card.trouble == "No connection. Nothing was lost."
+    assert card.face["actions"][0] == ["find_out", "Find out"]
+
+
+def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
+    """On a sandbox: a lost answer, found out from the card, with its reasons in the note."""
+    with rb.connect("sandbox") as session:
+        session.usage()
+        sandbox.fault("answer_lost", endpoint="generate")
+        lost = session.text_to_video("a fox", duration_seconds=1)
+        with pytest.raises(errors.SubmissionUncertain):
+            lost.result(30)
+        card = JobCard(lost)
+        for press, state, said in (
+            ("find_out", "uncertain", "Can't tell."),
+            ("only_me", "lost", "Accepted."),
+        ):
+            page_sends(card, {"name": press})
+            end = time.monotonic() + 10
+            while card._finding_out:
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            card.refresh()
+            assert (card.state, card.face["note"].startswith(said)) == (state, True)
+            assert "Requests 0 at" in card.face["note"]
         card.close()

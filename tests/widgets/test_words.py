@@ -104,6 +104,24 @@ def test_a_finished_job_says_that_its_clip_is_being_fetched() -> None:
     assert face(state)["bar"] == "figure"
 
 
+def test_a_clip_waits_its_turn_to_be_fetched() -> None:
+    """Two are fetched at a time."""
+    assert lines(view(state="completed", download=None)) == ["Waiting to fetch the clip"]
+
+
+@pytest.mark.parametrize(
+    ("state", "unanswered", "aside"),
+    [
+        ("processing", 1, "An earlier attempt was never answered and may be billed too."),
+        ("completed", 2, "2 earlier attempts were never answered and may be billed too."),
+        ("uncertain", 1, ""),  # its error says it already
+    ],
+)
+def test_attempts_that_may_be_billed_too_are_said(state: str, unanswered: int, aside: str) -> None:
+    """A card tells of the money that its clip may have cost besides."""
+    assert face(view(state=state, unanswered=unanswered))["aside"] == aside
+
+
 def test_a_clip_that_could_not_be_fetched_can_be_fetched_again() -> None:
     """The clip is paid for, so the card offers it again."""
     state = face(view(state="completed", error="The connection broke. 40 % is kept."))
@@ -215,3 +233,36 @@ def test_a_request_without_its_picture_cant_be_sent_again() -> None:
     request = JobRequest("image-to-video", "zoom in", 5)
     shown = words.job_face(view(state="completed"), request, request_id="r", clip=None, service="sandbox")
     assert "again" not in [name for name, _ in shown["actions"]]
+
+
+def test_an_uncertain_job_offers_to_find_out_before_it_is_sent_again() -> None:
+    """Finding out comes first; the person's word is asked for only where it would tell."""
+
+    def names(**facts: Any) -> list[str]:
+        return [name for name, _ in face(view(state="uncertain"), request_id=None, **facts)["actions"]]
+
+    assert names() == ["find_out", "again"]
+    assert names(word_would_tell=True) == ["find_out", "only_me", "again"]
+    assert names(finding_out=True) == ["again"]
+
+
+@pytest.mark.parametrize(
+    ("state", "note", "money"),
+    [
+        (
+            "lost",
+            "The service accepted this clip, and its id never arrived. It counts as spent.",
+            "about $0.25",
+        ),
+        (
+            "not accepted",
+            "The service never answered, and nothing was paid for it. Send it again if you want the clip.",
+            "",
+        ),
+    ],
+)
+def test_what_became_of_an_uncertain_job_is_said(state: str, note: str, money: str) -> None:
+    """Lost and not accepted say whether it was paid, and offer to send it again."""
+    shown = face(view(state=state), request_id=None)
+    assert (shown["note"], shown["money"]) == (note, money)
+    assert shown["actions"] == [["again", "Send again · $0.25"]]

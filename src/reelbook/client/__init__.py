@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from .belief import Belief
+from .budget import Purpose
 from .client import AsyncClient, job_failed
-from .gate import Purpose
+from .gate import SharedRequests
+from .pace import Pace
 from .watching import Observation
 
-__all__ = ["AsyncClient", "Observation", "Purpose", "job_failed"]
+__all__ = ["AsyncClient", "Belief", "Observation", "Pace", "Purpose", "SharedRequests", "job_failed"]

@@ -1,4 +1,4 @@
-"""What is believed about one job's remaining time: pure. `scheduler.py` decides from it whom to ask.
+"""What is believed about one job's remaining time: pure. `polling.py` decides from it whom to ask.
 
 Where the service reports progress, its pace says more than anything else; until then the job's `Pace`, which
 it shares with the jobs like it, is all there is.
@@ -17,7 +17,7 @@ FIRST_ERROR = 0.35  # of the time left, from one figure of progress: the moment 
 UNEVEN_ERROR = 0.15  # from two: services don't count evenly
 FIGURE_STEP = 0.01
 SURPRISE = 0.15  # the share of jobs whose progress foretells nothing, such as those that stay at 99 %
-MOST_ASKS_A_MINUTE = 8  # of one job: leaves room for a person's click in a key's ten
+MOST_ASKS_A_MINUTE = 24  # of one job, whatever the key's limit
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 60.0
 REST_SHARE = 0.015  # of its age before a job is asked about again: a minute matters less after an hour
@@ -34,8 +34,9 @@ class Belief:
         self.submitted_at = submitted_at
         self.known_at = submitted_at  # the job ran at this moment
         self.under_way = False
-        self.not_before = submitted_at
-        self._asked: deque[float] = deque(maxlen=MOST_ASKS_A_MINUTE)
+        self.not_before = submitted_at  # later where the job has rested too little, or no answer came
+        # The submission is the first of the requests that the job may take in a minute.
+        self._asked: deque[float] = deque([submitted_at], maxlen=MOST_ASKS_A_MINUTE)
         self._failures = 0
         self._progress = Progress()
         self._figures: list[tuple[float, float]] = []
@@ -47,20 +48,24 @@ class Belief:
     @property
     def asked_before(self) -> bool:
         """Whether there was a question about the job yet."""
-        return bool(self._asked)
+        return len(self._asked) > 1
 
     def asked(self, now: float) -> None:
         """A request about the job goes out; until `told`, `ended` or `failed` no other one should."""
         self.under_way = True
         self._asked.append(now)
-        if len(self._asked) == MOST_ASKS_A_MINUTE:
-            self.not_before = self._asked[0] + wire.RATE_WINDOW_SECONDS
+
+    def may_be_asked_at(self, most_a_minute: int) -> float:
+        """When a question about the job may go out that keeps to `most_a_minute` requests of its own."""
+        if len(self._asked) < most_a_minute:
+            return self.not_before
+        return max(self.not_before, self._asked[-most_a_minute] + wire.RATE_WINDOW_SECONDS)
 
     def told(self, progress: float | None, now: float) -> None:
         """The job still runs, at `progress` in the service's own units, or None where it says none."""
         self.under_way, self._failures = False, 0
         before = self._progress.fraction
-        self._progress.tell(progress, now)
+        self._progress.tell(progress)
         fraction = self._progress.fraction
         if fraction:
             if not self._figures or fraction > (before or 0.0):
@@ -100,10 +105,20 @@ class Belief:
         middle = self.chance_ended((self.known_at + now) / 2)
         return (now - self.known_at) * (4 * middle + chance) / 6
 
-    def remaining_seconds(self, now: float) -> float:
-        """The typical time left, for a person to see."""
+    @property
+    def progress(self) -> float | None:
+        """The job's progress from 0 to 1, None where the service says none."""
+        return self._progress.fraction
+
+    def remaining_seconds(self, now: float) -> float | None:
+        """The typical time left, for a person to see; None where nothing is known of it."""
         foretold = self._foretold()
-        whole = self.pace.typical_seconds if foretold is None else math.exp(foretold[0])
+        if foretold is not None:
+            whole = math.exp(foretold[0])
+        elif self.pace.informed:
+            whole = self.pace.typical_seconds
+        else:
+            return None
         return max(0.0, self.submitted_at + whole - now)
 
     def _refresh(self) -> None:

@@ -7,26 +7,33 @@ request fits the key's budget in `budget.py`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import os
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import settings, wire
 from ..errors import (
+    Answer,
     ConfigurationError,
     JobFailed,
+    KeyUncertain,
     RateLimited,
     ReelbookError,
-    SubmissionUncertain,
     WaitTimeout,
 )
 from ..lazy import LazyModule
 from ..secret import Secret
 from . import answers, checks, retries
-from .budget import Budget, BudgetView
-from .gate import Gate, Purpose
+from .belief import Belief
+from .budget import Budget, BudgetView, Purpose
+from .gate import Gate, SharedRequests
+from .pace import Pace
+from .paid import OnSending, OnUncertain, Paid
 from .watching import Observation, watch
 
 if TYPE_CHECKING:
@@ -40,7 +47,6 @@ else:
 DEADLINE_SECONDS = 60.0
 
 Model = TypeVar("Model")
-OnSending = Callable[[bool], None]
 
 
 class AsyncClient:
@@ -52,7 +58,8 @@ class AsyncClient:
     `max_image_bytes` before they are sent.
 
     Requests wait their turn so that the key's limit isn't passed. GET and DELETE are sent again after 429,
-    5xx and network faults; a paid POST only where it certainly had no effect.
+    5xx and network faults, as long as such faults are the exception; a paid POST only where it certainly had
+    no effect.
 
     Raises ConfigurationError where the key or the address is missing or can't be used.
     """
@@ -65,6 +72,7 @@ class AsyncClient:
         deadline_seconds: float = DEADLINE_SECONDS,
         max_image_side: int = 2048,
         max_image_bytes: int = 10_000_000,
+        shared: SharedRequests | None = None,
     ) -> None:
         api_key = None if api_key is None else Secret.of(api_key)  # verbose tracebacks print arguments
         key = settings.find(settings.API_KEY, api_key)
@@ -78,7 +86,8 @@ class AsyncClient:
         self._max_image_side = max_image_side
         self._max_image_bytes = max_image_bytes
         self._key = settings.checked_key(key.value)
-        self._gate = Gate(Budget())
+        self._gate = Gate(Budget(), shared)
+        self._quota = retries.RetryQuota()
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
         from .transport import Transport
 
@@ -112,7 +121,9 @@ class AsyncClient:
         duration_seconds: int = wire.DEFAULT_SECONDS,
         aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
         seed: int = wire.RANDOM_SEED,
+        retry_uncertain: bool = False,
         on_sending: OnSending | None = None,
+        on_uncertain: OnUncertain | None = None,
     ) -> models.Accepted:
         """Submits a clip made from text (POST generate/text-to-video). Costs 0.05 USD a second.
 
@@ -121,8 +132,16 @@ class AsyncClient:
         InsufficientBalance and other ServiceErrors, and SubmissionUncertain where the answer was lost: the
         request is then not sent again.
 
+        The interface (Errors) advises to retry 5xx. `retry_uncertain=True` does: after a 5xx, a lost answer,
+        a reset or a timeout the request goes out again, at most four times in all. It is off because the
+        service has no idempotency key: an attempt without an answer may have been accepted, so **each
+        repetition may buy a second clip**. SubmissionUncertain then ends it if any attempt is uncertain and
+        none was answered with a job.
+
         `on_sending` is called with True just before the request goes out, and with False when it certainly
-        had no effect and will be sent again; what it raises keeps the request from going out.
+        had no effect and will be sent again; what it raises keeps the request from going out. `on_uncertain`
+        is called with an attempt's error before `retry_uncertain` repeats it; a ReelbookError that it raises
+        ends the repetitions.
         """
         seconds = checks.duration_seconds(duration_seconds)
         body = {
@@ -131,9 +150,8 @@ class AsyncClient:
             "aspect_ratio": checks.aspect_ratio(aspect_ratio),
             "seed": checks.seed(seed),
         }
-        return await self._submit(
-            wire.TEXT_TO_VIDEO, wire.cost_usd(seconds), body=body, on_sending=on_sending
-        )
+        paid = Paid(retry_uncertain=retry_uncertain, on_sending=on_sending, on_uncertain=on_uncertain)
+        return await self._submit(wire.TEXT_TO_VIDEO, wire.cost_usd(seconds), paid, body=body)
 
     async def image_to_video(
         self,
@@ -141,23 +159,27 @@ class AsyncClient:
         prompt: str,
         *,
         duration_seconds: int = wire.DEFAULT_SECONDS,
+        retry_uncertain: bool = False,
         on_sending: OnSending | None = None,
+        on_uncertain: OnUncertain | None = None,
     ) -> models.Accepted:
         """Submits a clip that moves a still image (POST generate/image-to-video). Costs 0.05 USD a second.
 
         `image` is a path, bytes, a file object, a PIL image or a numpy array; it is sent as JPEG or PNG,
         upright and without metadata. `prompt` describes the motion, `duration_seconds` is a whole number from
-        1 to 10. Raises as `text_to_video` does, and InvalidImage.
+        1 to 10. The rest is as in `text_to_video`; each repetition by `retry_uncertain` may buy a second
+        clip. Raises as `text_to_video` does, and InvalidImage.
         """
         prompt = checks.prompt(prompt)
         seconds = checks.duration_seconds(duration_seconds)
         prepared = await asyncio.to_thread(self.prepare_image, image)
+        paid = Paid(retry_uncertain=retry_uncertain, on_sending=on_sending, on_uncertain=on_uncertain)
         return await self._submit(
             wire.IMAGE_TO_VIDEO,
             wire.cost_usd(seconds),
+            paid,
             form={"prompt": prompt, "duration_seconds": str(seconds)},
             files={"image": (prepared.filename, prepared.data, prepared.media_type)},
-            on_sending=on_sending,
         )
 
     def prepare_image(self, image: ImageSource | PreparedImage) -> PreparedImage:
@@ -168,19 +190,27 @@ class AsyncClient:
             return image
         return prepare(image, max_side=self._max_image_side, max_bytes=self._max_image_bytes)
 
-    async def status(self, request_id: str) -> models.JobStatus:
-        """The job's current status (GET status/{request_id}). Raises NotFound where the id isn't known."""
-        return await self._status(checks.identifier(request_id, "request_id"), Purpose.CLICK)
+    async def status(self, request_id: str, *, for_download: bool = False) -> models.JobStatus:
+        """The job's current status (GET status/{request_id}). Raises NotFound where the id isn't known.
+
+        `for_download` asks for the sake of a fresh link, and lets submissions go first.
+        """
+        purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
+        return await self._status(checks.identifier(request_id, "request_id"), purpose)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
         """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call("GET", wire.BALANCE, answers.model(models.Balance), purpose)
 
-    async def usage(self, days: int = 30) -> models.Usage:
-        """What was used in the last `days` days (GET billing/usage): requests, seconds, USD."""
+    async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
+        """What was used in the last `days` days (GET billing/usage): requests, seconds, USD.
+
+        `background` lets everything else go first.
+        """
+        purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call(
-            "GET", wire.USAGE, answers.model(models.Usage), Purpose.CLICK, query={"days": checks.days(days)}
+            "GET", wire.USAGE, answers.model(models.Usage), purpose, query={"days": checks.days(days)}
         )
 
     async def list_keys(self) -> tuple[models.ApiKey, ...]:
@@ -196,18 +226,27 @@ class AsyncClient:
         """Makes a key (POST keys). `rate_limit` is 1 to 100 requests a minute.
 
         The key itself is in the result's `api_key.reveal()` and is never shown again. Where the answer is
-        lost, AnswerLost says so and nothing is sent again: a key may exist whose secret nobody saw; list the
-        keys and revoke it.
+        lost, a 5xx or unreadable, KeyUncertain says so and nothing is sent again: a key may exist whose
+        secret nobody saw; list the keys and revoke it.
         """
-        body = {"name": checks.key_name(name), "rate_limit": checks.rate_limit(rate_limit)}
-        return await self._call(
-            "POST",
-            wire.KEYS,
-            answers.model(models.CreatedKey),
-            Purpose.CLICK,
-            body=body,
-            paid=True,
-            fresh=True,
+        name = checks.key_name(name)
+        body = {"name": name, "rate_limit": checks.rate_limit(rate_limit)}
+        read = answers.model(models.CreatedKey)
+        failure: ReelbookError
+        try:
+            return await self._call(
+                "POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body, fresh=True
+            )
+        except ReelbookError as error:
+            if not retries.is_uncertain(error):
+                raise
+            failure = error
+        answer: Answer | None = getattr(failure, "answer", None)
+        raise KeyUncertain(
+            f"{failure} A key named “{name}” may exist all the same, and its secret can't be seen any "
+            "more. It was not asked for again: list the keys and revoke it.",
+            name=name,
+            answer=answer and replace(answer, extract=""),  # a broken answer may hold the secret
         )
 
     async def revoke_key(self, key_id: str) -> models.Revoked:
@@ -215,25 +254,36 @@ class AsyncClient:
         path = wire.key_path(checks.identifier(key_id, "key_id"))
         return await self._call("DELETE", path, answers.model(models.Revoked), Purpose.CLICK)
 
-    def watch(self, request_id: str) -> AsyncIterator[Observation]:
+    async def watch(
+        self, request_id: str, *, belief: Belief | None = None
+    ) -> AsyncGenerator[Observation, None]:
         """Asks about a job until it is finished, and yields what was learnt each time.
 
-        Ends after the observation of a finished status. A fault in between is an observation with an
-        `error`, and the watch goes on. Raises what can't pass by itself, such as AuthenticationError, or
-        NotFound once the first seconds are over.
+        When to ask is decided for all jobs of this client together. `belief` is what is known beforehand of
+        the time that the job takes; without one, nothing is. Ends after the observation of a finished status.
+        A fault in between is an observation with an `error`, and the watch goes on. Raises what can't pass by
+        itself, such as AuthenticationError, or NotFound once the first seconds are over.
         """
         request_id = checks.identifier(request_id, "request_id")
-        return watch(lambda: self._status(request_id, Purpose.POLL, attempts=1))
+        if belief is None:
+            belief = Belief(Pace(), asyncio.get_running_loop().time())
+        with self._gate.watched(belief) as job:
+            ask = functools.partial(self._status, request_id, Purpose.POLL, attempts=1, job=job)
+            async with contextlib.aclosing(watch(belief, ask)) as observations:
+                async for seen in observations:
+                    over = seen.status is not None and seen.status.finished
+                    yield replace(seen, next_ask_at=None if over else self._gate.next_question_at(job))
 
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
         """Watches a job to its end. Raises JobFailed, or WaitTimeout while the job goes on."""
         try:
             async with asyncio.timeout(timeout_seconds):
-                async for seen in self.watch(request_id):
-                    if isinstance(seen.status, models.Completed):
-                        return seen.status
-                    if isinstance(seen.status, models.Failed):
-                        raise job_failed(seen.status)
+                async with contextlib.aclosing(self.watch(request_id)) as observations:
+                    async for seen in observations:
+                        if isinstance(seen.status, models.Completed):
+                            return seen.status
+                        if isinstance(seen.status, models.Failed):
+                            raise job_failed(seen.status)
         except TimeoutError:
             pass
         raise WaitTimeout(
@@ -253,35 +303,35 @@ class AsyncClient:
         The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
         called with bytes so far and in all (None if unsaid); `check` looks at the whole file before it gets
         its name (default: it must decode as a video). Raises DownloadFailed (what did arrive is kept beside
-        `path` and the next call goes on from there) or NotAVideo.
+        `path` and the next call goes on from there): LinkExpired where the job's status may tell a fresh
+        link to the same file, NotAVideo where the file can't be played.
         """
         from .downloads import download
 
         return await download(self._transport, url, Path(path), report=report, check=check)
 
-    async def _submit(self, path: str, estimated_cost_usd: float, **content: Any) -> models.Accepted:
-        failure: ReelbookError
+    async def _submit(
+        self, path: str, estimated_cost_usd: float, paid: Paid, **content: Any
+    ) -> models.Accepted:
+        read = answers.model(models.Accepted)
         try:
-            return await self._call(
-                "POST", path, answers.model(models.Accepted), Purpose.SUBMIT, paid=True, fresh=True, **content
-            )
+            return await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, fresh=True, **content)
         except ReelbookError as error:
-            if not retries.is_uncertain(error):
+            failure = paid.failure(error, estimated_cost_usd)
+            if failure is error:
                 raise
-            failure = error
-        raise SubmissionUncertain(
-            f"{failure} The service may be making this clip all the same, and may bill "
-            f"${estimated_cost_usd:.2f}. It was not sent again.",
-            estimated_cost_usd=estimated_cost_usd,
-            answer=getattr(failure, "answer", None),
-        )
+        raise failure
 
     async def _status(
-        self, request_id: str, purpose: Purpose, attempts: int = retries.MAX_ATTEMPTS
+        self,
+        request_id: str,
+        purpose: Purpose,
+        *,
+        attempts: int = retries.MAX_ATTEMPTS,
+        job: str | None = None,
     ) -> models.JobStatus:
-        return await self._call(
-            "GET", wire.status_path(request_id), models.job_status, purpose, attempts=attempts
-        )
+        path = wire.status_path(request_id)
+        return await self._call("GET", path, models.job_status, purpose, attempts=attempts, job=job)
 
     async def _call(
         self,
@@ -290,27 +340,29 @@ class AsyncClient:
         into: Callable[[Mapping[str, Any]], Model],
         purpose: Purpose,
         *,
-        paid: bool = False,
+        paid: Paid | None = None,
         attempts: int = retries.MAX_ATTEMPTS,
-        on_sending: OnSending | None = None,
+        job: str | None = None,
         **content: Any,
     ) -> Model:
-        on_sending = on_sending or (lambda _: None)
-        attempt = 0
+        attempt = taken = 0
         while True:
             attempt += 1
             try:
-                async with self._gate.turn(purpose) as turn:
-                    on_sending(True)
+                async with self._gate.turn(purpose, job) as turn:
+                    if paid is not None:
+                        paid.sending()
                     reply = await self._transport.request(
                         method, path, deadline_seconds=self.deadline_seconds, **content
                     )
                     turn.answered(reply)
-                return answers.read(reply, into)
+                answer = answers.read(reply, into)
+                self._quota.succeeded(taken)
+                return answer
             except ReelbookError as error:
-                if attempt >= attempts or not retries.may_send_again(error, paid=paid):
+                if attempt >= attempts or not self._may_send_again(error, paid):
                     raise
-                on_sending(False)
+                taken += not isinstance(error, RateLimited)
                 # The gate already holds back as long as a 429 asked for.
                 pause = (
                     0.0
@@ -318,6 +370,12 @@ class AsyncClient:
                     else retries.delay_seconds(attempt, error, self._rng)
                 )
             await asyncio.sleep(pause)
+
+    def _may_send_again(self, error: ReelbookError, paid: Paid | None) -> bool:
+        risky = paid is not None and paid.retry_uncertain
+        if not retries.may_send_again(error, paid=paid is not None, retry_uncertain=risky):
+            return False
+        return self._quota.take(error) and (paid is None or paid.repeats(error))
 
 
 def job_failed(status: models.Failed) -> JobFailed:

@@ -22,7 +22,7 @@ from urllib.parse import urljoin, urlsplit
 
 from filelock import AsyncFileLock
 
-from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, NotAVideo, ReelbookError
+from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, LinkExpired, NotAVideo, ReelbookError
 from . import retries
 from .answers import Reply
 from .transport import Transport
@@ -108,13 +108,13 @@ async def _fetch_once(transport: Transport, url: str, part: Path, report: Report
     if known is None:
         have = 0
     headers = {"range": f"bytes={have}-", "if-range": known.validator} if known and have else {}
-    async with _open(transport, url, headers) as (reply, chunks):
+    async with _open(transport, url, headers) as (reply, chunks, own):
         if reply.status == 416 and known is not None and have == known.total:
             return  # all of it is here already
         if reply.status not in (200, 206):
             if reply.status == 416:
                 _forget(part)
-            raise _refusal(reply)
+            raise _refusal(reply, own)
         start = _range_start(reply) if reply.status == 206 else 0
         if start not in (0, have):
             _forget(part)
@@ -140,8 +140,11 @@ async def _fetch_once(transport: Transport, url: str, part: Path, report: Report
 @asynccontextmanager
 async def _open(
     transport: Transport, url: str, headers: Mapping[str, str]
-) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes]]]:
-    """Follows redirects by hand, and shows the key only to the service's own origin when it asks for it."""
+) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes], bool]]:
+    """Follows redirects by hand, and shows the key only to the service's own origin when it asks for it.
+
+    The last of the three is whether the reply came from that origin.
+    """
     with_key = False
     for _ in range(MAX_REDIRECTS + 1):
         async with transport.fetch(url, headers=headers, with_key=with_key) as (reply, chunks):
@@ -154,7 +157,7 @@ async def _open(
             if reply.status in (401, 403) and not with_key and transport.is_own(url):
                 with_key = True
                 continue
-            yield reply, chunks
+            yield reply, chunks, transport.is_own(url)
             return
     raise DownloadFailed("The clip's address leads from one to the next without end.")
 
@@ -192,11 +195,12 @@ def _must_play(path: Path) -> object:
     return probe(path)
 
 
-def _refusal(reply: Reply) -> Exception:
+def _refusal(reply: Reply, own: bool) -> Exception:
     if reply.status in (429, 416) or reply.status >= 500:
         return AnswerLost(f"The server answered with status {reply.status}.")
-    if reply.status in (404, 410):
-        return DownloadFailed("The clip is no longer at its address: the link may have expired.")
+    # A file's host says so of a signed link that expired: 403, or 400 at Google's.
+    if reply.status in (404, 410) or (reply.status in (400, 403) and not own):
+        return LinkExpired("The clip is no longer at its address: the link may have expired.")
     return DownloadFailed(f"The server of the clip refused it with status {reply.status}.")
 
 

@@ -42,6 +42,8 @@ class Pace:
     """
 
     def __init__(self, hint_seconds: float | None = None, took_seconds: Sequence[float] = ()) -> None:
+        # Whether anything but what jobs still running say is known of such jobs' times.
+        self.informed = bool(took_seconds) or hint_seconds is not None
         self.version = 0  # grows with everything learnt, so that others know what is out of date
         self._scores = [_prior(log_median, hint_seconds) for log_median, _ in _GRID]
         self._weights = [0.0] * len(_GRID)
@@ -59,6 +61,7 @@ class Pace:
 
     def ended_between(self, known: float, age: float) -> None:
         """A job has ended by `age`; that it ran at the age `known` was told before."""
+        self.informed = True
         self._hear(
             math.log(max((before - now) / before, IMPROBABLE))
             for before, now in zip(_survivals(known), _survivals(age), strict=True)

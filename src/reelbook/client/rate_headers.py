@@ -1,4 +1,4 @@
-"""What an answer's headers say about the key's limit: pure. `key_budget.py` draws the conclusions.
+"""What an answer's headers say about the key's limit: pure. `budget.py` draws the conclusions.
 
 The interface names three headers and leaves the unit of one open (interface, Limits); any may be missing.
 """

@@ -1,9 +1,9 @@
-"""Follows one job to its end: `polling.py` decides when to ask, this asks and tells what was learnt."""
+"""Follows one job to its end: the gate says when to ask, this asks and tells what was learnt."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,7 @@ from ..errors import (
     UnexpectedAnswer,
 )
 from ..lazy import LazyModule
-from . import polling
-from .progress import Progress
+from .belief import Belief
 
 if TYPE_CHECKING:
     from .. import models
@@ -32,9 +31,9 @@ NOT_FOUND_GRACE_SECONDS = 30.0
 class Observation:
     """One answer of a watch, or the error that came instead.
 
-    `progress` goes from 0 to 1, never backwards; `remaining_seconds` is a guess from its pace. Times are the
-    event loop's, in seconds. The first observation of a watch comes before the first question, with the
-    time of that question only.
+    `progress` goes from 0 to 1, never backwards; `remaining_seconds` is a guess from its pace, or from how
+    long such jobs take, None where nothing is known. `asked_at` and `next_ask_at` (a guess) are the event
+    loop's time, in seconds.
     """
 
     status: JobStatus | None = None
@@ -45,16 +44,11 @@ class Observation:
     next_ask_at: float | None = None
 
 
-async def watch(ask: Callable[[], Awaitable[JobStatus]]) -> AsyncIterator[Observation]:
-    """Asks until the job is finished. See `AsyncClient.watch`."""
+async def watch(belief: Belief, ask: Callable[[], Awaitable[JobStatus]]) -> AsyncGenerator[Observation, None]:
+    """Asks until the job is finished; `ask` waits for its turn. See `AsyncClient.watch`."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    asked: list[float] = []
-    failures, progress = 0, Progress()
-    ask_at = began + polling.next_ask_seconds(asked, 0.0, None)
-    yield Observation(next_ask_at=ask_at)
     while True:
-        await asyncio.sleep(ask_at - loop.time())
         status: JobStatus | None = None
         error: ReelbookError | None = None
         try:
@@ -66,13 +60,15 @@ async def watch(ask: Callable[[], Awaitable[JobStatus]]) -> AsyncIterator[Observ
         except (ConnectionFailed, RateLimited, ServerError, UnexpectedAnswer) as fault:
             error = fault
         now = loop.time()
-        asked.append(now - began)
-        failures = 0 if status else failures + 1
-        if isinstance(status, models.Processing):
-            progress.tell(status.progress, now)
-        remaining = progress.remaining_seconds(now)
-        ask_at = now + polling.next_ask_seconds(asked, now - began, remaining, failures)
         done = status is not None and status.finished
-        yield Observation(status, error, progress.fraction, remaining, now, None if done else ask_at)
+        if status is None:
+            belief.failed(now)
+        elif done:
+            belief.ended(now, completed=isinstance(status, models.Completed))
+        else:
+            belief.told(status.progress if isinstance(status, models.Processing) else None, now)
+        yield Observation(
+            status, error, belief.progress, None if done else belief.remaining_seconds(now), now
+        )
         if done:
             return

@@ -17,7 +17,6 @@ from .entries import (
     Intended,
     Place,
     Sample,
-    Slot,
     Spend,
     Wanted,
 )
@@ -39,7 +38,6 @@ __all__ = [
     "Place",
     "Reruns",
     "Sample",
-    "Slot",
     "Spend",
     "Wanted",
 ]

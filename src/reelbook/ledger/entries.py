@@ -191,13 +191,6 @@ class Sample:
     period_days: float | None = None
 
 
-class Slot(NamedTuple):
-    """One request of the shared budget: noted under `id`, or, where `id` is None, free in `wait_seconds`."""
-
-    id: int | None
-    wait_seconds: float
-
-
 def micro(amount_usd: float) -> int:
     """USD as whole micro-USD."""
     return round(amount_usd * MICRO)

@@ -32,6 +32,7 @@ from .entries import (
     micro,
 )
 from .kernels import Kernel
+from .overview import Overview
 from .requests import SharedRequests
 from .samples import Samples
 from .store import Store
@@ -43,7 +44,7 @@ class Ledger:
     """All submissions of one home, in `REELBOOK_HOME/ledger.db`. `Ledger.open(home)` makes it.
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
-    share, `samples` what the billing endpoints said.
+    share, `samples` what the billing endpoints said, `overview` what there is of all accounts.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -51,8 +52,9 @@ class Ledger:
         self._kernel = kernel
         self._clock = clock
         self._accounts: dict[int, Account] = {}
-        self.requests = SharedRequests(store)
+        self.requests = SharedRequests(store, kernel.name)
         self.samples = Samples(store)
+        self.overview = Overview(store)
         store.on_fall(self._fell)
 
     @classmethod

@@ -115,6 +115,20 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         """,
         "CREATE INDEX requests_by_time ON requests (account, at)",
     ),
+    (
+        # Requests are kept for minutes, so nothing is lost with the table.
+        "DROP TABLE requests",
+        """
+        CREATE TABLE requests (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account INTEGER NOT NULL,
+            kernel TEXT NOT NULL,
+            at REAL NOT NULL,
+            answered INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+        """,
+        "CREATE INDEX requests_by_time ON requests (account, at)",
+    ),
 )
 
 

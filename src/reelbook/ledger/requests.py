@@ -1,88 +1,80 @@
-"""One key's requests as all kernels of this machine send them: who may send the next one, and when.
+"""One key's requests as all kernels of this machine send them, so that together they keep to its limit.
 
-A service's window slides or is fixed; counted here in a sliding one, which satisfies both. What the headers
-say and which request matters most is the client's.
+Each kernel knows its own; here it learns of the others'. What fits, and which request matters most, is the
+client's part.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from .entries import Account, Slot
+from .. import wire
+from .entries import Account
 from .store import Store
 
 KEPT_SECONDS: Final = 300.0
+LONGEST_SECONDS: Final = 60.0  # one that isn't answered by then never will be: its kernel has ended
 
 
 class SharedRequests:
     """The requests of a home's keys. Times are epoch seconds: all kernels of a machine share that clock."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, kernel: str) -> None:
         self._store = store
+        self._kernel = kernel
 
-    def reserve(
-        self, account: Account, now: float, *, limit: int, window_seconds: float, purpose: str = ""
-    ) -> Slot:
-        """Notes one request if one more fits into the window that ends now, else says how long to wait.
+    def enter(self, account: Account, now: float, fits: Callable[[Sequence[float]], bool]) -> int | None:
+        """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
 
-        `limit` is how many the key may send in `window_seconds`; two kernels that ask at once can't both get
-        the last one. Follow it with `answered` or `give_back`.
+        `fits` gets the moments from which those count, oldest first: of their answers, or `now` while they
+        are under way. No other kernel notes one meanwhile, so two can't both take the last place. Follow it
+        with `answered` or `give_back`.
         """
 
-        def work(connection: sqlite3.Connection) -> Slot:
+        def work(connection: sqlite3.Connection) -> int | None:
             # A clock that was set back leaves times in the future; those beyond a window mean nothing.
             rows = connection.execute(
-                "SELECT at FROM requests WHERE account = ? AND at > ? AND at <= ? ORDER BY at DESC LIMIT ?",
-                (account.id, now - window_seconds, now + window_seconds, max(limit, 1)),
+                "SELECT at, answered FROM requests WHERE account = ? AND kernel <> ? AND at > ? AND at <= ?",
+                (
+                    account.id,
+                    self._kernel,
+                    now - wire.RATE_WINDOW_SECONDS - LONGEST_SECONDS,
+                    now + wire.RATE_WINDOW_SECONDS,
+                ),
             ).fetchall()
-            if len(rows) >= max(limit, 1):
-                return Slot(None, max(0.001, float(rows[-1]["at"]) + window_seconds - now))
-            return Slot(_note(connection, account.id, now, purpose), 0.0)
+            counts = sorted(row["at"] if row["answered"] else _at_latest(row["at"], now) for row in rows)
+            if not fits([at for at in counts if at > now - wire.RATE_WINDOW_SECONDS]):
+                return None
+            connection.execute(
+                "DELETE FROM requests WHERE account = ? AND (at < ? OR at > ?)",
+                (account.id, now - KEPT_SECONDS, now + KEPT_SECONDS),
+            )
+            cursor = connection.execute(
+                "INSERT INTO requests (account, kernel, at) VALUES (?, ?, ?)", (account.id, self._kernel, now)
+            )
+            return cursor.lastrowid
 
         return self._store.write(work, flush=False)
 
-    def note(self, account: Account, at: float, purpose: str = "") -> Slot:
-        """Notes a request that went out at `at` without asking."""
-        return self._store.write(
-            lambda connection: Slot(_note(connection, account.id, at, purpose), 0.0), flush=False
-        )
-
-    def answered(self, slot: Slot, at: float) -> None:
+    def answered(self, number: int, at: float) -> None:
         """It was answered, or lost, at `at`: the service counted it no later, so it counts from then."""
         self._store.write(
             lambda connection: connection.execute(
-                "UPDATE requests SET at = max(at, ?) WHERE id = ?", (at, slot.id)
+                "UPDATE requests SET at = max(at, ?), answered = 1 WHERE id = ?", (at, number)
             ),
             flush=False,
         )
 
-    def give_back(self, slot: Slot) -> None:
+    def give_back(self, number: int) -> None:
         """It was never sent."""
         self._store.write(
-            lambda connection: connection.execute("DELETE FROM requests WHERE id = ?", (slot.id,)),
+            lambda connection: connection.execute("DELETE FROM requests WHERE id = ?", (number,)),
             flush=False,
         )
 
-    def recent(self, account: Account, since: float) -> list[float]:
-        """When the requests after `since` went out or were answered, oldest first."""
-        return self._store.read(
-            lambda connection: [
-                row["at"]
-                for row in connection.execute(
-                    "SELECT at FROM requests WHERE account = ? AND at > ? ORDER BY at", (account.id, since)
-                )
-            ]
-        )
 
-
-def _note(connection: sqlite3.Connection, account: int, at: float, purpose: str) -> int:
-    connection.execute(
-        "DELETE FROM requests WHERE account = ? AND (at < ? OR at > ?)",
-        (account, at - KEPT_SECONDS, at + KEPT_SECONDS),
-    )
-    cursor = connection.execute(
-        "INSERT INTO requests (account, at, purpose) VALUES (?, ?, ?)", (account, at, purpose)
-    )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
+def _at_latest(sent_at: float, now: float) -> float:
+    """From when a request counts whose answer isn't there: from now, or from when it was given up."""
+    return max(sent_at, min(now, sent_at + LONGEST_SECONDS))

@@ -78,7 +78,8 @@ class Limits:
     def take(self, key_id: str, per_minute: int, now: float) -> Verdict:
         """Count one request of the key `key_id` at `now` (seconds), unless its window is full."""
         if self.lifted:
-            return Verdict(True, per_minute, per_minute, 0)
+            # Told as the largest limit there is, or a careful client would go on sparing its requests.
+            return Verdict(True, wire.MAX_REQUESTS_PER_MINUTE, wire.MAX_REQUESTS_PER_MINUTE, 0)
         window = self._counted.setdefault(key_id, deque())
         while window and self._free_again(window[0]) <= now:
             window.popleft()

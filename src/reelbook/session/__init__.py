@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from .batch import Batch
 from .clip import Clip
 from .connecting import connect
+from .facts import Facts
 from .job import Job, JobRequest, JobView
 from .nesting import allow_nested_loops
-from .session import Facts, Session
+from .reconcile import Reconciliation, Verdict
+from .session import Session
 
-__all__ = ["Clip", "Facts", "Job", "JobRequest", "JobView", "Session", "allow_nested_loops", "connect"]
+__all__ = [
+    "Batch",
+    "Clip",
+    "Facts",
+    "Job",
+    "JobRequest",
+    "JobView",
+    "Reconciliation",
+    "Session",
+    "Verdict",
+    "allow_nested_loops",
+    "connect",
+]

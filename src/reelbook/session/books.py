@@ -6,10 +6,13 @@ import hashlib
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from ..ledger import Account, Entry, Intended, Ledger, Reruns, Sample, Spend, Wanted
+from .. import wire
+from ..errors import SpendLimitReached
+from ..ledger import SENDING, UNCERTAIN, Account, Entry, Intended, Ledger, Reruns, Sample, Spend, Wanted
 from ..media.images import thumbnail
 from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
 from ..secret import Secret
@@ -17,6 +20,14 @@ from .cells import current_execution
 from .clip import Clip
 from .experiment import current_experiment
 from .job import Job, JobRequest
+from .sharing import LedgerRequests
+
+USAGE_DAYS: Final = 30
+SAMPLES: Final = 200
+MANY_ENTRIES: Final = 5000
+# A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
+LONG_SECONDS: Final = 7 * 86_400.0
+LATE_SECONDS: Final = 600.0
 
 
 class LedgerTrouble(UserWarning):
@@ -31,6 +42,8 @@ class Books:
         self._ledger = Ledger.open(home)
         self._account: Account = self._ledger.account(service, key)
         self._reruns = Reruns()
+        self.asked_at: dict[float, float] = {}  # by the time at which this session heard the answer
+        self.requests = LedgerRequests(self._ledger, self._account)
         if self._ledger.trouble:
             warnings.warn(self._ledger.trouble, LedgerTrouble, stacklevel=4)
 
@@ -68,19 +81,23 @@ class Books:
         """A page of the account's entries; see `Ledger.find`."""
         return self._ledger.find(account=self._account, **filters)
 
-    def heard_balance(self, balance: Balance) -> None:
-        """Keeps what was said of the balance."""
-        self._ledger.samples.add(
-            self._account,
-            Sample(time.time(), balance_usd=balance.balance_usd, total_spent_usd=balance.total_spent_usd),
-        )
-
-    def heard_usage(self, usage: Usage) -> None:
-        """Keeps what was said of the usage."""
+    def heard_balance(self, balance: Balance, *, asked_at: float) -> None:
+        """Keeps what was said of the balance, to a question asked at that time (epoch seconds)."""
         self._ledger.samples.add(
             self._account,
             Sample(
-                time.time(),
+                self._heard_at(asked_at),
+                balance_usd=balance.balance_usd,
+                total_spent_usd=balance.total_spent_usd,
+            ),
+        )
+
+    def heard_usage(self, usage: Usage, *, asked_at: float) -> None:
+        """Keeps what was said of the usage, to a question asked at that time (epoch seconds)."""
+        self._ledger.samples.add(
+            self._account,
+            Sample(
+                self._heard_at(asked_at),
                 balance_usd=usage.current_balance_usd,
                 total_spent_usd=usage.total_spent_usd,
                 total_requests=usage.total_requests,
@@ -89,6 +106,37 @@ class Books:
                 period_days=usage.period_days,
             ),
         )
+
+    def _heard_at(self, asked_at: float) -> float:
+        now = time.time()
+        self.asked_at[now] = asked_at
+        return now
+
+    def samples(self, *, before: float) -> list[Sample]:
+        """What the billing endpoints said before that time (epoch seconds), newest first."""
+        return self._ledger.samples.list(self._account, before=before, limit=SAMPLES)
+
+    def usage_days(self) -> int:
+        """The period to ask for, so that the answer can be compared with the last one."""
+        last = self._ledger.samples.last(self._account, having="total_requests")
+        return int(last.period_days) if last is not None and last.period_days else USAGE_DAYS
+
+    def uncertain_entries(self) -> list[Entry]:
+        """What was sent and never answered, oldest first."""
+        return self._ledger.find(
+            account=self._account, state=UNCERTAIN, newest_first=False, limit=MANY_ENTRIES
+        )
+
+    def others_since(self, at: float) -> list[Entry]:
+        """The entries that may have moved money or counts since then; uncertain ones aside."""
+        under_way = self.find(state=(wire.PENDING, wire.PROCESSING, SENDING), limit=MANY_ENTRIES)
+        recent = self.find(since=at - LONG_SECONDS, limit=MANY_ENTRIES)
+        found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != UNCERTAIN}
+        return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
+
+    def settle(self, entry: Entry, *, accepted: bool) -> None:
+        """What became of an uncertain one: accepted and billed without its id, or nothing paid."""
+        self._ledger.settle(entry.id, accepted=accepted)
 
     def left_over(self) -> list[Entry]:
         """The unfinished jobs that no living kernel looks after; this one does from now on."""
@@ -99,6 +147,16 @@ class Books:
         """The entry of the service's id."""
         return self._ledger.by_request_id(self._account, request_id)
 
+    def took_seconds(self, request: JobRequest) -> list[float]:
+        """How long the last clips of this kind took, the newest last."""
+        took = self._ledger.took_seconds(
+            self._account,
+            mode=request.mode,
+            duration_seconds=request.duration_seconds,
+            aspect_ratio=request.aspect_ratio,
+        )
+        return took[::-1]
+
     def sending(self, job: Job) -> bool:
         """The request goes out next; False if it was taken back."""
         return job.entry_id is None or self._ledger.sending(job.entry_id)
@@ -107,6 +165,30 @@ class Books:
         """The request had no effect and waits for its next attempt."""
         if job.entry_id is not None:
             self._ledger.unsent(job.entry_id)
+
+    def repeat(self, job: Job, error: Exception) -> None:
+        """The request may have been bought and goes out again all the same: as an entry of its own.
+
+        The one so far is kept as uncertain, so that both count. Raises SpendLimitReached where another one
+        would pass the limit; nothing is changed then.
+        """
+        entry = None if job.entry_id is None else self._ledger.get(job.entry_id)
+        if entry is None or job.request is None:
+            return
+        wanted = replace(_wanted(job.request, entry.experiment), place=entry.place)
+        try:
+            intended = self._ledger.intend(self._account, wanted, again=True, limit_usd=self.max_spend_usd)
+        except SpendLimitReached as limit:
+            message = f"Another attempt may cost ${limit.needed_usd:.2f} more, and would pass the limit of "
+            raise SpendLimitReached(
+                f"{message}${limit.limit_usd:.2f}.",
+                limit_usd=limit.limit_usd,
+                committed_usd=limit.committed_usd,
+                needed_usd=limit.needed_usd,
+            ) from None
+        said = "It may have been accepted, and may be billed. It was sent again, as asked."
+        self._ledger.uncertain(entry.id, f"{error} {said}")
+        job.entry_id = intended.entry.id
 
     def accepted(self, job: Job, accepted: Accepted) -> None:
         """The service took it: its id is on the disk when this returns."""
@@ -127,6 +209,11 @@ class Books:
         """It may have been bought."""
         if job.entry_id is not None:
             self._ledger.uncertain(job.entry_id, str(error))
+
+    def abandoned(self, job: Job, error: Exception) -> None:
+        """The service doesn't know it any more."""
+        if job.entry_id is not None:
+            self._ledger.abandoned(job.entry_id, str(error))
 
     def cancelled(self, job: Job) -> bool:
         """Taken back; False if it was sent already."""

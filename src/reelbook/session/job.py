@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import copy
+import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -63,12 +64,14 @@ class Known:
     asked_at: float | None = None
     next_ask_at: float | None = None
     estimated_cost_usd: float | None = None
+    estimated_duration_seconds: float | None = None
     cost_usd: float | None = None
     balance_before_usd: float | None = None
     balance_after_usd: float | None = None
     error: ReelbookError | None = None
     downloaded: float | None = None
     clip: Clip | None = None
+    unanswered: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,10 @@ class JobView:
     `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
     service said no at the submission), `uncertain` (sent, never answered), `lost` (it was accepted, its id
     never arrived), `not accepted` (it turned out not to be), `cancelled` (taken back before it was sent), or
-    a word of the service's own. `progress` and `download` go from 0 to 1. `from_earlier_run`:
-    the cell was run again, and this is the job that its earlier run submitted.
+    a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
+    is None waits for its turn to be fetched. `from_earlier_run`: the cell was run again, and this is the job
+    that its earlier run submitted. `unanswered`: so many attempts before the last were never answered, and
+    may be billed too.
     """
 
     state: str
@@ -98,6 +103,7 @@ class JobView:
     error: str | None
     download: float | None
     from_earlier_run: bool = False
+    unanswered: int = 0
 
 
 class Job:
@@ -116,14 +122,17 @@ class Job:
         tell: Callable[[Job], None],
         *,
         entry_id: int | None = None,
+        retry_uncertain: bool = False,
     ) -> None:
         self.session = session
         self.entry_id = entry_id
+        self.retry_uncertain = retry_uncertain
         self.from_earlier_run = False
         self.number = number
         self.request = request
         self._known = known
         self._outcome: concurrent.futures.Future[Clip] = concurrent.futures.Future()
+        self._ending = threading.RLock()  # an outcome's callbacks run inside it
         self._tell = tell
         self._listeners: list[Callable[[Job], None]] = []
 
@@ -163,7 +172,6 @@ class Job:
         ended = known.ended_at
         waits = self.session.facts.requests_back_in_seconds
         unsent = known.state == SENDING
-        polling_late = known.next_ask_at is not None and known.next_ask_at <= now
         return JobView(
             state=known.state,
             watched=known.watched,
@@ -175,7 +183,7 @@ class Job:
             took_seconds=None if ended is None else max(0.0, ended - known.began_at),
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
             next_ask_in_seconds=None if known.next_ask_at is None else max(0.0, known.next_ask_at - now),
-            waiting_seconds=waits if unsent or polling_late else None,
+            waiting_seconds=waits if unsent or (known.watched and ended is None) else None,
             estimated_cost_usd=known.estimated_cost_usd,
             cost_usd=known.cost_usd,
             balance_before_usd=known.balance_before_usd,
@@ -183,6 +191,7 @@ class Job:
             error=None if known.error is None else str(known.error),
             download=known.downloaded if known.clip is None else None,
             from_earlier_run=self.from_earlier_run,
+            unanswered=known.unanswered,
         )
 
     def result(self, timeout: float | None = None) -> Clip:
@@ -244,6 +253,15 @@ class Job:
         for listener in (*self._listeners, self._tell):
             listener(self)
 
+    def _finish(self, clip: Clip | None = None, error: Exception | None = None, **changes: Any) -> None:
+        """The last thing that is learnt of the job, and its outcome, as one: nobody sees it half ended."""
+        with self._ending:
+            said = error if error is None or isinstance(error, ReelbookError) else _unforeseen(error)
+            ended = {"watched": False, "next_ask_at": None, "ends_at": None, "clip": clip, "error": said}
+            self._known = replace(self._known, **(ended | changes))
+            self._settle(clip, error)
+        self._learn()
+
     def _settle(self, clip: Clip | None = None, error: Exception | None = None) -> None:
         if self._outcome.done():
             return
@@ -252,13 +270,21 @@ class Job:
         elif clip is not None:
             self._outcome.set_result(clip)
 
+    def _found_out(self, state: str, error: ReelbookError) -> None:
+        """What became of it, or why that can't be told: whoever waits from now on hears of that."""
+        self._unsettle()
+        self._settle(error=error)
+        self._learn(state=state, error=error)
+
     def _unsettle(self) -> None:
         if self._outcome.done():
             self._outcome = concurrent.futures.Future()
 
     def _wanted(self) -> concurrent.futures.Future[Clip]:
         # Whoever waits wants the clip, so a watch that was stopped is taken up again.
-        if not self._known.watched and not self._outcome.done():
+        with self._ending:
+            stopped = not self._known.watched and not self._outcome.done()
+        if stopped:
             self.watch()
         return self._outcome
 
@@ -274,3 +300,7 @@ class Job:
             return outcome.result()
         # A copy: raising the same error again would add to its traceback each time.
         raise copy.copy(error)
+
+
+def _unforeseen(bug: Exception) -> ReelbookError:
+    return ReelbookError(f"Something unforeseen went wrong: {bug!r}")

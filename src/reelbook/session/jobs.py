@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .. import wire
-from ..errors import DownloadFailed, JobFailed, ReelbookError, SubmissionCancelled, SubmissionUncertain
+from ..errors import (
+    DownloadFailed,
+    JobFailed,
+    ReelbookError,
+    SessionClosed,
+    SubmissionCancelled,
+    SubmissionUncertain,
+)
 from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry
 from .books import Books, clip_of, request_of
 from .clip import Clip
@@ -15,6 +22,14 @@ from .job import FINAL, Job, JobRequest, Known
 
 if TYPE_CHECKING:
     from .session import Session
+
+WAS_ACCEPTED: Final = (
+    "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in the "
+    "service's web app; sending it again is paid again."
+)
+NOTHING_PAID: Final = (
+    "The service never answered, and nothing was paid for it. Send it again if you want the clip."
+)
 
 
 class Jobs:
@@ -32,7 +47,13 @@ class Jobs:
         return iter(self._own)
 
     def submit(
-        self, requests: Sequence[JobRequest], *, balance_usd: float | None, again: bool, once: str | None
+        self,
+        requests: Sequence[JobRequest],
+        *,
+        balance_usd: float | None,
+        again: bool,
+        once: str | None,
+        retry_uncertain: bool = False,
     ) -> list[Job]:
         """Writes all of them down, or none, and starts those that are new.
 
@@ -46,7 +67,8 @@ class Jobs:
                 known = self._known(
                     estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd
                 )
-                jobs.append(self._start(request, known, intended.entry.id))
+                job = self._new(request, known, intended.entry.id, retry_uncertain=retry_uncertain)
+                jobs.append(self._start(job))
             else:
                 job = self.of(intended.entry, watch=True)
                 job.from_earlier_run = True
@@ -61,7 +83,7 @@ class Jobs:
         entry = self._books.known(request_id)
         if entry is not None:
             return self.of(entry, watch=True)
-        return self._start(None, self._known(request_id=request_id, state=wire.PENDING))
+        return self._start(self._new(None, self._known(request_id=request_id, state=wire.PENDING), None))
 
     def resume(self) -> list[Job]:
         """Takes up what kernels that are gone have left unfinished."""
@@ -94,6 +116,16 @@ class Jobs:
             limit=limit,
         )
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
+
+    def close(self) -> None:
+        """Tells those who still wait that nobody looks after the jobs here any more."""
+        for job in self._own:
+            job._settle(
+                error=SessionClosed(
+                    "The session was closed. The job goes on at the service and is billed; "
+                    "the next session's resume() takes it up."
+                )
+            )
 
     def of(self, entry: Entry, *, watch: bool) -> Job:
         """The job of an entry: the one there is already, or one made from what was written down."""
@@ -135,6 +167,7 @@ class Jobs:
             progress=1.0 if clip else entry.progress,
             ended_at=None if entry.ended_at is None else entry.ended_at + ago,
             estimated_cost_usd=entry.estimated_cost_usd,
+            estimated_duration_seconds=entry.estimated_duration_seconds,
             cost_usd=entry.cost_usd,
             error=_error(entry, clip),
             clip=clip,
@@ -143,26 +176,45 @@ class Jobs:
     def _known(self, **known: Any) -> Known:
         return Known(began_at=self._session.clock(), **known)
 
-    def _start(self, request: JobRequest | None, known: Known, entry_id: int | None = None) -> Job:
-        job = self._new(request, known, entry_id)
+    def _start(self, job: Job) -> Job:
         self._own.append(job)
         self._session.carry(job)
         return job
 
-    def _new(self, request: JobRequest | None, known: Known, entry_id: int | None) -> Job:
+    def _new(
+        self,
+        request: JobRequest | None,
+        known: Known,
+        entry_id: int | None,
+        *,
+        retry_uncertain: bool = False,
+    ) -> Job:
         self._numbers += 1
-        return Job(self._session, self._numbers, request, known, tell=self._session.tell, entry_id=entry_id)
+        return Job(
+            self._session,
+            self._numbers,
+            request,
+            known,
+            tell=self._session.tell,
+            entry_id=entry_id,
+            retry_uncertain=retry_uncertain,
+        )
 
 
 def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:
     """Why there is no clip, in the words that were written down."""
     said = entry.error or ""
-    if entry.state in (SENDING, INTENDED, UNCERTAIN, LOST):
+    # What was written down of these two is from before it was known what became of them.
+    if entry.state == LOST:
+        return SubmissionUncertain(WAS_ACCEPTED, estimated_cost_usd=entry.estimated_cost_usd)
+    if entry.state == NOT_ACCEPTED:
+        return ReelbookError(NOTHING_PAID)
+    if entry.state in (SENDING, INTENDED, UNCERTAIN):
         return SubmissionUncertain(
             said or "Another kernel is sending this; it has no id yet.",
             estimated_cost_usd=entry.estimated_cost_usd,
         )
-    if entry.state in (REFUSED, NOT_ACCEPTED):
+    if entry.state == REFUSED:
         return ReelbookError(said or "The service never took this job. Nothing was paid.")
     if entry.state == CANCELLED:
         return SubmissionCancelled(said or "Taken back before it was sent. Nothing was paid.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from ..client import AsyncClient
-from ..errors import ReelbookError
+from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError
 from ..models import Balance, Usage
 from .books import Books
 from .job import Job
@@ -15,6 +16,8 @@ from .job import Job
 SPARED_REQUESTS = 3
 SCARCE_PAUSE_SECONDS = 20.0
 PAUSE_SECONDS = 0.5
+# The figures follow within half a minute, and the answer to the question may take a whole one.
+FOLLOWED_SECONDS = 100.0
 
 
 class Money:
@@ -33,6 +36,8 @@ class Money:
     ) -> None:
         self.balance_usd: float | None = None
         self.asking: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._balance_only = False
         self._client = client
         self._books = books
         self._jobs = jobs
@@ -43,15 +48,17 @@ class Money:
 
     async def balance(self, *, background: bool = False) -> Balance:
         """Asks for the balance."""
+        asked_at = time.time()
         balance = await self._client.balance(background=background)
-        self._books.heard_balance(balance)
+        self._books.heard_balance(balance, asked_at=asked_at)
         self._heard(balance.balance_usd)
         return balance
 
-    async def usage(self, days: int) -> Usage:
+    async def usage(self, days: int, *, background: bool = False) -> Usage:
         """Asks what was used in the last `days` days."""
-        usage = await self._client.usage(days)
-        self._books.heard_usage(usage)
+        asked_at = time.time()
+        usage = await self._client.usage(days, background=background)
+        self._books.heard_usage(usage, asked_at=asked_at)
         if usage.current_balance_usd is not None:
             self._heard(usage.current_balance_usd)
         return usage
@@ -66,16 +73,44 @@ class Money:
             self.refresh(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
         )
 
+    def answer_lost(self) -> None:
+        """A paid answer was lost: figures are taken at once and once more when they must have followed.
+
+        Whether somebody looks or not: without them nobody could find out later what became of it.
+        """
+        if self._looking is None or self._looking.done():
+            self._looking = self._spawn(self._look_twice())
+
+    async def _look_twice(self) -> None:
+        await self.refresh(PAUSE_SECONDS)
+        await self.refresh(FOLLOWED_SECONDS)
+
     async def refresh(self, pause_seconds: float = 0.0) -> None:
-        """Asks for the balance behind everything else; a failure is left to the next time."""
+        """Asks for the balance behind everything else; a failure is left to the next time.
+
+        The usage holds it too (interface, Usage summary), and the count that `reconcile()` needs.
+        """
         await asyncio.sleep(pause_seconds)
         try:
             await self._reach()
-            await self.balance(background=True)
+            if not await self._usage_held_balance():
+                await self.balance(background=True)
         except ReelbookError:
             return  # the next change of money asks again
         finally:
             self._tell()
+
+    async def _usage_held_balance(self) -> bool:
+        if self._balance_only:
+            return False
+        try:
+            usage = await self.usage(self._books.usage_days(), background=True)
+        except (AuthenticationError, RateLimited):
+            raise
+        except ServiceError:
+            self._balance_only = True  # this service has no such usage to give
+            return False
+        return usage.current_balance_usd is not None
 
     def _heard(self, balance_usd: float) -> None:
         self.balance_usd = balance_usd

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ..client import AsyncClient, Observation, job_failed
+from ..client import AsyncClient, Belief, Observation, Pace, job_failed
+from ..client.paid import OnSending, OnUncertain
 from ..errors import (
     DownloadFailed,
     InsufficientBalance,
+    LinkExpired,
+    NotFound,
     ReelbookError,
     ServiceUnreachable,
     SubmissionCancelled,
@@ -21,10 +26,13 @@ from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN
 from ..models import Accepted, Completed, Failed
 from .books import Books
 from .clip import Clip
-from .forecast import Forecast
 from .job import Job
 
 REPORT_STEP = 0.05
+SAME_SECONDS = 0.5
+DOWNLOADS_AT_A_TIME = 2
+FRESH_LINKS = 3
+TAKEN_BACK = "Taken back before it was sent. Nothing was paid."
 
 
 class Runner:
@@ -40,6 +48,7 @@ class Runner:
         spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
         reach: Callable[[], Awaitable[None]],
         money_moved: Callable[[], None],
+        answer_lost: Callable[[], None],
     ) -> None:
         self._client = client
         self._clips = clips
@@ -48,10 +57,15 @@ class Runner:
         self._spawn = spawn
         self._reach = reach
         self._money_moved = money_moved
-        self._forecast = Forecast()
+        self._answer_lost = answer_lost
+        # Jobs of one kind share what is learnt of their time while one of them is on its way; afterwards the
+        # ledger's records are all that is believed of the next ones.
+        self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
         self._tasks: dict[Job, asyncio.Task[None]] = {}
         self._sent: set[Job] = set()
         self._let_be: set[Job] = set()
+        self._unwanted: dict[Job, str] = {}
+        self._downloads = asyncio.Semaphore(DOWNLOADS_AT_A_TIME)
 
     def start(self, job: Job) -> None:
         """Submits the job, or takes up its watch where it has an id already."""
@@ -70,16 +84,22 @@ class Runner:
             task.cancel()
             job._learn(watched=False, next_ask_at=None, ends_at=None)
 
-    def cancel(self, job: Job) -> bool:
-        """Takes a job back that wasn't sent. False if it was, or is over."""
-        if job.state != SENDING or job in self._sent or job not in self._tasks:
+    def cancel(self, job: Job, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
+        """Takes a job back that wasn't sent. False if it was, or is over.
+
+        With `later` also as soon as it turns out that what was sent had no effect.
+        """
+        if job.state != SENDING or job not in self._tasks:
+            return False
+        if job in self._sent:
+            if later:
+                self._unwanted[job] = reason
             return False
         if not self._books.cancelled(job):
             return False
         self._tasks[job].cancel()
-        error = SubmissionCancelled("Taken back before it was sent. Nothing was paid.")
-        job._learn(state=CANCELLED, error=error, watched=False, ended_at=_now())
-        job._settle(error=error)
+        error = SubmissionCancelled(reason)
+        job._finish(error=error, state=CANCELLED, ended_at=_now())
         return True
 
     async def _carry(self, job: Job) -> None:
@@ -95,12 +115,20 @@ class Runner:
             if isinstance(job.status, Completed):
                 await self._download(job, job.status)
         except ReelbookError as error:
-            job._learn(error=error, watched=False, next_ask_at=None, ends_at=None)
-            job._settle(error=error)
+            if isinstance(error, NotFound) and job.request_id is not None:
+                await self._let_go(job, error)
+            job._finish(error=error)
         except Exception as bug:
-            job._learn(watched=False, error=ReelbookError(f"Something unforeseen went wrong: {bug!r}"))
-            job._settle(error=bug)
+            job._finish(error=bug)
             raise
+
+    async def _let_go(self, job: Job, error: NotFound) -> None:
+        """A job that its service doesn't know any more isn't taken up again by the next kernel."""
+        try:
+            await self._client.balance(background=True)
+        except ReelbookError:
+            return  # it may be the address that is wrong, and not the job
+        self._books.abandoned(job, error)
 
     async def _submit(self, job: Job) -> None:
         try:
@@ -109,6 +137,7 @@ class Runner:
         except SubmissionUncertain as error:
             self._books.uncertain(job, error)
             job._learn(state=UNCERTAIN, ended_at=_now())
+            self._answer_lost()
             raise
         except ReelbookError as error:
             self._books.refused(job, error)
@@ -118,28 +147,53 @@ class Runner:
             raise
         finally:
             self._sent.discard(job)
+            self._unwanted.pop(job, None)
         self._books.accepted(job, accepted)
         assert job.request is not None
-        expected = self._forecast.expected_seconds(
-            job.request.mode, job.request.duration_seconds, accepted.estimated_duration_seconds
-        )
         job._learn(
             state=accepted.status,
             request_id=accepted.request_id,
             estimated_cost_usd=accepted.estimated_cost_usd or job.request.estimated_cost_usd,
-            ends_at=None if expected is None else _now() + expected,
+            estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
 
     async def _send(self, job: Job) -> Accepted:
+        unanswered: list[int | None] = []
+
         def on_sending(goes_out: bool) -> None:
+            if unanswered:  # nobody can say any more that nothing was paid
+                self._refuse_unwanted(job)
             if not goes_out:
-                self._sent.discard(job)
                 self._books.unsent(job)
+                if not unanswered:
+                    self._sent.discard(job)
+                    if job in self._unwanted:
+                        self.cancel(job, self._unwanted[job])
                 return
             if not self._books.sending(job):
-                raise SubmissionCancelled("Taken back before it was sent. Nothing was paid.")
+                raise SubmissionCancelled(TAKEN_BACK)
             self._sent.add(job)
 
+        def on_uncertain(error: ReelbookError) -> None:
+            self._refuse_unwanted(job)
+            entry_id = job.entry_id
+            self._books.repeat(job, error)
+            unanswered.append(entry_id)
+            job._learn(unanswered=len(unanswered))
+
+        try:
+            return await self._ask_for_clip(job, on_sending, on_uncertain)
+        except SubmissionUncertain as error:
+            if error.refusal is not None:
+                self._books.refused(job, error.refusal)
+                job.entry_id = unanswered[-1]
+            raise
+
+    def _refuse_unwanted(self, job: Job) -> None:
+        if job in self._unwanted:
+            raise SubmissionCancelled("It was taken back.")
+
+    async def _ask_for_clip(self, job: Job, on_sending: OnSending, on_uncertain: OnUncertain) -> Accepted:
         request = job.request
         assert request is not None
         if request.image is not None:
@@ -147,25 +201,46 @@ class Runner:
                 request.image,
                 request.prompt,
                 duration_seconds=request.duration_seconds,
+                retry_uncertain=job.retry_uncertain,
                 on_sending=on_sending,
+                on_uncertain=on_uncertain,
             )
         return await self._client.text_to_video(
             request.prompt,
             duration_seconds=request.duration_seconds,
             aspect_ratio=request.aspect_ratio or "",
             seed=request.seed if request.seed is not None else -1,
+            retry_uncertain=job.retry_uncertain,
             on_sending=on_sending,
+            on_uncertain=on_uncertain,
         )
 
     async def _watch(self, job: Job) -> None:
         assert job.request_id is not None
-        async for seen in self._client.watch(job.request_id):
-            if isinstance(seen.error, ServiceUnreachable):
-                await self._reach()
-            self._observe(job, seen)
+        belief = self._belief(job)
+        remaining = belief.remaining_seconds(_now())
+        job._learn(ends_at=None if remaining is None else _now() + remaining)
+        async with aclosing(self._client.watch(job.request_id, belief=belief)) as observations:
+            async for seen in observations:
+                if isinstance(seen.error, ServiceUnreachable):
+                    await self._reach()
+                self._observe(job, seen)
         if isinstance(job.status, Failed):
             self._money_moved()
             raise job_failed(job.status)
+
+    def _belief(self, job: Job) -> Belief:
+        """What is known of the job's time before the first question."""
+        request, estimate = job.request, job._known.estimated_duration_seconds
+        if request is None:
+            return Belief(Pace(), job._known.began_at)
+        kind = (request.mode, request.duration_seconds, request.aspect_ratio)
+        pace = self._paces.get(kind)
+        if pace is None:
+            if estimate is not None and abs(estimate - request.duration_seconds) < SAME_SECONDS:
+                estimate = None  # the interface doesn't say what is estimated: this may be the clip's length
+            pace = self._paces[kind] = Pace(estimate, self._books.took_seconds(request))
+        return Belief(pace, job._known.began_at)
 
     def _observe(self, job: Job, seen: Observation) -> None:
         known = job._known
@@ -187,13 +262,39 @@ class Runner:
                 changes |= {"ended_at": _now(), "ends_at": None}
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
-            if job.request is not None:
-                self._forecast.learn(job.request.mode, job.request.duration_seconds, _now() - known.began_at)
         job._learn(**changes)
         if seen.status is not None:
             self._books.heard(job, seen.status)
 
     async def _download(self, job: Job, status: Completed) -> None:
+        job._learn(downloaded=None)
+        self._money_moved()
+        for links_left in reversed(range(FRESH_LINKS + 1)):
+            try:
+                async with self._downloads:
+                    await self._fetch(job, status)
+                return
+            except LinkExpired as expired:
+                status = await self._with_fresh_link(job, status, expired, links_left)
+
+    async def _with_fresh_link(
+        self, job: Job, status: Completed, expired: LinkExpired, links_left: int
+    ) -> Completed:
+        """The job's status now, with another link than the expired one. Raises LinkExpired if it has none."""
+        said = f"{FRESH_LINKS} fresh links that the service gave don't work either."
+        if links_left:
+            said = "The service gives no other link now."
+            try:
+                fresh = await self._client.status(status.request_id, for_download=True)
+            except ReelbookError as error:
+                fresh, said = status, f"The service couldn't be asked for another: {error}"
+            if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
+                job._learn(status=fresh)
+                self._books.heard(job, fresh)
+                return fresh
+        raise LinkExpired(f"{expired} {said} What arrived is kept; fetch it again later.") from None
+
+    async def _fetch(self, job: Job, status: Completed) -> None:
         if not status.video_url:
             raise DownloadFailed(
                 "The service says the clip is completed, but not where it lies. Ask it again later."
@@ -206,7 +307,6 @@ class Runner:
                 job._learn(downloaded=fraction)
 
         job._learn(downloaded=0.0)
-        self._money_moved()
         await self._client.download(status.video_url, path, report=report)
         took = (job._known.ended_at or _now()) - job._known.began_at
         clip = Clip(
@@ -218,8 +318,7 @@ class Runner:
             sandbox=self._sandbox,
         )
         self._books.downloaded(job, path)
-        job._learn(clip=clip, downloaded=None, watched=False, error=None)
-        job._settle(clip)
+        job._finish(clip, downloaded=None)
 
 
 def _now() -> float:

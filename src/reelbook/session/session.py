@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import concurrent.futures
-from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
+import contextlib
+import functools
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
 from urllib.parse import quote, urlsplit
 
 from .. import wire
@@ -16,13 +16,18 @@ from ..client import AsyncClient, checks
 from ..ledger import Spend
 from ..models import Balance, Usage
 from ..secret import Secret
+from .batch import Batch, Clips
 from .books import Books
+from .connection import Connection
 from .engine import Engine
 from .experiment import Experiment
+from .facts import Facts
 from .job import Job, JobRequest
 from .jobs import Jobs
 from .keys import Keys
 from .money import Money
+from .reconcile import Reconciler, Reconciliation
+from .requests import BatchItem, BatchOptions, checked, merged
 from .runner import Runner
 
 if TYPE_CHECKING:
@@ -33,21 +38,11 @@ T = TypeVar("T")
 Service = Literal["sandbox", "live"]
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What is known without asking: the balance in USD as last heard, and the key's request budget."""
-
-    balance_usd: float | None
-    requests_left: int
-    requests_limit: int
-    requests_back_in_seconds: float | None
-
-
 class Session:
     """A connection to the service, made by `reelbook.connect()`.
 
     Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
-    sandbox or a live service; `sandbox` is the sandbox with its controls, None on a live service.
+    sandbox or a live service.
     """
 
     def __init__(
@@ -61,15 +56,15 @@ class Session:
         max_spend_usd: float | None = None,
     ) -> None:
         self.service = service
-        self.sandbox = sandbox
         self.home = home
         self.keys = Keys(self._call)
         self._engine = Engine()
-        self._client = AsyncClient(key, base_url)
-        self._engine.on_close(self._client.aclose)
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
         self._books = Books(home, name, key, max_spend_usd=max_spend_usd)
+        self._connection = Connection(key, base_url, home, sandbox, self._books.requests)
+        self._client = self._connection.client
+        self._engine.on_close(self._client.aclose)
         self._engine.on_close(self._close_books)
         clips = home / "clips" / quote(service if sandbox else urlsplit(base_url).netloc, safe="")
         self._jobs = Jobs(self, self._books)
@@ -78,7 +73,7 @@ class Session:
             self._client,
             self._books,
             jobs=self._jobs,
-            reach=self._reach,
+            reach=self._connection.reach,
             spawn=self._engine.spawn,
             tell=lambda: self.tell(None),
             listened_to=lambda: bool(self._listeners) or any(job.has_listeners for job in self._jobs),
@@ -89,8 +84,17 @@ class Session:
             sandbox=service == "sandbox",
             books=self._books,
             spawn=self._engine.spawn,
-            reach=self._reach,
+            reach=self._connection.reach,
             money_moved=self._money.moved,
+            answer_lost=self._money.answer_lost,
+        )
+        self._reconciler = Reconciler(
+            self._money,
+            self._books,
+            self._jobs,
+            reach=self._connection.reach,
+            tell=lambda: self.tell(None),
+            sandbox=service == "sandbox",
         )
 
     def __repr__(self) -> str:
@@ -101,6 +105,11 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """The sandbox with its controls, None on a live service and on a sandbox reached by its address."""
+        return self._connection.sandbox
 
     @property
     def base_url(self) -> str:
@@ -121,6 +130,7 @@ class Session:
         seed: int = wire.RANDOM_SEED,
         again: bool = False,
         once: str | None = None,
+        retry_uncertain: bool = False,
     ) -> Job:
         """Submits a clip made from text and returns its Job at once (POST generate/text-to-video).
 
@@ -131,6 +141,11 @@ class Session:
         buys a new clip. Within one run, and in scripts, nothing is merged, unless an equal submission
         carried the same label in `once`.
 
+        `retry_uncertain=True` sends the request again after a 5xx, a lost answer, a reset or a timeout, as
+        the interface (Errors) advises. It is off because the service has no idempotency key: an attempt that
+        wasn't answered may have been accepted, so **each repetition may buy a second clip**. The ledger keeps
+        such an attempt as uncertain and counts it, and a spending limit ends the repetitions.
+
         Raises InvalidInput and SpendLimitReached before anything is sent.
         """
         request = JobRequest(
@@ -140,7 +155,7 @@ class Session:
             aspect_ratio=checks.aspect_ratio(aspect_ratio),
             seed=checks.seed(seed),
         )
-        return self._submit(request, again=again, once=once)
+        return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
 
     def image_to_video(
         self,
@@ -150,12 +165,13 @@ class Session:
         duration_seconds: int = wire.DEFAULT_SECONDS,
         again: bool = False,
         once: str | None = None,
+        retry_uncertain: bool = False,
     ) -> Job:
         """Submits a clip that moves a still image, returns its Job (POST generate/image-to-video).
 
         `image` is a path, bytes, a file object, a PIL image or a numpy array. Costs 0.05 USD a second.
-        `again` and `once` are as in `text_to_video`. Raises InvalidImage, other InvalidInput and
-        SpendLimitReached before anything is sent.
+        `again`, `once` and `retry_uncertain` are as in `text_to_video`. Raises InvalidImage, other
+        InvalidInput and SpendLimitReached before anything is sent.
         """
         request = JobRequest(
             mode="image-to-video",
@@ -163,7 +179,46 @@ class Session:
             duration_seconds=checks.duration_seconds(duration_seconds),
             image=self._client.prepare_image(image),
         )
-        return self._submit(request, again=again, once=once)
+        return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
+
+    def submit_many(
+        self,
+        requests: Iterable[BatchItem],
+        *,
+        duration_seconds: int = wire.DEFAULT_SECONDS,
+        aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
+        seed: int = wire.RANDOM_SEED,
+        experiment: str | None = None,
+        again: bool = False,
+        once: str | None = None,
+    ) -> Batch:
+        """Submits many clips as one batch and returns it at once: all are written down, or none is.
+
+        A request is a prompt, a mapping of the arguments of `text_to_video` or (with an "image") of
+        `image_to_video`, or a JobRequest. What one leaves out is filled in from the arguments here; an image
+        takes no ratio and no seed. `again` and `once` are as in `text_to_video`: with `once`, equal requests
+        are one job. `experiment` groups them under a name.
+
+        Raises InvalidInput, saying which request it is, and SpendLimitReached where all together would pass
+        the limit: then nothing was written down or sent.
+        """
+        self._engine.refuse_closed()
+        defaults = {"duration_seconds": duration_seconds, "aspect_ratio": aspect_ratio, "seed": seed}
+        wanted = checked(requests, defaults, self._client.prepare_image)
+        submit = functools.partial(self._submit, again=again, once=once)
+        with contextlib.nullcontext() if experiment is None else Experiment(self, experiment):
+            jobs = submit(wanted) if once is None or again else merged(wanted, submit)
+        return Batch(self, jobs, self._runner, self._engine)
+
+    def map(
+        self, requests: Iterable[BatchItem], *, timeout: float | None = None, **options: Unpack[BatchOptions]
+    ) -> Clips:
+        """Submits a batch at once, and gives its clips in the order of the requests, as `Executor.map` does.
+
+        For `for` and `async for`; `options` are those of `submit_many`. In `for`, `timeout` in seconds from
+        this call on raises WaitTimeout, and the jobs go on.
+        """
+        return Clips(self.submit_many(requests, **options), timeout)
 
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
@@ -242,6 +297,18 @@ class Session:
         budget = self._client.budget(self.clock())
         return Facts(self._money.balance_usd, budget.left, budget.limit, budget.back_in_seconds)
 
+    def reconcile(self, *, alone: bool = False) -> Reconciliation:
+        """Finds out what became of submissions whose answer was lost, and waits for it.
+
+        Compares balance and usage, asked for now, with what was known before; what is sure is kept. Others
+        may use the account: `alone=True` says that only this key, from this home, has used it since then.
+        """
+        return self._engine.call(self._reconciler.find_out(alone=alone))
+
+    def find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
+        """As `reconcile`, without waiting."""
+        return self._engine.submit(self._reconciler.find_out(alone=alone))
+
     def refresh_balance(self) -> concurrent.futures.Future[None]:
         """Asks for the balance without waiting; `facts` change when it is there."""
         return self._engine.submit(self._money.refresh())
@@ -297,37 +364,36 @@ class Session:
         for listener in tuple(self._listeners):
             listener(changed)
 
-    def _submit(self, request: JobRequest, *, again: bool, once: str | None) -> Job:
+    def _submit(
+        self,
+        requests: Sequence[JobRequest],
+        *,
+        again: bool,
+        once: str | None,
+        retry_uncertain: bool = False,
+    ) -> list[Job]:
         self._engine.refuse_closed()
-        (job,) = self._jobs.submit([request], balance_usd=self._money.balance_usd, again=again, once=once)
-        return job
+        return self._jobs.submit(
+            requests,
+            balance_usd=self._money.balance_usd,
+            again=again,
+            once=once,
+            retry_uncertain=retry_uncertain,
+        )
 
     async def _close_books(self) -> None:
+        self._jobs.close()
         self._books.close()
 
     def _call(self, ask: Callable[[AsyncClient], Awaitable[T]]) -> T:
         async def call() -> T:
-            await self._reach()
+            await self._connection.reach()
             try:
                 return await ask(self._client)
             finally:
                 self.tell(None)
 
         return self._engine.call(call())
-
-    async def _reach(self) -> None:
-        """Starts the sandbox again if it ended by itself meanwhile; a live service is left alone."""
-        if self.sandbox is None:
-            return
-        parts = urlsplit(self.base_url)
-        try:
-            _, writer = await asyncio.open_connection(parts.hostname, parts.port)
-            writer.close()
-        except OSError:
-            from ..sandbox import server
-
-            self.sandbox = await asyncio.to_thread(server.ensure, self.home)
-            self._client.moved_to(self.sandbox.url)
 
 
 def _epoch(moment: datetime | float | None) -> float | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 from pathlib import Path
 from typing import Any
 
 import traitlets
 
 from reelbook import wire
-from reelbook.session import Clip, Job
+from reelbook.session import Clip, Job, Reconciliation
 
 from . import words
 from .assets import module, style
@@ -40,6 +41,7 @@ class JobCard(ServesClip):
         self._pictured: object = None
         self._shown: list[Any] = []
         self._kept: object = None
+        self._finding_out = self._word_would_tell = False
         super().__init__(face=dict(words.empty_face()), **traits)
         self._endings = (self._live.close, lambda: self._unsubscribe())
         self.job = job
@@ -47,6 +49,7 @@ class JobCard(ServesClip):
     @traitlets.observe("job")
     def _new_job(self, change: Any) -> None:
         self._unsubscribe()
+        self._finding_out = self._word_would_tell = False
         job = change["new"]
         self._unsubscribe = job.subscribe(self._live.changed) if job is not None else _nothing
         self.refresh()
@@ -60,7 +63,13 @@ class JobCard(ServesClip):
             return
         view, clip = job.view(), job.clip
         face = words.job_face(
-            view, job.request, request_id=job.request_id, clip=clip, service=job.session.service
+            view,
+            job.request,
+            request_id=job.request_id,
+            clip=clip,
+            service=job.session.service,
+            finding_out=self._finding_out,
+            word_would_tell=self._word_would_tell,
         )
         with self.hold_sync():
             self._picture(job, clip)
@@ -69,7 +78,7 @@ class JobCard(ServesClip):
             self.progress = view.download if fetching else view.progress
             self.face = dict(face)
             self.figures = words.job_lines(view, clip, requests_limit=job.session.facts.requests_limit)
-            self.live = bool(face["bar"]) and view.watched
+            self.live = (bool(face["bar"]) and view.watched) or self._finding_out
         if view.state in words.FINAL and not face["bar"]:
             self._keep_still(job)
 
@@ -95,8 +104,8 @@ class JobCard(ServesClip):
         """Puts the finished card into the notebook, so that this is what is saved. The page swaps the view
         within a frame (tried in JupyterLab 4.6), but it does swap it: once, at the end.
         """
-        if self._kept != (job, job.clip):
-            self._kept = (job, job.clip)
+        if self._kept != (job, job.clip, job.error):
+            self._kept = (job, job.clip, job.error)
             for shown in self._shown:
                 shown.update(self._repr_mimebundle_(), raw=True)
 
@@ -126,6 +135,34 @@ class JobCard(ServesClip):
     def _on_cancel(self, *_: object) -> None:
         if self.job is not None and not self.job.cancel():
             self.trouble = "It was sent already. The job goes on and is billed."
+
+    def _on_find_out(self, *_: object) -> None:
+        self._find_out(alone=False)
+
+    def _on_only_me(self, *_: object) -> None:
+        self._find_out(alone=True)
+
+    def _find_out(self, *, alone: bool) -> None:
+        job = self.job
+        if job is None or self._finding_out:
+            return
+
+        def found(asked: concurrent.futures.Future[Reconciliation]) -> None:
+            if self.job is not job or asked.cancelled():
+                return
+            self._finding_out = False
+            with self.showing_errors("Finding out"):
+                mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
+                self._word_would_tell = any(
+                    verdict.answer == "can't tell" != verdict.if_alone for verdict in mine
+                )
+            self._live.changed()
+
+        # The answer comes on the session's thread: a button that waited for it would hold up the kernel.
+        asked = job.session.find_out(alone=alone)
+        self._finding_out = True
+        self.refresh()
+        asked.add_done_callback(found)
 
     def _on_again(self, *_: object) -> None:
         job = self.job

@@ -91,9 +91,20 @@ def empty_face() -> Face:
 
 
 def job_face(
-    view: JobView, request: JobRequest | None, *, request_id: str | None, clip: Clip | None, service: str
+    view: JobView,
+    request: JobRequest | None,
+    *,
+    request_id: str | None,
+    clip: Clip | None,
+    service: str,
+    finding_out: bool = False,
+    word_would_tell: bool = False,
 ) -> Face:
-    """A job's card. `clip` is the finished clip, None while there is none on the disk."""
+    """A job's card. `clip` is the finished clip, None while there is none on the disk.
+
+    `finding_out`: the service is being asked what became of it. `word_would_tell`: it would be known if
+    nobody else used the account, which only the person can say.
+    """
     face = empty_face()
     word, tone = _STATES.get(view.state, (view.state, "odd"))
     final = view.state in FINAL
@@ -109,6 +120,12 @@ def job_face(
     face["bar"] = _bar(view, final, clip)
     face["money"] = _money(view)
     face["actions"] = _actions(view, request, request_id, clip, final)
+    if view.state == "uncertain":
+        if finding_out:
+            face["aside"] = "Asking for balance and usage."
+        else:
+            known = [["only_me", "Only I use this account"]] if word_would_tell else []
+            face["actions"] = [["find_out", "Find out"], *known, *face["actions"]]
     face["mark"] = "sandbox" if service == "sandbox" or (clip is not None and clip.sandbox) else ""
     face["id"] = request_id or ""
     if clip is not None:
@@ -160,7 +177,7 @@ def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = 
         return [*lines, waits]
     if view.asked_seconds_ago is not None:
         asked: Line = ["asked ", _counting(view.asked_seconds_ago, 1), " ago"]
-        if view.next_ask_in_seconds is not None:
+        if view.next_ask_in_seconds:
             asked += [", next in ", _counting(view.next_ask_in_seconds, -1)]
         lines.append(asked)
     return lines
@@ -226,7 +243,9 @@ def _figure(view: JobView) -> Line:
 def _fetching(view: JobView) -> list[Line]:
     if view.error:
         return []
-    return [["Fetching the clip" + ("" if view.download is None else f" · {int(view.download * 100)} %")]]
+    if view.download is None:
+        return [["Waiting to fetch the clip"]]
+    return [[f"Fetching the clip · {int(view.download * 100)} %"]]
 
 
 def _note(view: JobView, final: bool) -> str:
@@ -238,6 +257,10 @@ def _note(view: JobView, final: bool) -> str:
             "The connection broke before the service answered. It may be making this clip, and it may bill"
             f"{bill or ' it'}. Reelbook didn't send it again."
         )
+    if view.state == "lost":
+        return "The service accepted this clip, and its id never arrived. It counts as spent."
+    if view.state == "not accepted":
+        return "The service never answered, and nothing was paid for it. Send it again if you want the clip."
     if not final and not view.watched:
         return NOT_WATCHING
     return ""
@@ -256,6 +279,10 @@ def _aside(view: JobView) -> str:
         return text
     if view.state == "refused":
         return "The service took no job."
+    if view.unanswered and view.state != "uncertain":
+        one = view.unanswered == 1
+        what = "An earlier attempt was" if one else f"{view.unanswered} earlier attempts were"
+        return f"{what} never answered and may be billed too."
     if view.state not in _STATES:
         return "Reelbook doesn't know this state. It goes on asking."
     if view.from_earlier_run:
@@ -274,7 +301,7 @@ def _bar(view: JobView, final: bool, clip: Clip | None) -> str:
 def _money(view: JobView) -> str:
     if view.cost_usd is not None:
         return dollars(view.cost_usd)
-    if view.estimated_cost_usd is None or view.state in {wire.FAILED, "refused", "cancelled"}:
+    if view.estimated_cost_usd is None or view.state in {wire.FAILED, "refused", "cancelled", "not accepted"}:
         return ""
     return f"about {dollars(view.estimated_cost_usd)}"
 
@@ -290,7 +317,7 @@ def _actions(
     elif view.state == wire.COMPLETED and clip is None and view.error:
         actions.append(["watch", "Fetch again"])
     if final and request is not None and request.complete:
-        verb = "Send again" if view.state in {"refused", "uncertain"} else "Again"
+        verb = "Send again" if view.state in {"refused", "uncertain", "lost", "not accepted"} else "Again"
         actions.append(["again", f"{verb} · {dollars(request.estimated_cost_usd)}"])
     if request_id:
         actions.append(["copy", "Copy id"])

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reelbook.client.belief import Belief
-from reelbook.client.key_budget import KeyBudget
+from reelbook.client.budget import Budget
 from reelbook.client.pace import Pace
-from reelbook.client.scheduler import Ask, Submit, Wait, decide, price_seconds
+from reelbook.client.polling import Ask, Submit, Wait, decide, price_seconds
 
 RECORDS = [50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0]
 
 
-def used_up(limit: int, at: float) -> KeyBudget:
-    budget = KeyBudget(limit)
+def used_up(limit: int, at: float) -> Budget:
+    budget = Budget(limit)
     for _ in range(limit):
         budget.sent()
         budget.answered(200, {}, at)
@@ -30,7 +30,7 @@ def used_up(limit: int, at: float) -> KeyBudget:
 
 def asks_about_one(took: float, until: float) -> list[float]:
     """When a single job that takes `took` seconds is asked about, with nothing known beforehand."""
-    belief, budget, now, asks = Belief(Pace(), 0.0), KeyBudget(), 0.0, []
+    belief, budget, now, asks = Belief(Pace(), 0.0), Budget(), 0.0, []
     while now < until:
         decision = decide({"job": belief}, 0, budget, now)
         if isinstance(decision, Wait):
@@ -48,14 +48,14 @@ def asks_about_one(took: float, until: float) -> list[float]:
 
 def test_with_nothing_to_do_it_waits() -> None:
     """No jobs and no submissions: nothing is sent."""
-    assert isinstance(decide({}, 0, KeyBudget(), 7.0), Wait)
+    assert isinstance(decide({}, 0, Budget(), 7.0), Wait)
 
 
 def test_a_submission_goes_out_at_once_where_there_is_room() -> None:
     """Nothing is likely to have ended, so the first request is the submission's."""
     fresh = Belief(Pace(), 100.0)
-    assert decide({}, 1, KeyBudget(), 100.0) == Submit()
-    assert decide({"job": fresh}, 1, KeyBudget(), 100.0) == Submit()
+    assert decide({}, 1, Budget(), 100.0) == Submit()
+    assert decide({"job": fresh}, 1, Budget(), 100.0) == Submit()
 
 
 def test_a_used_up_budget_is_waited_for() -> None:
@@ -72,27 +72,27 @@ def test_the_job_most_likely_to_have_ended_is_asked_first() -> None:
     like: dict[str, Belief] = {
         name: Belief(quick, at) for name, at in (("b", 20.0), ("a", 10.0), ("c", 30.0))
     }
-    assert decide(like, 0, KeyBudget(), 60.0) == Ask("a")
+    assert decide(like, 0, Budget(), 60.0) == Ask("a")
     others = {"slow": Belief(slow, 0.0), "quick": Belief(quick, 5.0)}
-    assert decide(others, 0, KeyBudget(), 60.0) == Ask("quick")
+    assert decide(others, 0, Budget(), 60.0) == Ask("quick")
 
 
 def test_a_job_that_is_being_asked_about_isnt_asked_again() -> None:
     """While a question is under way the job is left alone."""
     belief = Belief(Pace(took_seconds=RECORDS), 0.0)
-    assert decide({"job": belief}, 0, KeyBudget(), 100.0) == Ask("job")
+    assert decide({"job": belief}, 0, Budget(), 100.0) == Ask("job")
     belief.asked(100.0)
-    assert isinstance(decide({"job": belief}, 0, KeyBudget(), 100.0), Wait)
+    assert isinstance(decide({"job": belief}, 0, Budget(), 100.0), Wait)
 
 
 def test_ripe_jobs_and_waiting_submissions_share_a_window() -> None:
     """Half of the places go to submissions first, then it is the turn of clips that are likely there."""
     pace = Pace(took_seconds=RECORDS)
     ripe = {str(number): Belief(pace, 0.0) for number in range(10)}
-    assert decide(ripe, 30, KeyBudget(), 120.0) == Submit()
+    assert decide(ripe, 30, Budget(), 120.0) == Submit()
     for number in range(5):
         ripe[f"new {number}"] = Belief(pace, 119.0)
-    assert isinstance(decide(ripe, 25, KeyBudget(), 120.0), Ask)
+    assert isinstance(decide(ripe, 25, Budget(), 120.0), Ask)
 
 
 def test_a_question_costs_more_where_the_budget_serves_more_jobs() -> None:
@@ -130,7 +130,7 @@ def test_a_belief_that_is_quite_wrong_doesnt_starve_a_job() -> None:
     """Records of an hour don't keep a job from being asked about within minutes."""
     belief = Belief(Pace(took_seconds=[3600.0] * 12), 0.0)
     now = 0.0
-    while isinstance(decision := decide({"job": belief}, 0, KeyBudget(), now), Wait):
+    while isinstance(decision := decide({"job": belief}, 0, Budget(), now), Wait):
         now = decision.until
     assert now == pytest.approx(300, abs=1)
 

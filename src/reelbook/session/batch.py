@@ -1,0 +1,265 @@
+"""`Batch`: many jobs submitted as one, waited for as they finish, and stopped when the balance ends."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+import functools
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from .. import wire
+from ..errors import (
+    AuthenticationError,
+    InsufficientBalance,
+    PermissionRefused,
+    ReelbookError,
+    SubmissionUncertain,
+    WaitTimeout,
+)
+from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
+from . import display
+from .clip import Clip
+from .engine import SLICE_SECONDS, Engine, ended
+from .job import Job, JobRequest
+
+if TYPE_CHECKING:
+    from .runner import Runner
+    from .session import Session
+
+_UNPAID = frozenset({REFUSED, CANCELLED, NOT_ACCEPTED})
+_ORDER = (wire.COMPLETED, wire.PROCESSING, wire.PENDING, SENDING, wire.FAILED, REFUSED, CANCELLED, UNCERTAIN)
+
+# What the service will say to the rest of a batch too: why it stops, and what to do.
+_STOPPED_BY: dict[type[ReelbookError], tuple[str, str]] = {
+    InsufficientBalance: ("the balance ended", "Add credits"),
+    AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
+    PermissionRefused: ("the service refuses this to the key", "Look at what it says"),
+    SubmissionUncertain: (
+        "the service leaves submissions unanswered",
+        "Find out what became of those with session.reconcile()",
+    ),
+}
+_REFUSALS = (InsufficientBalance, AuthenticationError, PermissionRefused)
+MOST_UNCERTAIN = 3  # a service that answers none of these answers the rest no better, and may bill them all
+
+
+class Batch(Sequence[Job]):
+    """Jobs that were submitted together, in the order of their requests.
+
+    `async for job in batch` gives each job when it has ended: its clip is on the disk, or `job.error` says
+    why there is none. `await batch` gives all clips. `as_completed()` and `results()` do the same in code
+    that can't await. Any number may wait at a time; Stop, Ctrl-C and a timeout end the waiting, never a job.
+
+    When the service refuses one of the jobs for its balance or its key (402, 401, 403), or leaves three
+    submissions unanswered, those that aren't sent are taken back: `stopped` says so, and `unpaid` gives what
+    to submit again.
+    """
+
+    def __init__(self, session: Session, jobs: Sequence[Job], runner: Runner, engine: Engine) -> None:
+        self.session = session
+        self._jobs = tuple(jobs)
+        self._distinct = tuple(dict.fromkeys(jobs))  # with `once`, equal requests are one job
+        self._runner = runner
+        self._engine = engine
+        self._stop_error: ReelbookError | None = None
+        self._ended = 0
+        # The n-th is done when n of the jobs have ended, so that any number can wait for any of them.
+        self._ends: list[concurrent.futures.Future[Job]] = [
+            concurrent.futures.Future() for _ in self._distinct
+        ]
+        engine.submit(self._begin())
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __iter__(self) -> Iterator[Job]:
+        return iter(self._jobs)
+
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Job, ...]: ...
+    def __getitem__(self, index: int | slice) -> Job | tuple[Job, ...]:
+        return self._jobs[index]
+
+    async def __aiter__(self) -> AsyncIterator[Job]:
+        self._want()
+        for end in self._ends:
+            await ended(end)
+            yield end.result()
+
+    def __await__(self) -> Generator[Any, None, list[Clip]]:
+        return self._wait().__await__()
+
+    def as_completed(self, timeout: float | None = None) -> Iterator[Job]:
+        """Gives each job when it has ended, the first one first; one that failed has its `error`.
+
+        `timeout` in seconds, from this call on, raises WaitTimeout, and the jobs go on. Raises WouldDeadlock
+        on the session's own thread.
+        """
+        self.session.refuse_own_thread()
+        return self._until(None if timeout is None else time.monotonic() + timeout, timeout)
+
+    def results(self, timeout: float | None = None) -> list[Clip]:
+        """Waits until all have ended, and gives the clips in the order of the requests.
+
+        Where a clip is missing, raises the error that stopped the batch, or else that of the first such job:
+        but only when all have ended, and those that came home are in their jobs' `clip`. `timeout` in seconds
+        raises WaitTimeout, and the jobs go on. Raises WouldDeadlock on the session's own thread.
+        """
+        for _ in self.as_completed(timeout):
+            pass
+        return self._clips()
+
+    def cancel(self) -> int:
+        """Takes back what isn't sent yet and returns how many those are. What was sent goes on."""
+
+        async def take_back() -> int:
+            return sum(self._runner.cancel(job) for job in self._distinct)
+
+        return self._engine.call(take_back())
+
+    @property
+    def estimated_cost_usd(self) -> float:
+        """What its clips cost by the estimate; nothing for those that were refused or taken back.
+
+        A clip that an earlier run of the cell paid for is counted.
+        """
+        paid = (job for job in self._distinct if job.state not in _UNPAID)
+        return round(sum(job.request.estimated_cost_usd for job in paid if job.request is not None), 6)
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the rest was taken back, how many went through and what to do; None if that didn't happen."""
+        if self._stop_error is None:
+            return None
+        why, remedy = _stopped_by(self._stop_error)
+        states = Counter(job.state for job in self._distinct)
+        unpaid = sum(states[state] for state in _UNPAID)
+        open_ended, uncertain = states[SENDING], states[UNCERTAIN]
+        through = len(self._distinct) - unpaid - open_ended - uncertain
+        said = (
+            f"{why.capitalize()}: {through} of {len(self._distinct)} clips went through; {unpaid} did not, "
+        )
+        said += "and nothing was paid for those."
+        if open_ended:
+            said += f" Still being answered: {open_ended}."
+        if uncertain:
+            said += f" Sent and never answered, so perhaps billed: {uncertain}."
+        return f"{said} {remedy} and submit the rest: session.submit_many(batch.unpaid)."
+
+    @property
+    def unpaid(self) -> tuple[JobRequest, ...]:
+        """The requests that were refused or taken back, in their order: nothing was paid for them."""
+        return tuple(job.request for job in self._distinct if job.request and job.state in _UNPAID)
+
+    def __repr__(self) -> str:
+        states = Counter(job.state for job in self._distinct)
+        words = [state for state in _ORDER if state in states] + sorted(set(states) - set(_ORDER))
+        parts = [f"{states[word]} {word}" for word in words]
+        return f"<Batch of {len(self)}: {', '.join([*parts, f'about ${self.estimated_cost_usd:.2f}'])}>"
+
+    def _ipython_display_(self) -> None:
+        for job in self._distinct:
+            display.show(job)
+
+    async def _begin(self) -> None:
+        # On the session's thread, where jobs end: so their ends come one after the other.
+        for job in self._distinct:
+            job._outcome.add_done_callback(functools.partial(self._one_ended, job))
+
+    def _one_ended(self, job: Job, _: object) -> None:
+        place = self._ended
+        self._ended += 1
+        try:
+            if self._stop_error is None and (error := self._stopping(job)) is not None:
+                self._stop(error)
+        finally:
+            # Last, so that who is told of a refusal finds the rest taken back.
+            self._ends[place].set_result(job)
+
+    def _stopping(self, job: Job) -> ReelbookError | None:
+        """The error of this job that stops the whole batch, or None."""
+        if job.state == REFUSED and isinstance(job.error, _REFUSALS):
+            return job.error
+        unanswered = sum(each.state == UNCERTAIN for each in self._distinct)
+        return job.error if job.state == UNCERTAIN and unanswered >= MOST_UNCERTAIN else None
+
+    def _stop(self, error: ReelbookError) -> None:
+        self._stop_error = error
+        why, remedy = _stopped_by(error)
+        reason = f"Taken back before it was sent: {why}. Nothing was paid. {remedy} and submit it again."
+        for job in self._distinct:
+            self._runner.cancel(job, reason, later=True)
+
+    def _until(self, deadline: float | None, timeout: float | None) -> Iterator[Job]:
+        self._want()
+        for end in self._ends:
+            while not end.done():
+                left = SLICE_SECONDS if deadline is None else deadline - time.monotonic()
+                if left <= 0:
+                    waiting = sum(not one.done() for one in self._ends)
+                    raise WaitTimeout(
+                        f"{waiting} of {len(self._ends)} jobs haven't ended after {timeout:g} s. "
+                        "They go on, are watched and are billed."
+                    )
+                concurrent.futures.wait({end}, min(left, SLICE_SECONDS))
+            yield end.result()
+
+    async def _wait(self) -> list[Clip]:
+        async for _ in self:
+            pass
+        return self._clips()
+
+    def _want(self) -> None:
+        # Whoever waits wants the clips, so a watch that was stopped is taken up again.
+        for job in self._distinct:
+            job._wanted()
+
+    def _clips(self) -> list[Clip]:
+        """The clips, once all have ended."""
+        missing = [job for job in self._distinct if job.clip is None]
+        if not missing:
+            return [job.clip for job in self._jobs if job.clip is not None]
+        error = self._stop_error or missing[0].error or ReelbookError("Its watch was taken up again.")
+        here = len(self._distinct) - len(missing)
+        said = (
+            self.stopped or f"{here} of {len(self._distinct)} clips are there: see each job's clip and error."
+        )
+        # A copy: raising the same error again would add to its traceback each time.
+        error = copy.copy(error)
+        error.args = (f"{error} {said}", *error.args[1:])
+        raise error
+
+
+class Clips(Iterator[Clip]):
+    """The clips of a batch in the order of its requests, each as soon as it and those before it are there.
+
+    For `for` and `async for`. A job without a clip raises its error at its place; the next step goes on with
+    the one after it. `batch` is the whole.
+    """
+
+    def __init__(self, batch: Batch, timeout: float | None = None) -> None:
+        self.batch = batch
+        self._left = iter(batch)
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+
+    def __next__(self) -> Clip:
+        job = next(self._left)
+        return job.result(None if self._deadline is None else max(0.0, self._deadline - time.monotonic()))
+
+    def __aiter__(self) -> Clips:
+        return self
+
+    async def __anext__(self) -> Clip:
+        job = next(self._left, None)
+        if job is None:
+            raise StopAsyncIteration
+        return await job
+
+
+def _stopped_by(error: ReelbookError) -> tuple[str, str]:
+    return next(said for kind, said in _STOPPED_BY.items() if isinstance(error, kind))

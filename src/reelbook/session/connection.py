@@ -1,0 +1,39 @@
+"""A session's client, and the way to its service: the sandbox is started again where it ended by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ..client import AsyncClient, SharedRequests
+from ..secret import Secret
+
+if TYPE_CHECKING:
+    from ..sandbox.handle import Sandbox
+
+
+class Connection:
+    """One client of one service. `sandbox` is the home's own one, None for any service by its address."""
+
+    def __init__(
+        self, key: Secret, base_url: str, home: Path, sandbox: Sandbox | None, shared: SharedRequests
+    ) -> None:
+        self.client = AsyncClient(key, base_url, shared=shared)
+        self.sandbox = sandbox
+        self._home = home
+
+    async def reach(self) -> None:
+        """Starts the sandbox again if it ended by itself meanwhile; a live service is left alone."""
+        if self.sandbox is None:
+            return
+        parts = urlsplit(self.client.base_url)
+        try:
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+            writer.close()
+        except OSError:
+            from ..sandbox import server
+
+            self.sandbox = await asyncio.to_thread(server.ensure, self._home)
+            self.client.moved_to(self.sandbox.url)

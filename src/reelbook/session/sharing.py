@@ -1,0 +1,31 @@
+"""One key's requests in the ledger, where all kernels of the machine see them, on the session's clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from ..ledger import Account, Ledger
+
+
+class LedgerRequests:
+    """The `client.SharedRequests` of one account."""
+
+    def __init__(self, ledger: Ledger, account: Account) -> None:
+        self._requests = ledger.requests
+        self._account = account
+
+    def enter(self, now: float, fits: Callable[[Sequence[float]], bool]) -> int | None:
+        """Notes a request if it fits beside the other kernels'."""
+        wall = time.time()
+        return self._requests.enter(
+            self._account, wall, lambda moments: fits([now + moment - wall for moment in moments])
+        )
+
+    def answered(self, place: int, now: float) -> None:
+        """The request was answered, or lost, just now."""
+        self._requests.answered(place, time.time())
+
+    def give_back(self, place: int) -> None:
+        """The request was never sent."""
+        self._requests.give_back(place)

@@ -1,0 +1,142 @@
+"""`retry_uncertain`: submissions repeated at their owner's risk, and what the ledger says of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from support.raw_server import Exchange, Handler, RawServer, raw_server
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.client import retries
+from reelbook.ledger import Entry, Ledger
+from reelbook.session.cells import Execution
+
+FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7, "retry_uncertain": True}
+PENDING = {"request_id": "req_1", "status": "pending"}
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+
+
+def lose(exchange: Exchange) -> None:
+    """The connection is closed without an answer."""
+
+
+def accept(exchange: Exchange) -> None:
+    exchange.answer(200, json.dumps(PENDING).encode())
+
+
+@contextmanager
+def serving(*submissions: Handler) -> Iterator[RawServer]:
+    """A service whose submissions are handled one by one; every job stays pending."""
+    left = iter(submissions)
+
+    def handle(exchange: Exchange) -> None:
+        if "about" in exchange.first_line:
+            exchange.answer(404)
+        elif exchange.first_line.startswith("POST"):
+            next(left)(exchange)
+        else:
+            accept(exchange)
+
+    with raw_server(handle) as service:
+        yield service
+
+
+def live(service: RawServer, **more: object) -> rb.Session:
+    return rb.connect("live", api_key="sk-planted-repeat", base_url=service.url, **more)  # type: ignore[arg-type]  # passed through
+
+
+def posts(service: RawServer) -> int:
+    return sum(exchange.first_line.startswith("POST") for exchange in service.seen)
+
+
+def entries(session: rb.Session) -> list[Entry]:
+    """What is written down, oldest first."""
+    with Ledger.open(session.home) as ledger:
+        return ledger.find(newest_first=False)
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+def test_each_attempt_that_may_have_been_bought_is_kept_and_counted(home: object) -> None:
+    """Two lost answers and a job: three entries, and the money of all three."""
+    with serving(lose, lose, accept) as service, live(service) as session:
+        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]  # the same in all tests
+        wait_for(lambda: job.request_id)
+        spend = session.spend()
+        assert (spend.reserved_usd, spend.uncertain_usd) == (0.05, 0.1)
+        assert job.view().unanswered == 2
+        kept = entries(session)
+        assert [(e.state, e.request_id) for e in kept] == [
+            ("uncertain", None),
+            ("uncertain", None),
+            ("pending", "req_1"),
+        ]
+        assert job.entry_id == kept[-1].id
+        assert "sent again, as asked" in str(kept[0].error)
+        assert [found.state for found in session.jobs()] == ["pending", "uncertain", "uncertain"]
+    assert posts(service) == 3
+
+
+def test_it_is_off_unless_asked_for(home: object) -> None:
+    """Without it a lost answer is sent once."""
+    with serving(lose, accept) as service, live(service) as session:
+        with pytest.raises(errors.SubmissionUncertain):
+            session.text_to_video("a fox", duration_seconds=1).result(10)
+    assert posts(service) == 1
+
+
+def test_a_spending_limit_ends_the_repetitions(home: object) -> None:
+    """What may have been bought already counts, and the job says why it wasn't sent again."""
+    with serving(lose, accept) as service, live(service, max_spend=0.07) as session:
+        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        with pytest.raises(errors.SubmissionUncertain, match=r"not sent again: .*limit of \$0\.07"):
+            job.result(10)
+        assert (job.state, session.spend().committed_usd) == ("uncertain", 0.05)
+        assert [e.state for e in entries(session)] == ["uncertain"]
+    assert posts(service) == 1
+
+
+def test_a_refused_repetition_leaves_the_job_uncertain(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The 402 bought nothing, the attempt before it may have: a cell run again doesn't buy another."""
+
+    def run_cell(run: int) -> None:
+        execution = Execution("cell", f"cell-{run}")
+        monkeypatch.setattr("reelbook.session.books.current_execution", lambda: execution)
+
+    with serving(lose, lambda e: e.answer(402, b"{}")) as service, live(service) as session:
+        run_cell(1)
+        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        with pytest.raises(errors.SubmissionUncertain, match="may bill") as uncertain:
+            job.result(10)
+        assert isinstance(uncertain.value.refusal, errors.InsufficientBalance)
+        assert [e.state for e in entries(session)] == ["uncertain", "refused"]
+        assert (job.state, session.spend().committed_usd) == ("uncertain", 0.05)
+        run_cell(2)
+        assert session.text_to_video("a fox", **FOX) is job  # type: ignore[arg-type]
+    assert posts(service) == 2
+
+
+def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back(home: object) -> None:
+    """While the repetition waits for the rate limit, the first attempt is out of anybody's hands."""
+    with serving(lose, lambda e: e.answer(429, b"{}", {"retry-after": "60"})) as service:
+        with live(service) as session:
+            job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+            wait_for(lambda: posts(service) == 2)
+            wait_for(lambda: [e.state for e in entries(session)] == ["uncertain", "intended"])
+            assert not job.cancel()
+            assert job.state == "sending"
+        assert [e.state for e in entries(session)] == ["uncertain", "cancelled"]
