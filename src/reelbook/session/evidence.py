@@ -142,7 +142,10 @@ def learnt(courses: Sequence[Course], past: Sequence[Reading], rules: Rules, *, 
     habits = tuple(
         habit
         for habit in rules.habits
-        if all(_allows(reading, total, alone) for reading, total in zip(past, sums.under(habit), strict=True))
+        if all(
+            _allows(reading, total, habit, alone=alone)
+            for reading, total in zip(past, sums.under(habit), strict=True)
+        )
     )
     return replace(rules, habits=habits)
 
@@ -170,7 +173,7 @@ def judge(
         alike = Counter(fates)
         if math.prod(_choices(n, len(fate)) for fate, n in alike.items()) > MAX_COMBINATIONS:
             return [CANT_TELL] * len(suspects)
-        for taken in _fitting(alike, known, readings, alone=alone):
+        for taken in _fitting(alike, known, readings, habit, alone=alone):
             for place, fate in enumerate(fates):
                 ranges[place].note(taken[fate], alike[fate])
     return [each.finding() for each in ranges]
@@ -220,6 +223,7 @@ def _fitting(
     alike: Mapping[_Fates, int],
     known: Sequence[Span],
     readings: Sequence[Reading],
+    habit: Habit,
     *,
     alone: bool,
 ) -> Iterator[dict[_Fates, int]]:
@@ -235,14 +239,24 @@ def _fitting(
                         total + Span(times * span.low, times * span.high)
                         for total, span in zip(totals, fate, strict=True)
                     ]
-        if all(_allows(reading, total, alone) for reading, total in zip(readings, totals, strict=True)):
+        if all(
+            _allows(reading, total, habit, alone=alone)
+            for reading, total in zip(readings, totals, strict=True)
+        ):
             yield {kind: alike[kind] - split[0] for kind, split in zip(kinds, combination, strict=True)}
 
 
-def _allows(reading: Reading, total: Span, alone: bool) -> bool:
+def _allows(reading: Reading, total: Span, habit: Habit, *, alone: bool) -> bool:
     slack = 0.5 if reading.figure == "requests" else ROUNDING_USD
-    # Others can only add to what was spent and counted.
-    return total.low <= reading.moved + slack and (not alone or reading.moved - slack <= total.high)
+    if alone:
+        return total.low - slack <= reading.moved <= total.high + slack
+    # Others only add to what was spent and counted, unless a failed job of theirs was paid back.
+    return _pays_back(reading.figure, habit) or total.low <= reading.moved + slack
+
+
+def _pays_back(figure: Figure, habit: Habit) -> bool:
+    at = {"balance": habit.balance_at, "spent": habit.spent_at}.get(figure)
+    return at == "acceptance" and not habit.charges_failed
 
 
 class _Sums:

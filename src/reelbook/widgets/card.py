@@ -82,7 +82,7 @@ class JobCard(ServesClip):
         if view.state in words.FINAL and not face["bar"]:
             self._keep_still(job)
 
-    def clip_path(self) -> Path | None:
+    def clip_path(self, key: str = "") -> Path | None:
         clip = self.job.clip if self.job is not None else None
         return clip.path if clip is not None else None
 

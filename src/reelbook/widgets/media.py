@@ -1,4 +1,4 @@
-"""A panel's side of a clip in the page: its pieces on request, and a poster small enough to be saved."""
+"""A panel's side of clips in the page: their pieces and posters on request. The page never names a path."""
 
 from __future__ import annotations
 
@@ -8,31 +8,48 @@ from typing import Any
 import traitlets
 
 from .base import Panel
+from .still import small_poster
 
 PIECE_BYTES = 960 * 1024  # with its header a message stays under 1 MiB
 
 
-class ServesClip(Panel):
-    """Answers the page's `chunk` messages from the clip on the disk. The page never names a path."""
+class ServesClips(Panel):
+    """Answers the page's `chunk` and `posters` messages; it names the clips by keys of the panel's own."""
 
-    poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)
-
-    def clip_path(self) -> Path | None:
-        """Where the clip lies, None while there is none."""
+    def clip_path(self, key: str) -> Path | None:
+        """Where that clip lies, None while there is none."""
         raise NotImplementedError
 
+    def clip_poster(self, key: str) -> bytes:
+        """A small JPEG of it, empty where there is none."""
+        from reelbook.media.clips import poster
+
+        path = self.clip_path(key)
+        return small_poster(poster(path)) if path is not None and path.exists() else b""
+
     def _on_chunk(self, content: dict[str, Any], _: object) -> None:
-        path = self.clip_path()
-        answer = {"name": "chunk", "id": content.get("id"), "index": content.get("index")}
+        key, index = str(content.get("key", "")), content.get("index")
+        answer = {"name": "chunk", "id": content.get("id"), "index": index}
+        path = self.clip_path(key)
         try:
             if path is None:
                 raise FileNotFoundError
             total = max(1, -(-path.stat().st_size // PIECE_BYTES))
-            index = min(max(0, int(content["index"])), total - 1)
+            place = min(max(0, int(index or 0)), total - 1)
             with path.open("rb") as file:
-                file.seek(index * PIECE_BYTES)
+                file.seek(place * PIECE_BYTES)
                 piece = file.read(PIECE_BYTES)
         except OSError:
             self.send({**answer, "problem": "The clip's file is no longer where it was."})
             return
         self.send({**answer, "total": total}, [piece])
+
+    def _on_posters(self, content: dict[str, Any], _: object) -> None:
+        keys = [str(key) for key in content.get("keys", [])][:50]
+        self.send({"name": "posters", "keys": keys}, [self.clip_poster(key) for key in keys])
+
+
+class ServesClip(ServesClips):
+    """Serves one clip, whatever the page calls it, and a poster that is saved with the notebook."""
+
+    poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)

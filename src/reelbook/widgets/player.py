@@ -57,7 +57,7 @@ class Player(ServesClip):
         if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):
             self.tells_time = True
 
-    def clip_path(self) -> Path:
+    def clip_path(self, key: str = "") -> Path:
         return self.clip.path
 
     def still(self) -> tuple[str, str]:

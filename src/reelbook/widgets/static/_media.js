@@ -6,13 +6,14 @@ const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it
 /**
  * Fetches the clip from the kernel, piece by piece, each asked for after the one before it.
  * @param {(done: number) => void} onPiece 0 to 1
+ * @param {string} [key] which of the panel's clips
  * @returns {Promise<Blob>}
  */
-export function fetchClip(frame, model, onPiece) {
+export function fetchClip(frame, model, onPiece, key = "") {
   const id = Math.random().toString(36).slice(2);
   const pieces = [];
   return new Promise((resolve, reject) => {
-    const ask = () => { if (!tell(model, { name: "chunk", id, index: pieces.length })) reject(new Error(ON_DISK)); };
+    const ask = () => { if (!tell(model, { name: "chunk", key, id, index: pieces.length })) reject(new Error(ON_DISK)); };
     // Another view of the same model asks under another id.
     frame.listen("msg:custom", (content, buffers) => {
       if (content.name !== "chunk" || content.id !== id || content.index !== pieces.length) return;

@@ -1,22 +1,16 @@
-"""What the panels say: pure functions from what is known to words and figures. Drawing is the page's part.
-
-A line is a list of texts and `[seconds, rate]` pairs: the page counts each pair on by `rate` a second until
-the next line comes, so that nothing has to be sent for a second that merely passed.
-"""
+"""What a card says of a job or a clip, and everything it draws but the bar's share and the counting lines."""
 
 from __future__ import annotations
 
-import re
 import zlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from reelbook import wire
 
-if TYPE_CHECKING:
-    from reelbook.session import Clip, Facts, JobRequest, JobView
+from .basics import Line, counting, dollars, file_name, seconds
 
-Line = list[str | list[float]]
+if TYPE_CHECKING:
+    from reelbook.session import Clip, JobRequest, JobView
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NOT_WATCHING = "Not watching. The job goes on and is billed."
@@ -56,30 +50,6 @@ class Face(TypedDict):
     clip: int  # 0: none; another number: another clip
     file: str
     codec: str
-
-
-def dollars(usd: float) -> str:
-    """An amount in USD: "$0.25"."""
-    return f"-${-usd:,.2f}" if usd < -0.004 else f"${abs(usd):,.2f}"
-
-
-def seconds(value: float) -> str:
-    """A span of time: "14 s", "2 min 5 s"."""
-    whole = max(0, int(value + 0.5))
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
-
-
-def plain(line: Line) -> str:
-    """The line as it reads at this moment."""
-    return "".join(part if isinstance(part, str) else seconds(part[0]) for part in line)
-
-
-def file_name(request: JobRequest | None, request_id: str) -> str:
-    """What a saved clip is called: the prompt's first words and the seed."""
-    words = re.findall(r"\w+", request.prompt.lower()) if request else []
-    stem = "-".join(words[:8])[:60].strip("-") or f"clip-{request_id[:12]}"
-    fixed = request is not None and request.seed is not None and request.seed != wire.RANDOM_SEED
-    return f"{stem}-{request.seed}.mp4" if request and fixed else f"{stem}.mp4"
 
 
 def empty_face() -> Face:
@@ -166,66 +136,21 @@ def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = 
     if view.waiting_seconds is not None and (view.watched or view.state == "sending"):
         budget = f"The key's {requests_limit} requests are" if requests_limit else "The key's requests are"
         verb = "Sending" if view.state == "sending" else "Asking again"
-        waits = [f"{budget} used up. {verb} in ", _counting(view.waiting_seconds, -1), "."]
+        waits = [f"{budget} used up. {verb} in ", counting(view.waiting_seconds, -1), "."]
     if view.state == "sending":
         return [waits or ["Being sent."]]
-    so_far: Line = [_counting(view.elapsed_seconds, 1), " so far"]
+    so_far: Line = [counting(view.elapsed_seconds, 1), " so far"]
     lines = [_figure(view), so_far]
     if not view.watched:
         return lines[1:]
     if waits:
         return [*lines, waits]
     if view.asked_seconds_ago is not None:
-        asked: Line = ["asked ", _counting(view.asked_seconds_ago, 1), " ago"]
+        asked: Line = ["asked ", counting(view.asked_seconds_ago, 1), " ago"]
         if view.next_ask_in_seconds:
-            asked += [", next in ", _counting(view.next_ask_in_seconds, -1)]
+            asked += [", next in ", counting(view.next_ask_in_seconds, -1)]
         lines.append(asked)
     return lines
-
-
-def facts_words(service: str, facts: Facts) -> dict[str, Any]:
-    """The line on top of the Studio."""
-    left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
-    return {
-        "service": service,
-        "balance": "" if facts.balance_usd is None else dollars(facts.balance_usd),
-        "left": left,
-        "limit": limit,
-        "text": f"{left} request{'' if left == 1 else 's'} left",
-    }
-
-
-def form_words(balance_usd: float | None) -> dict[str, Any]:
-    """What the form says: for each length from 1 s its cost, what the balance becomes, and why it is off.
-
-    All lengths at once, so that the page answers a moved slider without asking.
-    """
-    lengths = []
-    for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
-        cost = wire.cost_usd(length)
-        line, off = f"{length} s × {dollars(wire.PRICE_USD_PER_SECOND)}", ""
-        if balance_usd is not None and cost > balance_usd + 1e-9:
-            off = f"The balance is {dollars(balance_usd)}; this clip needs about {dollars(cost)}."
-        elif balance_usd is not None:
-            line += f" · leaves {dollars(balance_usd - cost)}"
-        lengths.append({"line": line, "button": f"Generate · {dollars(cost)}", "off": off})
-    return {
-        "lengths": lengths,
-        "no_prompt": "Write a prompt first.",
-        "no_image": "Choose an image first.",
-        "bad_seed": "The seed must be a whole number.",
-        "busy": "The kernel is busy or gone. If it is busy, the clip is sent once, when it is free.",
-    }
-
-
-def image_words(width: int, height: int, kind: str, size_bytes: int, notes: Sequence[str]) -> str:
-    """What a chosen image is, and what was changed in it."""
-    size = f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e6 else f"{max(1, round(size_bytes / 1e3))} kB"
-    return " · ".join([f"{width} × {height}", kind, size, *notes])
-
-
-def _counting(value: float, rate: float) -> list[float]:
-    return [round(value, 1), rate]
 
 
 def _figure(view: JobView) -> Line:
@@ -236,7 +161,7 @@ def _figure(view: JobView) -> Line:
     else:
         line = [f"{int(view.progress * 100)} %"]
     if view.remaining_seconds is not None and view.watched:
-        line += [" · about ", _counting(view.remaining_seconds, -1), " left"]
+        line += [" · about ", counting(view.remaining_seconds, -1), " left"]
     return line
 
 

@@ -1,0 +1,81 @@
+// Posters of many clips: asked for when their place is near the screen, a few at a time, and given back in time.
+import { tell } from "./_dom.js";
+
+const AT_A_TIME = 20;
+const KEPT = 300;
+
+/**
+ * Fills pictures from the kernel. `show(img, key)` names the clip whose poster `img` is to have, `forget(img)` ends it.
+ * A poster that isn't there leaves the picture hidden.
+ */
+export function posters(frame, model) {
+  const urls = new Map(); // the oldest first
+  const wanted = new Map(); // picture: key
+  const near = new Set();
+  const asked = new Set();
+  let timer = 0;
+  const draw = (img) => {
+    const url = urls.get(wanted.get(img));
+    if (url && img.src !== url) img.src = url;
+    img.hidden = !url;
+  };
+  const observer = new IntersectionObserver((entries) => {
+    // A picture that is hidden meets nothing: what holds it is looked at.
+    for (const { target, isIntersecting } of entries) for (const img of target.querySelectorAll("img")) isIntersecting && wanted.has(img) ? near.add(img) : near.delete(img);
+    ask();
+  }, { rootMargin: "300px" });
+  const ask = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const keys = [...near].map((img) => wanted.get(img)).filter((key) => key && !urls.has(key) && !asked.has(key)).slice(0, AT_A_TIME);
+      if (!keys.length || asked.size) return;
+      keys.forEach((key) => asked.add(key));
+      tell(model, { name: "posters", keys });
+    }, 60);
+  };
+  frame.listen("msg:custom", (content, buffers) => {
+    if (content.name !== "posters") return;
+    content.keys.forEach((key, place) => {
+      asked.delete(key);
+      const bytes = buffers[place];
+      if (urls.get(key)) URL.revokeObjectURL(urls.get(key));
+      urls.delete(key);
+      urls.set(key, bytes && bytes.byteLength ? URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })) : "");
+    });
+    asked.clear();
+    const shown = new Set(wanted.values());
+    for (const [key, url] of urls) {
+      if (urls.size <= KEPT) break;
+      if (shown.has(key)) continue;
+      URL.revokeObjectURL(url);
+      urls.delete(key);
+    }
+    for (const img of wanted.keys()) draw(img);
+    ask();
+  });
+  frame.onClose(() => {
+    observer.disconnect();
+    clearTimeout(timer);
+    for (const url of urls.values()) URL.revokeObjectURL(url);
+  });
+  return {
+    show(img, key) {
+      if (wanted.get(img) === key) return;
+      wanted.set(img, key);
+      observer.observe(img.parentElement);
+      draw(img);
+      ask();
+    },
+    forget(img) {
+      wanted.delete(img);
+      near.delete(img);
+      if (img.parentElement) observer.unobserve(img.parentElement);
+    },
+    /** The clip of `key` has another poster now. */
+    renew(key) {
+      if (urls.get(key)) URL.revokeObjectURL(urls.get(key));
+      urls.delete(key);
+      ask();
+    },
+  };
+}

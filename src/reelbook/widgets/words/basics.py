@@ -1,0 +1,46 @@
+"""What all words are made of: lines that count on, amounts, spans of time and names of files.
+
+A line is a list of texts and `[seconds, rate]` pairs: the page counts each pair on by `rate` a second until
+the next line comes, so that nothing has to be sent for a second that merely passed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reelbook import wire
+
+if TYPE_CHECKING:
+    from reelbook.session import JobRequest
+
+Line = list[str | list[float]]
+
+
+def dollars(usd: float) -> str:
+    """An amount in USD: "$0.25"."""
+    return f"-${-usd:,.2f}" if usd < -0.004 else f"${abs(usd):,.2f}"
+
+
+def seconds(value: float) -> str:
+    """A span of time: "14 s", "2 min 5 s"."""
+    whole = max(0, int(value + 0.5))
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+
+
+def plain(line: Line) -> str:
+    """The line as it reads at this moment."""
+    return "".join(part if isinstance(part, str) else seconds(part[0]) for part in line)
+
+
+def file_name(request: JobRequest | None, request_id: str) -> str:
+    """What a saved clip is called: the prompt's first words and the seed."""
+    words = re.findall(r"\w+", request.prompt.lower()) if request else []
+    stem = "-".join(words[:8])[:60].strip("-") or f"clip-{request_id[:12]}"
+    fixed = request is not None and request.seed is not None and request.seed != wire.RANDOM_SEED
+    return f"{stem}-{request.seed}.mp4" if request and fixed else f"{stem}.mp4"
+
+
+def counting(value: float, rate: float) -> list[float]:
+    """A number of seconds in a line, and how many of them a second adds."""
+    return [round(value, 1), rate]
