@@ -24,7 +24,14 @@ def _hint(value: Any) -> float | None:
     return number if abs(number) < 1e15 else None
 
 
+def _count(value: Any) -> int | None:
+    """A whole number, or absent."""
+    number = _hint(value)
+    return None if number is None else round(number)
+
+
 Hint = Annotated[float | None, BeforeValidator(_hint)]
+Count = Annotated[int | None, BeforeValidator(_count)]
 Text = Annotated[str | None, BeforeValidator(lambda value: value if value is None else str(value))]
 Amount = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -122,8 +129,8 @@ class Balance(_Answered):
 class Usage(_Answered):
     """What was used in the last `period_days` days (GET /api/v1/billing/usage). Lengths in seconds."""
 
-    period_days: Hint = None
-    total_requests: Hint = None
+    period_days: Count = None
+    total_requests: Count = None
     total_seconds: Hint = None
     total_cost_usd: Amount
     current_balance_usd: Hint = None

@@ -141,7 +141,7 @@ def commits(home: Path) -> None:
     print(f"\n{3 * count / (time.perf_counter() - began):,.0f} flushed commits/s (intend, sending, accepted)")
     began = time.perf_counter()
     for _ in range(1000):
-        ledger.requests.enter(account, time.time(), lambda _: True)
+        ledger.requests.enter(account, time.time(), lambda *_: True)
     print(f"{1000 / (time.perf_counter() - began):,.0f} noted requests/s (not flushed)")
     ledger.close()
 

@@ -80,6 +80,7 @@ class OneMachine:
 
     def __init__(self) -> None:
         self.at: dict[int, tuple[int, float]] = {}
+        self.told: list[int | None] = [None]
 
     def of(self, gate: int) -> SharedRequests:
         return _Shared(self, gate)
@@ -87,16 +88,18 @@ class OneMachine:
 
 class _Shared:
     def __init__(self, machine: OneMachine, gate: int) -> None:
-        self._at, self._gate = machine.at, gate
+        self._at, self._told, self._gate = machine.at, machine.told, gate
 
-    def enter(self, now: float, fits: Callable[[Sequence[float]], bool]) -> int | None:
-        if not fits([at for gate, at in self._at.values() if gate != self._gate and at > now - 60]):
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
+        others = [at for gate, at in self._at.values() if gate != self._gate and at > now - 60]
+        if not fits(others, self._told[0]):
             return None
         self._at[len(self._at)] = self._gate, now
         return len(self._at) - 1
 
-    def answered(self, place: int, now: float) -> None:
+    def answered(self, place: int, now: float, limit: int | None) -> None:
         self._at[place] = self._gate, now
+        self._told[0] = limit
 
     def give_back(self, place: int) -> None:
         del self._at[place]
@@ -130,6 +133,22 @@ def test_two_programs_that_share_a_key_keep_to_its_limit() -> None:
     home = virtual_time.run(scene())
     assert [len(batch) for batch in home] == [6, 6]
     assert service.refused == 0
+
+
+def test_a_limit_that_one_program_was_told_holds_for_the_other() -> None:
+    """A second program doesn't wait for places of a key whose limit is larger than the usual one."""
+    service = SimulatedService(World(100, [60.0] * 30))
+
+    async def scene() -> float:
+        machine = OneMachine()
+        first, second = (Client(service, machine.of(number)) for number in range(2))
+        for _ in range(12):
+            await first.submit()
+        before = now()
+        await second.submit()
+        return now() - before
+
+    assert virtual_time.run(scene()) < 1
 
 
 def test_a_click_finds_room_while_few_jobs_are_watched() -> None:

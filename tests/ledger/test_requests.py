@@ -18,9 +18,11 @@ class Fits:
     def __init__(self, answer: bool = True) -> None:
         self.answer = answer
         self.others: list[float] = []
+        self.told: int | None = None
 
-    def __call__(self, others: Sequence[float]) -> bool:
+    def __call__(self, others: Sequence[float], told: int | None) -> bool:
         self.others = [moment - NOW for moment in others]
+        self.told = told
         return self.answer
 
 
@@ -60,6 +62,18 @@ def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger, account
     ledger.requests.answered(number, NOW + 5)
     other.requests.enter(account, NOW + 30, fits)
     assert fits.others == [5]
+
+
+def test_the_limit_that_one_was_told_is_known_to_the_others(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """The newest answer that said one counts."""
+    for second, limit in ((0, 10), (1, 100), (2, None)):
+        number = ledger.requests.enter(account, NOW + second, Fits())
+        assert number is not None
+        ledger.requests.answered(number, NOW + second, limit)
+    other.requests.enter(account, NOW + 4, fits := Fits())
+    assert fits.told == 100
 
 
 def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_taken(
@@ -118,7 +132,8 @@ say("ready")
 wait()
 own = 0
 for n in range(50):
-    own += ledger.requests.enter(account, {NOW} + n / 100, lambda others: own + len(others) < 10) is not None
+    fits = lambda others, told: own + len(others) < 10
+    own += ledger.requests.enter(account, {NOW} + n / 100, fits) is not None
 say(own)
 wait()
 """

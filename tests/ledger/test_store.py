@@ -97,7 +97,7 @@ def test_money_is_flushed_and_requests_are_not(ledger: Ledger, account: Account)
 
     ledger._store.write(look)
     ledger._store.write(look, flush=False)
-    assert ledger.requests.enter(account, 1.0, lambda _: True)
+    assert ledger.requests.enter(account, 1.0, lambda *_: True)
     ledger._store.write(look)
     assert levels == [2, 1, 2]
 

@@ -218,7 +218,7 @@ def live_service(bodies: dict[str, bytes], *, accepts: bool) -> Any:
 
 @pytest.mark.parametrize("accepts", [True, False])
 def test_a_live_service_without_usage_is_judged_by_its_money(home: object, accepts: bool) -> None:
-    """Money alone: what moved can be somebody's, and what didn't move is sure after a day."""
+    """Money alone may be somebody's, or paid back to somebody: it tells on the person's word, after a day."""
     bodies = {"/api/v1/billing/balance": b'{"balance_usd": 25.0, "total_spent_usd": 0.0}'}
     with live_service(bodies, accepts=accepts) as service:
         with rb.connect("live", api_key="sk-planted-reconcile", base_url=service.url) as session:
@@ -231,7 +231,7 @@ def test_a_live_service_without_usage_is_judged_by_its_money(home: object, accep
             assert early.answer == "can't tell"
             later(session, 24 * 3600)
             late = verdict(session)
-            assert late.answer == ("can't tell" if accepts else "not accepted")
+            assert (early.if_alone, late.answer) == ("accepted" if accepts else "can't tell", "can't tell")
             assert late.if_alone == ("accepted" if accepts else "not accepted")
             assert "sk-planted" not in f"{late!r} {late} {session.reconcile()}"
 

@@ -146,8 +146,10 @@ def test_an_uncertain_job_says_what_may_be_and_that_nothing_was_sent_twice() -> 
 
 
 def test_a_job_taken_back_says_that_nothing_was_sent() -> None:
-    """Cancelled before sending costs nothing and says so."""
-    assert lines(view(state="cancelled")) == ["Nothing was sent."]
+    """Cancelled before sending costs nothing, and says so once."""
+    said = "Taken back before it was sent. Nothing was paid."
+    assert face(view(state="cancelled", error=said))["note"] == said
+    assert lines(view(state="cancelled", error=said)) == []
     assert face(view(state="cancelled"))["money"] == ""
 
 
@@ -203,7 +205,7 @@ def test_the_line_counts_requests() -> None:
     assert (odd["left"], odd["text"], odd["balance"]) == (0, "0 requests left", "")
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (125.0, "2 min 5 s")])
+@pytest.mark.parametrize(("value", "text"), [(0.4, "0 s"), (59.6, "1 min"), (125.0, "2 min 5 s")])
 def test_spans_of_time_are_said_in_seconds_and_minutes(value: float, text: str) -> None:
     """Whole seconds, and minutes from sixty on."""
     assert words.seconds(value) == text

@@ -153,8 +153,18 @@ class Budget:
             # A fixed window opens as a whole at its reset: one request will show whether this one does.
             self._probe_at = now + said.reset + ROUNDING_SECONDS + MARGIN_SECONDS
 
-    def elsewhere(self, at: Sequence[float]) -> None:
-        """All that other programs sent with this key lately, by the moments from which it counts."""
+    @property
+    def told_limit(self) -> int | None:
+        """The limit as the service says it in its headers; None where it says none."""
+        return self.limit if self._limit_was_said else None
+
+    def elsewhere(self, at: Sequence[float], limit: int | None = None) -> None:
+        """All that other programs sent with this key lately, by the moments from which it counts.
+
+        `limit` is what the service told them; what it tells here is believed before it.
+        """
+        if limit is not None and not self._limit_was_said and self._guess_holds_until is None:
+            self.limit = limit
         before = len(self._elsewhere)
         self._elsewhere = sorted(moment for moment in at if moment > self._began)
         # What a header told of before is among them now.

@@ -28,14 +28,15 @@ OVERDUE_SECONDS = 60.0  # so long the unimportant waits for room; then one of it
 class SharedRequests(Protocol):
     """One key's requests as the programs of this machine share them. Times are the event loop's."""
 
-    def enter(self, now: float, fits: Callable[[Sequence[float]], bool]) -> int | None:
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request if `fits` says so of the moments from which the others' requests count.
 
-        No other program's request comes between the two. None where it doesn't fit.
+        It is also given the key's limit as the service told the others, None if it didn't. No other
+        program's request comes between the two. None where it doesn't fit.
         """
 
-    def answered(self, place: int, now: float) -> None:
-        """The request was answered, or lost, at `now`."""
+    def answered(self, place: int, now: float, limit: int | None) -> None:
+        """The request was answered, or lost, at `now`; `limit` is the key's as the service says it."""
 
     def give_back(self, place: int) -> None:
         """The request never reached the service."""
@@ -135,7 +136,7 @@ class Gate:
             self.budget.answered(reply.status, reply.headers, now)
         if self._shared is not None and place is not None:
             if arrived:
-                self._shared.answered(place, now)
+                self._shared.answered(place, now, self.budget.told_limit)
             else:
                 self._shared.give_back(place)
         self._look()
@@ -172,8 +173,8 @@ class Gate:
                 del self._askers[job]
             waiter.future.set_result(place)
 
-    def _fits(self, now: float, keep: int, elsewhere: Sequence[float]) -> bool:
-        self.budget.elsewhere(elsewhere)
+    def _fits(self, now: float, keep: int, elsewhere: Sequence[float], limit: int | None) -> bool:
+        self.budget.elsewhere(elsewhere, limit)
         return self.budget.opens_at(now, keep) <= now
 
     def _next(self, now: float) -> tuple[_Waiter, int, str | None] | float:

@@ -124,7 +124,8 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             account INTEGER NOT NULL,
             kernel TEXT NOT NULL,
             at REAL NOT NULL,
-            answered INTEGER NOT NULL DEFAULT 0
+            answered INTEGER NOT NULL DEFAULT 0,
+            told_limit INTEGER
         ) STRICT
         """,
         "CREATE INDEX requests_by_time ON requests (account, at)",

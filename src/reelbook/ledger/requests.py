@@ -25,18 +25,21 @@ class SharedRequests:
         self._store = store
         self._kernel = kernel
 
-    def enter(self, account: Account, now: float, fits: Callable[[Sequence[float]], bool]) -> int | None:
+    def enter(
+        self, account: Account, now: float, fits: Callable[[Sequence[float], int | None], bool]
+    ) -> int | None:
         """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
 
         `fits` gets the moments from which those count, oldest first: of their answers, or `now` while they
-        are under way. No other kernel notes one meanwhile, so two can't both take the last place. Follow it
-        with `answered` or `give_back`.
+        are under way; and the limit that the newest was told of, None if none was. No other kernel notes one
+        meanwhile, so two can't both take the last place. Follow it with `answered` or `give_back`.
         """
 
         def work(connection: sqlite3.Connection) -> int | None:
             # A clock that was set back leaves times in the future; those beyond a window mean nothing.
             rows = connection.execute(
-                "SELECT at, answered FROM requests WHERE account = ? AND kernel <> ? AND at > ? AND at <= ?",
+                "SELECT at, answered, told_limit FROM requests "
+                "WHERE account = ? AND kernel <> ? AND at > ? AND at <= ? ORDER BY at",
                 (
                     account.id,
                     self._kernel,
@@ -45,7 +48,8 @@ class SharedRequests:
                 ),
             ).fetchall()
             counts = sorted(row["at"] if row["answered"] else _at_latest(row["at"], now) for row in rows)
-            if not fits([at for at in counts if at > now - wire.RATE_WINDOW_SECONDS]):
+            told = next((row["told_limit"] for row in reversed(rows) if row["told_limit"] is not None), None)
+            if not fits([at for at in counts if at > now - wire.RATE_WINDOW_SECONDS], told):
                 return None
             connection.execute(
                 "DELETE FROM requests WHERE account = ? AND (at < ? OR at > ?)",
@@ -58,11 +62,15 @@ class SharedRequests:
 
         return self._store.write(work, flush=False)
 
-    def answered(self, number: int, at: float) -> None:
-        """It was answered, or lost, at `at`: the service counted it no later, so it counts from then."""
+    def answered(self, number: int, at: float, limit: int | None = None) -> None:
+        """It was answered, or lost, at `at`: the service counted it no later, so it counts from then.
+
+        `limit` is how many requests a minute the service said that the key has.
+        """
         self._store.write(
             lambda connection: connection.execute(
-                "UPDATE requests SET at = max(at, ?), answered = 1 WHERE id = ?", (at, number)
+                "UPDATE requests SET at = max(at, ?), answered = 1, told_limit = ? WHERE id = ?",
+                (at, limit, number),
             ),
             flush=False,
         )

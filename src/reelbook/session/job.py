@@ -239,7 +239,8 @@ class Job:
                 f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”, {self.request.duration_seconds} s"
             )
         earlier = ", from an earlier run of this cell" if self.from_earlier_run else ""
-        return f"<Job {self.request_id or '(no id yet)'} {self.state}: {words}{earlier}>"
+        no_id = "(no id)" if self.state in FINAL else "(no id yet)"
+        return f"<Job {self.request_id or no_id} {self.state}: {words}{earlier}>"
 
     # What follows is for the session, on its own thread.
 

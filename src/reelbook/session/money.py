@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
@@ -70,7 +71,7 @@ class Money:
         # A figure beside the work: the work needs the last requests more.
         left = self._client.budget().left
         self.asking = self._spawn(
-            self.refresh(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
+            self._ask_quietly(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
         )
 
     def answer_lost(self) -> None:
@@ -82,17 +83,22 @@ class Money:
             self._looking = self._spawn(self._look_twice())
 
     async def _look_twice(self) -> None:
-        await self.refresh(PAUSE_SECONDS)
-        await self.refresh(FOLLOWED_SECONDS)
+        await self._ask_quietly(PAUSE_SECONDS)
+        await self._ask_quietly(FOLLOWED_SECONDS)
 
-    async def refresh(self, pause_seconds: float = 0.0) -> None:
-        """Asks for the balance behind everything else; a failure is left to the next time.
+    async def refresh(self) -> None:
+        """Asks for the balance behind everything else; a failure is left to the next time."""
+        with contextlib.suppress(ReelbookError):
+            await self._reach()
+        await self._ask_quietly(0.0)
 
-        The usage holds it too (interface, Usage summary), and the count that `reconcile()` needs.
+    async def _ask_quietly(self, pause_seconds: float) -> None:
+        """By itself, so a sandbox that was stopped meanwhile isn't started for it.
+
+        The usage holds the balance too (interface, Usage summary), and the count that `reconcile()` needs.
         """
         await asyncio.sleep(pause_seconds)
         try:
-            await self._reach()
             if not await self._usage_held_balance():
                 await self.balance(background=True)
         except ReelbookError:

@@ -15,16 +15,18 @@ class LedgerRequests:
         self._requests = ledger.requests
         self._account = account
 
-    def enter(self, now: float, fits: Callable[[Sequence[float]], bool]) -> int | None:
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request if it fits beside the other kernels'."""
         wall = time.time()
         return self._requests.enter(
-            self._account, wall, lambda moments: fits([now + moment - wall for moment in moments])
+            self._account,
+            wall,
+            lambda moments, limit: fits([now + moment - wall for moment in moments], limit),
         )
 
-    def answered(self, place: int, now: float) -> None:
-        """The request was answered, or lost, just now."""
-        self._requests.answered(place, time.time())
+    def answered(self, place: int, now: float, limit: int | None) -> None:
+        """The request was answered, or lost, just now; the service said that the key has this limit."""
+        self._requests.answered(place, time.time(), limit)
 
     def give_back(self, place: int) -> None:
         """The request was never sent."""

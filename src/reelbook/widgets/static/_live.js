@@ -4,7 +4,8 @@ import { h, setText, tell } from "./_dom.js";
 /** "14 s", "2 min 5 s": as reelbook.widgets.words.seconds says it. */
 export function spanText(seconds) {
   const whole = Math.max(0, Math.round(seconds));
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (whole < 60) return `${whole} s`;
+  return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
 }
 
 /** @typedef {Array<string | [number, number]>} Line texts, and [seconds, how many of them a second adds] */

@@ -25,7 +25,9 @@ def dollars(usd: float) -> str:
 def seconds(value: float) -> str:
     """A span of time: "14 s", "2 min 5 s"."""
     whole = max(0, int(value + 0.5))
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole % 60 == 0 else f"{whole // 60} min {whole % 60} s"
 
 
 def plain(line: Line) -> str:

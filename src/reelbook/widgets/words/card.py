@@ -131,7 +131,7 @@ def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = 
     if view.state == wire.COMPLETED:
         return clip_lines(clip) if clip is not None else _fetching(view)
     if view.state in FINAL:
-        return [["Nothing was sent."]] if view.state == "cancelled" else []
+        return []
     waits: Line | None = None
     if view.waiting_seconds is not None and (view.watched or view.state == "sending"):
         budget = f"The key's {requests_limit} requests are" if requests_limit else "The key's requests are"
@@ -175,7 +175,7 @@ def _fetching(view: JobView) -> list[Line]:
 
 def _note(view: JobView, final: bool) -> str:
     if view.error:
-        return view.error
+        return f"{view.error} Reelbook asks again." if view.watched and not final else view.error
     if view.state == "uncertain":
         bill = "" if view.estimated_cost_usd is None else f" {dollars(view.estimated_cost_usd)}"
         return (
