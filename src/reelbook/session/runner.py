@@ -179,6 +179,7 @@ class Runner:
             entry_id = job.entry_id
             self._books.repeat(job, error)
             unanswered.append(entry_id)
+            self._answer_lost()
             job._learn(unanswered=len(unanswered))
 
         try:
