@@ -1,0 +1,69 @@
+"""`%%video`: a cell whose text is the prompt. `%load_ext reelbook` brings it."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from typing import Any
+
+from IPython.core import magic_arguments
+
+from . import wire
+from .errors import InvalidInput
+from .session import Job, Session, connect
+
+
+def load(shell: Any) -> None:
+    """Registers `%%video` with IPython's `shell`."""
+    magic: Any = functools.partial(video, shell)
+    magic.__doc__ = _parser().format_help()
+    shell.register_magic_function(magic, "cell", "video")
+
+
+def video(shell: Any, line: str, cell: str) -> Job:
+    """Submits a clip whose prompt is the text of the cell; the job's card is the cell's result.
+
+    The session is the variable `session` where there is one, else `reelbook.connect()`. Costs 0.05 USD a
+    second; the same cell run again gives the same job back. Raises InvalidInput before anything is sent.
+    """
+    given = _parser().parse_args(shlex.split(line))
+    session = _session(shell, given.session)
+    if given.image is None:
+        job = session.text_to_video(
+            cell.strip(),
+            duration_seconds=given.duration,
+            aspect_ratio=given.ratio or wire.DEFAULT_ASPECT_RATIO,
+            seed=wire.RANDOM_SEED if given.seed is None else given.seed,
+            again=given.again,
+        )
+    elif given.ratio is not None or given.seed is not None:
+        raise InvalidInput("A clip from an image has no --ratio and no --seed: the service takes none.")
+    else:
+        image = shell.user_ns.get(given.image, given.image)
+        job = session.image_to_video(image, cell.strip(), duration_seconds=given.duration, again=given.again)
+    if given.output is not None:
+        shell.user_ns[given.output] = job
+    return job
+
+
+def _session(shell: Any, name: str | None) -> Session:
+    there = shell.user_ns.get(name or "session")
+    if isinstance(there, Session):
+        return there
+    if name is not None:
+        raise InvalidInput(f"There is no session in the variable {name!r}. rb.connect() makes one.")
+    return connect()
+
+
+@functools.cache
+def _parser() -> Any:
+    parser: Any = magic_arguments.MagicArgumentParser("%%video", description=video.__doc__)  # type: ignore[no-untyped-call]  # it has no types
+    add = parser.add_argument
+    add("-d", "--duration", type=int, default=wire.DEFAULT_SECONDS, help="Length in seconds, 1 to 10.")
+    add("-r", "--ratio", help="The shape: 16:9 (the default), 9:16 or 1:1.")
+    add("-s", "--seed", type=int, help="The same seed makes the same clip.")
+    add("-i", "--image", help="A still to move: a variable's name, or a path.")
+    add("-o", "--output", help="The variable that the job is put into.")
+    add("--session", help="The variable that holds the session. Default: session.")
+    add("--again", action="store_true", help="Buy another clip when the cell is run again.")
+    return parser

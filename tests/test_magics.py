@@ -1,0 +1,59 @@
+"""`%%video`: a cell whose text is the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from PIL import Image
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.sandbox.handle import Sandbox
+
+
+@pytest.fixture
+def shell(home: Path) -> Iterator[Any]:
+    shell: Any = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "reelbook")
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def session(shell: Any, sandbox: Sandbox) -> Iterator[rb.Session]:
+    with rb.connect("sandbox") as session:
+        shell.user_ns["session"] = session
+        yield session
+
+
+def test_the_cells_text_is_the_prompt_and_the_flags_its_settings(shell: Any, session: rb.Session) -> None:
+    """The job is the result, and in the variable that was named."""
+    line = "--duration 1 --ratio 1:1 --seed 7 -o fox"
+    job = shell.run_cell_magic("video", line, "a red fox\nruns through snow\n")
+    assert job.request == rb.JobRequest("text-to-video", "a red fox\nruns through snow", 1, "1:1", 7)
+    assert shell.user_ns["fox"] is job
+    assert session.running == (job,)
+
+
+def test_an_image_is_a_variable_or_a_path(shell: Any, session: rb.Session, tmp_path: Path) -> None:
+    """Whatever image_to_video takes."""
+    picture = Image.linear_gradient("L").convert("RGB")
+    picture.save(tmp_path / "still.png")
+    shell.user_ns["still"] = picture
+    for image in ("still", str(tmp_path / "still.png")):
+        job = shell.run_cell_magic("video", f"--duration 1 --image {image}", "slow zoom in")
+        assert job.request.mode == "image-to-video"
+
+
+def test_what_makes_no_sense_is_said_before_anything_is_sent(
+    shell: Any, session: rb.Session, sandbox: Sandbox
+) -> None:
+    """A ratio for an image, a session that isn't one, an empty prompt."""
+    for line, text in (("--image x.png --ratio 1:1", "a"), ("--session nothing", "a"), ("", " ")):
+        with pytest.raises(errors.InvalidInput):
+            shell.run_cell_magic("video", line, text)
+    assert session.jobs() == ()
