@@ -69,6 +69,8 @@ def fill(ledger: Ledger, account_id: int, count: int) -> None:
         )
 
     ledger._store.write(work)
+    for number in range(777, count, 1000):
+        ledger.marks.set(number, tags=["keep"], note="the light is good, foxes too")
 
 
 def timed(label: str, call: Callable[[], Any], goal_ms: float | None = None) -> Any:
@@ -94,7 +96,7 @@ def pages(home: Path, count: int) -> None:
     now = time.time()
     filters: dict[str, dict[str, Any]] = {
         "first page": {},
-        "oldest first": {"newest_first": False},
+        "oldest first": {"sort": "oldest"},
         "text, common": {"text": "fox"},
         "text, two common words": {"text": "fox snow"},
         "text, rare": {"text": "zebra"},
@@ -113,11 +115,25 @@ def pages(home: Path, count: int) -> None:
         "starred, experiment and text": {"starred": True, "experiment": "experiment 3", "text": "fox"},
         "state, time and cost": {"state": "failed", "since": now - 200 * DAY, "min_cost_usd": 0.4},
         "all accounts, text": {"account": None, "text": "kitten"},
+        "tag": {"tag": "keep"},
+        "tag and text": {"tag": "keep", "text": "fox"},
+        "text of a note": {"text": "light good"},
+        "costliest": {"sort": "costliest"},
+        "costliest, completed": {"sort": "costliest", "state": "completed"},
+        "costliest, of a rare state": {"sort": "costliest", "state": "uncertain"},
+        "costliest, starred": {"sort": "costliest", "starred": True},
+        "costliest, text, rare": {"sort": "costliest", "text": "zebra"},
+        "costliest, text, common": {"sort": "costliest", "text": "fox"},
     }
     for label, chosen in filters.items():
         timed(label, lambda chosen=chosen: ledger.find(**{"account": account, **chosen}), 5)  # type: ignore[misc]
     middle = ledger.find(account=account, until=now - 150 * DAY, limit=1)[0].id
     timed("a page in the middle", lambda: ledger.find(account=account, after=middle), 5)
+    timed(
+        "a page in the middle of the costliest",
+        lambda: ledger.find(account=account, after=middle, sort="costliest"),
+        5,
+    )
     timed("the same with text", lambda: ledger.find(account=account, after=middle, text="fox"), 5)
     timed("unfinished", lambda: ledger.unfinished(account))
     timed("spend", lambda: ledger.spend(account))

@@ -52,8 +52,16 @@ def filled(ledger: Ledger, account: Account, clock: Clock) -> list[Entry]:
             ledger.accepted(entry.id, f"req-{number}")
             ledger.status(entry.id, rng.choice(("processing", "completed", "failed")), cost_usd=seconds / 25)
         if rng.random() < 0.2:
-            ledger.star(entry.id)
+            ledger.marks.set(entry.id, starred=True)
+        if rng.random() < 0.3:
+            ledger.marks.set(entry.id, tags=rng.sample(("keep", "blue"), rng.randint(1, 2)))
     return [kept for number in range(1, 201) if (kept := ledger.get(number)) is not None]
+
+
+def costs(entry: Entry | None) -> tuple[float, int]:
+    """What it is sorted by where the costliest come first."""
+    assert entry is not None
+    return entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd, entry.id
 
 
 def pages(ledger: Ledger, **asked: Any) -> list[int]:
@@ -90,14 +98,18 @@ def test_pages_hold_what_matches_in_order_and_once(
         ({"experiment": "winter"}, lambda entry: entry.experiment == "winter"),
         ({"starred": True}, lambda entry: entry.starred),
         ({"starred": False}, lambda entry: not entry.starred),
+        ({"tag": "keep"}, lambda entry: "keep" in entry.tags),
+        ({"mode": "text-to-video"}, lambda entry: True),
     ]
     for (text, has_text), (one, is_one), (two, is_two) in itertools.product(texts, others, others):
         expected = [each.id for each in filled if has_text(each) and is_one(each) and is_two(each)]
         if one.keys() == two.keys():
             expected = [each.id for each in filled if has_text(each) and is_two(each)]
         asked = {"account": account, **text, **one, **two}
-        assert pages(ledger, **asked, newest_first=False) == expected, asked
+        assert pages(ledger, **asked, sort="oldest") == expected, asked
         assert pages(ledger, **asked) == expected[::-1], asked
+        by_cost = [kept.id for kept in sorted(map(ledger.get, expected), key=costs, reverse=True) if kept]
+        assert pages(ledger, **asked, sort="costliest") == by_cost, asked
 
 
 @pytest.mark.parametrize("indexed", [True, False], ids=["FTS5", "no FTS5"])
@@ -189,11 +201,13 @@ def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger, account: Account) 
         {"starred": True},
         {"since": 1.0, "until": 2.0},
         {"after": 1},
+        {"sort": "costliest"},
+        {"sort": "costliest", "after": 1},
     ):
         ledger.find(account=account, **given)
     connection.set_trace_callback(None)
     selects = [sql for sql in asked if sql.startswith("SELECT e.*")]
-    assert len(selects) == 6
+    assert len(selects) == 8
     for sql in selects:
         plan = " / ".join(row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}"))
         assert "SEARCH e USING INDEX" in plan

@@ -76,6 +76,8 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(
         clip_path=str(folder / "req-1.mp4"),
         error=None,
         starred=False,
+        note="",
+        tags=(),
     )
 
 

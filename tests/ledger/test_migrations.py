@@ -40,6 +40,8 @@ def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
         assert ledger.took_seconds(account, mode="text-to-video") == [60]
         assert not ledger.intend(account, fox(place=Place("cell"))).new
         assert ledger.intend(account, fox()).entry.id == 4
+        ledger.marks.set(1, note="kept", tags=["old"])
+        assert [(entry.note, entry.tags) for entry in ledger.find(tag="old")] == [("kept", ("old",))]
 
 
 def test_every_step_has_run_and_stands_in_the_file(folder: Path) -> None:

@@ -135,6 +135,7 @@ def test_a_filmstrip_runs_through_the_clip(clip: Path) -> None:
     tones = [brightness(strip.crop((i * 50, 0, i * 50 + 48, 32))) for i in range(6)]
     assert sorted(tones) == tones
     assert len(set(tones)) == 6
+    assert clips.filmstrip(clip, 6, tile_height=32, gap=0).size == (6 * 48, 32)
 
 
 def test_a_filmstrip_of_fewer_frames_than_tiles(tmp_path: Path) -> None:

@@ -176,9 +176,10 @@ def test_real_transparency_stays() -> None:
 
 
 def test_a_moving_gif_gives_its_first_frame() -> None:
-    """Of an animation the first frame is taken."""
+    """Of an animation the first frame is taken, and that is said."""
     red, blue = Image.new("RGB", (20, 20), "red"), Image.new("RGB", (20, 20), "blue")
     prepared = prepare(saved(red, "GIF", save_all=True, append_images=[blue]))
+    assert prepared.notes == ("converted from GIF", "only the first of 2 pictures taken")
     pixel = reopened(prepared).convert("RGB").getpixel((10, 10))
     assert isinstance(pixel, tuple)
     assert pixel[0] > 240
@@ -301,13 +302,14 @@ MP4 = b"\0\0\0\x20ftypisom\0\0\2\0isomiso2avc1mp41"
     ("data", "words"),
     [
         (b"", "empty"),
-        (HEIC, "HEIC pictures can't be read here. Save it as JPEG or PNG."),
+        (HEIC, "This is a HEIC photo, which can't be read here. Export it as JPEG."),
         (MP4, "video"),
         (b"\x1aE\xdf\xa3" + bytes(50), "video"),
         (b"a line of text\n" * 9, "text"),
         ("Ein längerer Text mit Umlauten: äöü".encode(), "text"),
         (b"%PDF-1.7\n\xff\xfe", "PDF"),
         (b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', "SVG"),
+        (b'  <SVG xmlns="http://www.w3.org/2000/svg"/>', "Export it as PNG"),
         (b"8BPS" + bytes(30), "Photoshop"),
         (bytes(range(256)), "no picture"),
         (b"\xff\xd8\xff\xe0 broken", "damaged"),

@@ -470,10 +470,10 @@ def test_a_batch_spends_no_request_on_the_balance(session: rb.Session, sandbox: 
     assert (session._money.asking, "balance" in sent(sandbox)) == (None, False)
 
 
-def test_a_batch_shows_its_jobs(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each once, in the order of the requests."""
+def test_a_batch_shows_itself_as_one(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A board of all its jobs, not a card for each."""
     shown: list[object] = []
     monkeypatch.setattr(display, "show", shown.append)
     batch = session.submit_many(["a", "b", "a"], duration_seconds=1, once="shown")
     batch._ipython_display_()
-    assert shown == [batch[0], batch[1]]
+    assert shown == [batch]

@@ -61,7 +61,7 @@ def posts(service: RawServer) -> int:
 def entries(session: rb.Session) -> list[Entry]:
     """What is written down, oldest first."""
     with Ledger.open(session.home) as ledger:
-        return ledger.find(newest_first=False)
+        return ledger.find(sort="oldest")
 
 
 def wait_for(condition: Callable[[], object]) -> None:

@@ -116,6 +116,8 @@ class Entry:
     clip_path: str | None
     error: str | None
     starred: bool
+    note: str
+    tags: tuple[str, ...]
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Entry:
@@ -150,7 +152,18 @@ class Entry:
             clip_path=row["clip_path"],
             error=row["error"],
             starred=bool(row["starred"]),
+            note=row["note"],
+            tags=tuple(json.loads(row["tags"])),
         )
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A comparison's winner: the entry that a person chose `among` others (itself included), and when."""
+
+    at: float
+    winner: int
+    among: tuple[int, ...]
 
 
 class Intended(NamedTuple):

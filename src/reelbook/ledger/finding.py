@@ -1,8 +1,9 @@
-"""Pages of entries: filters, text and keyset paging.
+"""Pages of entries: filters, text, sorting and keyset paging.
 
 A word of the text must begin a word of the prompt, so that a search narrows as it is typed. The index for it
 is made at the first search and brought up to date at each: submissions never wait for it. A kernel whose
-SQLite has no FTS5 shares the file unharmed, and looks through the prompts instead.
+SQLite has no FTS5 shares the file unharmed, and looks through the prompts instead. Notes are few and change,
+so they are always looked through.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import heapq
 import itertools
 import re
 import sqlite3
-from collections.abc import Collection
+import unicodedata
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 from .entries import Entry, micro
 from .opening import is_damage
@@ -22,7 +24,9 @@ from .store import Store
 # So many rows are sorted sooner than they are met by going through all of an account's in order.
 FEW: Final = 2000
 
-_PLACE: Final = "(SELECT intended_at, id FROM entries WHERE id = ?)"
+Sort = Literal["newest", "oldest", "costliest"]
+
+_BY_PRICE: Final = "entries e INDEXED BY entries_by_price"
 
 _WORD = re.compile(r"\w")
 # Thai to Khmer, CJK, Hangul: written without spaces, a whole sentence is one word to the index.
@@ -42,7 +46,9 @@ class Filter:
     min_cost_usd: float | None = None
     max_cost_usd: float | None = None
     experiment: str | None = None
+    mode: str | None = None
     starred: bool | None = None
+    tag: str | None = None
 
 
 def find(
@@ -51,22 +57,26 @@ def find(
     wanted: Filter,
     *,
     after: int | None,
-    newest_first: bool,
+    sort: Sort,
     limit: int,
     indexed: bool,
 ) -> list[Entry]:
-    """The entries behind `after` (an entry's id), in the order of their intents.
+    """The entries behind `after` (an entry's id) in the order of `sort`.
 
     `indexed`: whether the text can be looked up in the index.
     """
 
     def pages(indexed: bool) -> list[Entry]:
         # Every index begins with the account, so that a page is read in order and no further than its end.
-        each = (
-            _page(connection, account, wanted, after, newest_first, limit, indexed) for account in accounts
-        )
-        merged = heapq.merge(*each, key=lambda entry: (entry.intended_at, entry.id), reverse=newest_first)
-        return list(itertools.islice(merged, limit))
+        each: list[Iterator[Entry]] = []
+        for account in accounts:
+            each.append(_page(connection, account, wanted, after, sort, limit, indexed))
+            if wanted.text and wanted.text.strip():
+                each.append(_noted(connection, account, wanted, after, sort))
+        merged = heapq.merge(*each, key=_price if sort == "costliest" else _moment, reverse=sort != "oldest")
+        # One that has the words in its prompt and in its note is met twice, one after the other.
+        once = (next(same) for _, same in itertools.groupby(merged, key=lambda entry: entry.id))
+        return list(itertools.islice(once, limit))
 
     try:
         return pages(indexed)
@@ -129,15 +139,23 @@ class _Conditions:
         return " AND ".join(self.terms)
 
 
+class _Order(NamedTuple):
+    """How rows are put in order: `by_number` where their numbers give it, `sorts` where few are sorted."""
+
+    sort: Sort
+    by_number: bool = False
+    sorts: bool = False
+
+
 def _page(
     connection: sqlite3.Connection,
     account: int,
     wanted: Filter,
     after: int | None,
-    newest_first: bool,
+    sort: Sort,
     limit: int,
     indexed: bool,
-) -> list[Entry]:
+) -> Iterator[Entry]:
     table, where = _filtered(connection, account, wanted)
     words = (wanted.text or "").split()
     listed = [word for word in words if indexed and _WORD.search(word) and not _UNSPACED.search(word)]
@@ -145,26 +163,67 @@ def _page(
         if word not in listed:
             where.add("e.prompt LIKE ? ESCAPE '\\'", f"%{_escaped(word)}%")
     match = " ".join(f'"{word.replace(chr(34), " ")}"*' for word in listed)
-    narrow = bool(listed) and len(where.terms) > 1 and _are_few(connection, table, where)
-    by_time = narrow or not listed
-    if listed and narrow:
+    narrow = (
+        len(where.terms) > 1 and (bool(listed) or sort == "costliest") and _are_few(connection, table, where)
+    )
+    by_number = False
+    if listed and (narrow or (sort == "costliest" and not _match_few(connection, match))):
         where.add("+e.id IN (SELECT rowid FROM prompts WHERE prompts MATCH ?)", match)
     elif listed:
         # The index gives its rows in the order of their numbers, in which they were written.
         table = "prompts p CROSS JOIN entries e ON e.id = p.rowid"
         where.add("p.prompts MATCH ?", match)
+        by_number = sort != "costliest"
+        narrow = True
+    if sort == "costliest" and not narrow:
+        table = _BY_PRICE
+    order = _Order(sort, by_number=by_number, sorts=narrow)
+    yield from map(Entry.of, _rows(connection, table, where, after, order, limit))
 
-    order, beyond = ("DESC", "<") if newest_first else ("ASC", ">")
-    if after is not None and by_time:
-        where.add(f"(e.intended_at, e.id) {beyond} {_PLACE}", after)
-    elif after is not None:
-        where.add(f"p.rowid {beyond} ?", after)
-    sequence = f"e.intended_at {order}, e.id {order}" if by_time else f"p.rowid {order}"
+
+def _noted(
+    connection: sqlite3.Connection, account: int, wanted: Filter, after: int | None, sort: Sort
+) -> Iterator[Entry]:
+    """Those with a note, where every word begins a word of the prompt or of the note."""
+    table, where = _filtered(connection, account, wanted)
+    where.add("e.note <> ''")
+    table = "entries e INDEXED BY entries_noted" if table == "entries e" else table
+    begins = [_beginning(word) for word in map(_folded, (wanted.text or "").split())]
+    for row in _rows(connection, table, where, after, _Order(sort, sorts=True), -1):
+        text = _folded(f"{row['prompt']}\n{row['note']}")
+        if all(begin.search(text) for begin in begins):
+            yield Entry.of(row)
+
+
+def _rows(
+    connection: sqlite3.Connection,
+    table: str,
+    where: _Conditions,
+    after: int | None,
+    order: _Order,
+    limit: int,
+) -> Iterator[sqlite3.Row]:
+    """The rows that meet `where`, behind `after`, in order."""
+    way, beyond = ("ASC", ">") if order.sort == "oldest" else ("DESC", "<")
+    if order.by_number:
+        sequence = f"p.rowid {way}"
+        if after is not None:
+            where.add(f"p.rowid {beyond} ?", after)
+    else:
+        column = "price_micro" if order.sort == "costliest" else "intended_at"
+        # The sign + keeps the index by price from being gone through for the few that are to be sorted.
+        sign = "+" if order.sorts and order.sort == "costliest" else ""
+        sequence = f"{sign}e.{column} {way}, e.id {way}"
+        if after is not None:
+            where.add(
+                f"({sign}e.{column}, e.id) {beyond} (SELECT {column}, id FROM entries WHERE id = ?)",  # noqa: S608 - values are bound
+                after,
+            )
     rows = connection.execute(
         f"SELECT e.* FROM {table} WHERE {where} ORDER BY {sequence} LIMIT ?",  # noqa: S608 - values are bound
         (*where.values, limit),
     )
-    return [Entry.of(row) for row in rows]
+    yield from rows
 
 
 def _filtered(connection: sqlite3.Connection, account: int, wanted: Filter) -> tuple[str, _Conditions]:
@@ -179,8 +238,8 @@ def _filtered(connection: sqlite3.Connection, account: int, wanted: Filter) -> t
         price = _Conditions("e.account = ?", account)
         for sign, bound in prices:
             price.add(f"e.price_micro {sign} ?", bound)
-        if _are_few(connection, "entries e INDEXED BY entries_by_price", price):
-            table, where = "entries e INDEXED BY entries_by_price", price
+        if _are_few(connection, _BY_PRICE, price):
+            table, where = _BY_PRICE, price
         else:
             for sign, bound in prices:
                 where.add(f"+e.price_micro {sign} ?", bound)  # the sign + keeps its index from being used
@@ -192,17 +251,55 @@ def _filtered(connection: sqlite3.Connection, account: int, wanted: Filter) -> t
         where.add(f"e.state IN ({', '.join('?' * len(wanted.states))})", *wanted.states)
     if wanted.experiment is not None:
         where.add("e.experiment = ?", wanted.experiment)
+    if wanted.mode is not None:
+        where.add("e.mode = ?", wanted.mode)
     if wanted.starred is not None:
         where.add("e.starred = 1" if wanted.starred else "e.starred = 0")
+    if wanted.tag is not None:
+        tagged = "SELECT entry FROM tags WHERE account = ? AND tag = ?"
+        few = _count(connection, f"{tagged} LIMIT ?", account, wanted.tag, FEW + 1) <= FEW
+        if few and table == "entries e":
+            table = "tags t CROSS JOIN entries e ON e.id = t.entry"
+            where.add("t.account = ? AND t.tag = ?", account, wanted.tag)
+        else:
+            where.add(f"+e.id IN ({tagged})", account, wanted.tag)
     return table, where
 
 
 def _are_few(connection: sqlite3.Connection, table: str, where: _Conditions) -> bool:
-    counted = connection.execute(
-        f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {where} LIMIT ?)",  # noqa: S608 - values are bound
-        (*where.values, FEW + 1),
-    )
-    return bool(counted.fetchone()[0] <= FEW)
+    rows = f"SELECT 1 FROM {table} WHERE {where} LIMIT ?"  # noqa: S608 - values are bound
+    return _count(connection, rows, *where.values, FEW + 1) <= FEW
+
+
+def _match_few(connection: sqlite3.Connection, match: str) -> bool:
+    rows = "SELECT 1 FROM prompts WHERE prompts MATCH ? LIMIT ?"
+    return _count(connection, rows, match, FEW + 1) <= FEW
+
+
+def _count(connection: sqlite3.Connection, rows: str, *values: Any) -> int:
+    counted = connection.execute(f"SELECT count(*) FROM ({rows})", values)  # noqa: S608 - values are bound
+    return int(counted.fetchone()[0])
+
+
+def _moment(entry: Entry) -> tuple[float, int]:
+    return entry.intended_at, entry.id
+
+
+def _price(entry: Entry) -> tuple[float, int]:
+    return entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd, entry.id
+
+
+def _beginning(word: str) -> re.Pattern[str]:
+    whole_words = _WORD.match(word) and not _UNSPACED.search(word)
+    return re.compile((r"\b" if whole_words else "") + re.escape(word))
+
+
+def _folded(text: str) -> str:
+    """Without case and accents, as the index reads words."""
+    if text.isascii():
+        return text.casefold()
+    apart = unicodedata.normalize("NFD", text.casefold())
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def _escaped(word: str) -> str:

@@ -32,6 +32,7 @@ from .entries import (
     micro,
 )
 from .kernels import Kernel
+from .marks import Marks
 from .overview import Overview
 from .requests import SharedRequests
 from .samples import Samples
@@ -44,7 +45,8 @@ class Ledger:
     """All submissions of one home, in `REELBOOK_HOME/ledger.db`. `Ledger.open(home)` makes it.
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
-    share, `samples` what the billing endpoints said, `overview` what there is of all accounts.
+    share, `samples` what the billing endpoints said, `marks` what a person put to the entries, `overview`
+    what there is of all accounts.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -54,6 +56,7 @@ class Ledger:
         self._accounts: dict[int, Account] = {}
         self.requests = SharedRequests(store, kernel.name)
         self.samples = Samples(store)
+        self.marks = Marks(store, clock)
         self.overview = Overview(store)
         store.on_fall(self._fell)
 
@@ -248,10 +251,6 @@ class Ledger:
         """What the job really cost in USD, known by other means: 0 for a failed one that wasn't charged."""
         self._change(entry_id, cost_micro=micro(cost_usd))
 
-    def star(self, entry_id: int, starred: bool = True) -> None:
-        """Marks an entry for a person."""
-        self._change(entry_id, starred=int(starred))
-
     # What a new kernel takes up.
 
     def recover(self, account: Account) -> list[Entry]:
@@ -327,15 +326,17 @@ class Ledger:
         min_cost_usd: float | None = None,
         max_cost_usd: float | None = None,
         experiment: str | None = None,
+        mode: str | None = None,
         starred: bool | None = None,
-        newest_first: bool = True,
+        tag: str | None = None,
+        sort: finding.Sort = "newest",
         limit: int = 50,
         after: int | None = None,
     ) -> list[Entry]:
-        """A page of entries in the order of their intents; `after` is the `id` of the last page's last entry.
+        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry.
 
-        Every word of `text` must begin a word of the prompt. `since` and `until` (not included) are epoch
-        seconds. The cost is the final one, the estimate until it is known.
+        Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
+        included) are epoch seconds. The cost is the final one, the estimate until it is known.
         """
         wanted = finding.Filter(
             text=text,
@@ -345,7 +346,9 @@ class Ledger:
             min_cost_usd=min_cost_usd,
             max_cost_usd=max_cost_usd,
             experiment=experiment,
+            mode=mode,
             starred=starred,
+            tag=tag,
         )
         ready = bool(text and text.strip()) and finding.index_ready(self._store)
         return self._store.read(
@@ -354,7 +357,7 @@ class Ledger:
                 accounts.all_ids(connection) if account is None else [account.id],
                 wanted,
                 after=after,
-                newest_first=newest_first,
+                sort=sort,
                 limit=limit,
                 indexed=ready,
             )

@@ -130,6 +130,31 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         """,
         "CREATE INDEX requests_by_time ON requests (account, at)",
     ),
+    (
+        # The tags of an entry stand in it as a JSON list; the table is there to find entries by them.
+        "ALTER TABLE entries ADD COLUMN note TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE entries ADD COLUMN tags TEXT NOT NULL DEFAULT '[]'",
+        "CREATE INDEX entries_noted ON entries (account, intended_at) WHERE note <> ''",
+        """
+        CREATE TABLE tags (
+            account INTEGER NOT NULL,
+            tag TEXT NOT NULL,
+            entry INTEGER NOT NULL,
+            PRIMARY KEY (account, tag, entry)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX tags_by_entry ON tags (entry)",
+        """
+        CREATE TABLE picks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account INTEGER NOT NULL,
+            at REAL NOT NULL,
+            winner INTEGER NOT NULL,
+            among TEXT NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX picks_by_winner ON picks (account, winner)",
+    ),
 )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from typing import Final
 
-TABLES: Final = ("salt", "accounts", "entries", "images", "samples")
+TABLES: Final = ("salt", "accounts", "entries", "images", "samples", "tags", "picks")
 
 
 def rescue(source: sqlite3.Connection, target: sqlite3.Connection) -> int:

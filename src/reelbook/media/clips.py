@@ -125,12 +125,12 @@ def poster(path: ClipPath) -> Image.Image:
     return best[1]
 
 
-def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90) -> Image.Image:
-    """`tiles` frames spread evenly over the clip, side by side, each `tile_height` pixels high.
+def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int = 2) -> Image.Image:
+    """`tiles` frames spread evenly over the clip, side by side, each `tile_height` pixels high, `gap` apart.
 
     Raises `NotAVideo`, and `InvalidInput` for fewer than one tile or pixel.
     """
-    if tiles < 1 or tile_height < 1:
+    if tiles < 1 or tile_height < 1 or gap < 0:
         raise InvalidInput("A filmstrip has at least one tile, and tiles of at least one pixel.")
     from PIL import Image
 
@@ -151,7 +151,6 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90) -> Image
             raise NotAVideo(f"{_name(path)} holds no frame that can be decoded.")
         while len(pictures) < tiles:
             pictures.append(_picture(shown, height=tile_height))
-    gap = 2
     width = pictures[0].width
     strip = Image.new("RGB", (tiles * (width + gap) - gap, tile_height), (128, 128, 128))
     for i, picture in enumerate(pictures):

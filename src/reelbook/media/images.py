@@ -8,25 +8,36 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PIL import ExifTags, Image
 
 from reelbook.errors import InvalidImage
+from reelbook.media.hidden import hidden_data, is_srgb
 from reelbook.media.opening import MAX_PIXELS, ImageSource, Opened, opened, quietly
 
-__all__ = ["MAX_PIXELS", "ImageSource", "PreparedImage", "prepare", "thumbnail"]
+if TYPE_CHECKING:
+    from reelbook.media.cropping import Crop
+
+__all__ = ["MAX_PIXELS", "ImageSource", "PreparedImage", "prepare", "saved", "thumbnail"]
+
+MAX_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
 class PreparedImage:
-    """A picture as it is sent. `notes` says in plain words what was changed; empty if nothing was."""
+    """A picture as it is sent. `notes` says in plain words what was changed; empty if nothing was.
+
+    `whole` and `crop`: what it is a part of, and which part (see `cropping`).
+    """
 
     data: bytes = field(repr=False)
     format: Literal["JPEG", "PNG"]
     width: int
     height: int
     notes: tuple[str, ...] = ()
+    whole: PreparedImage | None = field(default=None, repr=False)
+    crop: Crop | None = None
 
     @property
     def filename(self) -> str:
@@ -38,7 +49,7 @@ class PreparedImage:
         return "image/jpeg" if self.format == "JPEG" else "image/png"
 
 
-def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = 10_000_000) -> PreparedImage:
+def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = MAX_BYTES) -> PreparedImage:
     """Make `image` a JPEG or PNG that the service takes (interface, POST …/image-to-video, part `image`).
 
     A JPEG or PNG that is fine already passes unchanged. Otherwise it is turned upright, brought to sRGB, rid
@@ -50,7 +61,7 @@ def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = 10_000
         if _passes(source, max_side, max_bytes):
             picture = source.picture
             return PreparedImage(source.data or b"", _kind(source), picture.width, picture.height)
-        notes = _hidden_data(source)
+        notes = hidden_data(source)
         picture, changes = _upright(source.picture)
         notes += changes
         picture, changes = _plain(picture)
@@ -58,14 +69,21 @@ def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = 10_000
         before = picture.size
         picture = _within(picture, max_side)
         kind: Literal["JPEG", "PNG"] = "PNG" if picture.mode == "RGBA" or source.format == "PNG" else "JPEG"
-        data, kind, picture, lossier = _saved(picture, kind, max_bytes)
+        data, kind, picture, lossier = saved(picture, kind, max_bytes)
     if source.format not in ("", "MPO", kind):
-        notes += [f"converted from {_NAMES.get(source.format, source.format)}"]
+        notes += [f"converted from {named(source.format)}"]
+    if source.format in _MOVING and source.frames > 1:
+        notes += [f"only the first of {source.frames} pictures taken"]
     if picture.size != before:
         notes += [f"shrunk from {before[0]} × {before[1]} to {picture.width} × {picture.height}"]
     elif lossier:
         notes += ["saved with a little less detail"]
     return PreparedImage(data, kind, picture.width, picture.height, tuple(notes))
+
+
+def named(kind: str) -> str:
+    """A format as people write it."""
+    return _NAMES.get(kind, kind)
 
 
 def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_000) -> bytes:
@@ -79,10 +97,11 @@ def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_00
             white = Image.new("RGB", picture.size, "white")
             white.paste(picture, mask=picture.getchannel("A"))
             picture = white
-        return _saved(picture, "JPEG", max_bytes, qualities=(82, 70, 55, 40))[0]
+        return saved(picture, "JPEG", max_bytes, qualities=(82, 70, 55, 40))[0]
 
 
 _NAMES = {"WEBP": "WebP", "JPEG2000": "JPEG 2000"}
+_MOVING = ("GIF", "WEBP", "PNG", "AVIF", "TIFF")
 
 
 def _kind(source: Opened) -> Literal["JPEG", "PNG"]:
@@ -140,29 +159,6 @@ def _only_the_picture_png(data: bytes) -> bool:
         if name == b"IEND":
             return at == len(data)
     return False
-
-
-# Every TIFF has tags of its own, which say how it is stored; only these tell of a camera.
-_CAMERA = {ExifTags.Base.Make, ExifTags.Base.Model, ExifTags.Base.DateTime, ExifTags.IFD.Exif}
-
-
-def _hidden_data(source: Opened) -> list[str]:
-    picture = source.picture
-    try:
-        exif = picture.getexif()
-        tags = set(exif) & _CAMERA if source.format == "TIFF" else set(exif) - {ExifTags.Base.Orientation}
-        located = bool(exif.get_ifd(ExifTags.IFD.GPSInfo))
-    except Exception:  # broken EXIF is dropped with the rest
-        tags, located = {0}, False
-    xmp = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or b""
-    located = located or b"GPS" in (xmp if isinstance(xmp, bytes) else str(xmp).encode())
-    if located:
-        return ["location and camera data removed"]
-    if tags:
-        return ["camera data removed"]
-    if xmp or picture.info.get("comment") or getattr(picture, "text", None):
-        return ["hidden text removed"]
-    return []
 
 
 _TURNS = {
@@ -228,9 +224,9 @@ def _to_srgb(picture: Image.Image, icc: bytes) -> Image.Image | None:
     try:
         from PIL import ImageCms
 
-        profile = ImageCms.ImageCmsProfile(BytesIO(icc))
-        if "srgb" in ImageCms.getProfileDescription(profile).lower():
+        if is_srgb(icc):
             return None
+        profile = ImageCms.ImageCmsProfile(BytesIO(icc))
         if picture.mode == "P":
             picture = picture.convert("RGB")
         return ImageCms.profileToProfile(picture, profile, ImageCms.createProfile("sRGB"), outputMode="RGB")
@@ -248,10 +244,10 @@ def _scaled(picture: Image.Image, factor: float) -> Image.Image:
     return picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
-def _saved(
+def saved(
     picture: Image.Image,
     kind: Literal["JPEG", "PNG"],
-    max_bytes: int,
+    max_bytes: int = MAX_BYTES,
     qualities: tuple[int, ...] = (93, 85, 75),
 ) -> tuple[bytes, Literal["JPEG", "PNG"], Image.Image, bool]:
     """The picture in at most `max_bytes`: at lower quality, else smaller. Says whether detail was lost."""

@@ -33,11 +33,15 @@ _FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "
 
 @dataclass(frozen=True)
 class Opened:
-    """A decoded picture, and the file it came from: `data` is None where there was no file."""
+    """A decoded picture, and the file it came from: `data` is None where there was no file.
+
+    `frames`: how many pictures the file holds; this is the first.
+    """
 
     picture: Image.Image
     data: bytes | None
     format: str
+    frames: int = 1
 
 
 def opened(image: ImageSource) -> Opened:
@@ -111,12 +115,13 @@ def _decoded(data: bytes) -> Opened:
             raise InvalidImage(_what_it_is(data)) from exc
         _check_size(picture)
         try:
+            frames = int(getattr(picture, "n_frames", 1))
             picture.load()
         except Exception as exc:  # as above
             raise InvalidImage(
                 f"The {picture.format} picture is damaged or cut off: it can't be read to its end."
             ) from exc
-    return Opened(picture, data, picture.format or "")
+    return Opened(picture, data, picture.format or "", frames)
 
 
 _TOO_MANY_PIXELS = (
@@ -190,30 +195,37 @@ def _eight_bits(array: Any) -> Any:
     return (np.clip(array, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
+def never_a_picture(start: bytes) -> str | None:
+    """The sentence for a file that no reader here takes, by how it begins; None for all others."""
+    brand, others = (start[8:12], start[12:64]) if start[4:8] == b"ftyp" else (b"", b"")
+    if brand in (b"avif", b"avis") or b"avif" in others:
+        return None
+    if brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"):
+        return "This is a HEIC photo, which can't be read here. Export it as JPEG."
+    if brand or start.startswith((b"\x1aE\xdf\xa3", b"OggS", b"FLV")) or start[8:12] == b"AVI ":
+        return "This is a video, not a picture. Save one frame of it as JPEG or PNG."
+    if start.startswith((b"\xff\x0a", b"\x00\x00\x00\x0cJXL ")):
+        return "This is a JPEG XL picture, which can't be read here. Save it as JPEG or PNG."
+    if start.startswith(b"%PDF"):
+        return "This is a PDF document, not a picture. Save the page that you want as JPEG or PNG."
+    if start.startswith(b"8BPS"):
+        return "This is a Photoshop file, which can't be read here. Save it as JPEG or PNG."
+    if start.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<") and b"<svg" in start.lower():
+        return "This is an SVG drawing, which can't be read here. Export it as PNG."
+    return None
+
+
 def _what_it_is(data: bytes) -> str:
     """The sentence for bytes that no reader took, from how they begin."""
-    brand = data[8:12] if data[4:8] == b"ftyp" else b""
-    advice = "Save it as JPEG or PNG."
-    if brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"):
-        return f"HEIC pictures can't be read here. {advice}"
-    if brand in (b"avif", b"avis"):
-        return f"This AVIF picture can't be read here. {advice}"
-    if brand or data.startswith((b"\x1aE\xdf\xa3", b"OggS", b"FLV")) or data[8:12] == b"AVI ":
-        return "That is a video, not a picture. Save one frame of it as JPEG or PNG."
-    if data.startswith((b"\xff\x0a", b"\x00\x00\x00\x0cJXL ")):
-        return f"JPEG XL pictures can't be read here. {advice}"
+    if found := never_a_picture(data[:2048]):
+        return found
+    if data[4:8] == b"ftyp":
+        return "This AVIF picture can't be read here. Save it as JPEG or PNG."
     if (
         data.startswith((b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*"))
         or data[8:12] == b"WEBP"
     ):
         return "The picture is damaged or cut off: it can't be read."
-    if data.startswith(b"%PDF"):
-        return f"That is a PDF document, not a picture. {advice}"
-    if data.startswith(b"8BPS"):
-        return f"Photoshop files can't be read here. {advice}"
-    start = data[:512].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
-    if b"<svg" in start:
-        return f"SVG drawings can't be read here. {advice}"
     if _is_text(data[:512]):
         return "That is text, not a picture. Give a JPEG or PNG."
     return "That is no picture that can be read here. Give a JPEG or PNG."

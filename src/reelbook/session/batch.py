@@ -163,8 +163,7 @@ class Batch(Sequence[Job]):
         return f"<Batch of {len(self)}: {', '.join([*parts, f'about ${self.estimated_cost_usd:.2f}'])}>"
 
     def _ipython_display_(self) -> None:
-        for job in self._distinct:
-            display.show(job)
+        display.show(self)
 
     async def _begin(self) -> None:
         # On the session's thread, where jobs end: so their ends come one after the other.

@@ -19,7 +19,7 @@ from ..secret import Secret
 from .cells import current_execution
 from .clip import Clip
 from .experiment import current_experiment
-from .job import Job, JobRequest
+from .job import Job, JobRequest, Marks
 from .sharing import LedgerRequests
 
 USAGE_DAYS: Final = 30
@@ -81,6 +81,30 @@ class Books:
         """A page of the account's entries; see `Ledger.find`."""
         return self._ledger.find(account=self._account, **filters)
 
+    def mark(self, entry_id: int, marks: Marks) -> Marks:
+        """Keeps what a person put to an entry; returns it as it was kept."""
+        self._ledger.marks.set(entry_id, starred=marks.starred, note=marks.note, tags=marks.tags)
+        entry = self._ledger.get(entry_id)
+        return marks if entry is None else marks_of(entry)
+
+    def tags(self) -> dict[str, int]:
+        """The account's tags, and how many entries have each."""
+        return self._ledger.marks.tags(self._account)
+
+    def experiments(self) -> list[str]:
+        """The names of the account's experiments, the one used last first."""
+        return self._ledger.marks.experiments(self._account)
+
+    def entry(self, job: Job) -> Entry | None:
+        """What is written down of the job."""
+        return None if job.entry_id is None else self._ledger.get(job.entry_id)
+
+    def pick(self, winner: str, among: Sequence[str]) -> None:
+        """Keeps which clip a person chose among which, by their ids; unknown ones are left out."""
+        known = {each: entry.id for each in among if (entry := self.known(each)) is not None}
+        if winner in known:
+            self._ledger.marks.pick(self._account, known[winner], known.values())
+
     def heard_balance(self, balance: Balance, *, asked_at: float) -> None:
         """Keeps what was said of the balance, to a question asked at that time (epoch seconds)."""
         self._ledger.samples.add(
@@ -124,7 +148,7 @@ class Books:
     def uncertain_entries(self) -> list[Entry]:
         """What was sent and never answered, oldest first."""
         return self._ledger.find(
-            account=self._account, state=UNCERTAIN, newest_first=False, limit=MANY_ENTRIES
+            account=self._account, state=UNCERTAIN, sort="oldest", limit=MANY_ENTRIES
         )
 
     def others_since(self, at: float) -> list[Entry]:
@@ -249,6 +273,11 @@ def request_of(entry: Entry) -> JobRequest:
         aspect_ratio=entry.aspect_ratio,  # type: ignore[arg-type]  # checked before it was written
         seed=entry.seed,
     )
+
+
+def marks_of(entry: Entry) -> Marks:
+    """What a person put to the entry."""
+    return Marks(entry.starred, entry.note, entry.tags)
 
 
 def clip_of(entry: Entry, request: JobRequest, *, sandbox: bool) -> Clip | None:

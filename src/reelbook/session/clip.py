@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import display
+from . import display, saving
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -78,6 +79,23 @@ class Clip:
         from ..media.clips import filmstrip
 
         return filmstrip(self.path, tiles)
+
+    def save(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:
+        """Copies the clip's file to `path` and returns where it is. In Colab the browser downloads it too.
+
+        `path` is a file or a folder; without it the working folder. In a folder the name is made of the
+        prompt's first words and the seed. A file that is this clip already is left as it is; another one is
+        replaced only with `overwrite=True`. Raises InvalidInput where a file is in the way or no folder is,
+        ReelbookError where the disk refuses.
+        """
+        return saving.save(self, path, overwrite=overwrite)
+
+    def as_code(self) -> str:
+        """The Python call that made this clip, to be put into a cell. Run there, it buys another clip.
+
+        For a clip that is known by its file alone: the call that plays it.
+        """
+        return saving.code(self)
 
     def show(self) -> None:
         """Shows the clip in a player below the cell."""

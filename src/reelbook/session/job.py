@@ -8,8 +8,10 @@ from __future__ import annotations
 import concurrent.futures
 import copy
 import threading
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .. import wire
@@ -50,6 +52,15 @@ class JobRequest:
 
 
 @dataclass(frozen=True)
+class Marks:
+    """What a person put to a job; kept by the ledger, never sent to the service."""
+
+    starred: bool = False
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Known:
     """All that is known of a job at one moment. Times are the session's clock, in seconds."""
 
@@ -72,6 +83,7 @@ class Known:
     downloaded: float | None = None
     clip: Clip | None = None
     unanswered: int = 0
+    marks: Marks = Marks()
 
 
 @dataclass(frozen=True)
@@ -109,6 +121,8 @@ class JobView:
 class Job:
     """One submitted clip. `await job` or `job.result()` gives the Clip; in a notebook it shows a live card.
 
+    `request` is what was asked for, `experiment` the name that it was submitted under; None: not known, none.
+
     Waiting can be stopped at any time: a timeout, Stop or Ctrl-C ends the waiting and never the job, which
     goes on at the service and is billed.
     """
@@ -123,8 +137,10 @@ class Job:
         *,
         entry_id: int | None = None,
         retry_uncertain: bool = False,
+        experiment: str | None = None,
     ) -> None:
         self.session = session
+        self.experiment = experiment
         self.entry_id = entry_id
         self.retry_uncertain = retry_uncertain
         self.from_earlier_run = False
@@ -160,6 +176,27 @@ class Job:
     def clip(self) -> Clip | None:
         """The clip, once it is on the disk."""
         return self._known.clip
+
+    @property
+    def submitted_at(self) -> datetime:
+        """When it was submitted, by this machine's clock and in its time zone."""
+        ago = self.session.clock() - self._known.began_at
+        return datetime.fromtimestamp(time.time() - ago).astimezone()
+
+    @property
+    def starred(self) -> bool:
+        """Whether a person starred it."""
+        return self._known.marks.starred
+
+    @property
+    def note(self) -> str:
+        """A person's note on it, empty without one."""
+        return self._known.marks.note
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """A person's tags on it."""
+        return self._known.marks.tags
 
     @property
     def running(self) -> bool:
@@ -223,6 +260,20 @@ class Job:
         """Takes the job back if it wasn't sent yet. False if it was: then it goes on and is billed."""
         return self.session.cancel(self)
 
+    def mark(
+        self, *, starred: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
+    ) -> None:
+        """Stars it, sets its note or all its tags; what isn't given stays. The ledger keeps it."""
+        self.session.mark(self, starred=starred, note=note, tags=tags)
+
+    def delete_clip(self) -> None:
+        """Deletes the clip's file; the record, its marks and its cost stay.
+
+        `watch()` fetches it again while its link at the service lives. Raises OSError where the file can't
+        be deleted.
+        """
+        self.session.delete_clip(self)
+
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
         """`callback(job)` is called on the session's thread at every change. Returns what ends that."""
         self._listeners.append(callback)
@@ -276,6 +327,13 @@ class Job:
         self._unsettle()
         self._settle(error=error)
         self._learn(state=state, error=error)
+
+    def _lost_clip(self, error: ReelbookError) -> None:
+        """Its file is gone: whoever waits from now on waits for it to be fetched again."""
+        with self._ending:
+            self._unsettle()
+            self._known = replace(self._known, clip=None, downloaded=None, error=error)
+        self._learn()
 
     def _unsettle(self) -> None:
         if self._outcome.done():

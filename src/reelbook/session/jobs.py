@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import wire
@@ -16,9 +17,10 @@ from ..errors import (
     SubmissionUncertain,
 )
 from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry
-from .books import Books, clip_of, request_of
+from ..ledger.finding import Sort
+from .books import Books, clip_of, marks_of, request_of
 from .clip import Clip
-from .job import FINAL, Job, JobRequest, Known
+from .job import FINAL, Job, JobRequest, Known, Marks
 
 if TYPE_CHECKING:
     from .session import Session
@@ -67,7 +69,7 @@ class Jobs:
                 known = self._known(
                     estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd
                 )
-                job = self._new(request, known, intended.entry.id, retry_uncertain=retry_uncertain)
+                job = self._new(request, known, intended.entry, retry_uncertain=retry_uncertain)
                 jobs.append(self._start(job))
             else:
                 job = self.of(intended.entry, watch=True)
@@ -99,12 +101,18 @@ class Jobs:
         min_cost_usd: float | None,
         max_cost_usd: float | None,
         experiment: str | None,
+        mode: str | None,
+        starred: bool | None,
+        tag: str | None,
+        sort: Sort,
         limit: int,
+        after: Job | None,
     ) -> list[Job]:
-        """The account's jobs in the ledger, newest first. None is watched because it was found."""
-        filters = (text, since, until, state, min_cost_usd, max_cost_usd, experiment)
+        """The account's jobs in the ledger, behind `after`. None is watched because it was found."""
+        filters = (text, since, until, state, min_cost_usd, max_cost_usd, experiment, mode, starred, tag)
         # One that was taken up by an id which the ledger doesn't know is only known here.
-        foreign = [job for job in self._own if job.entry_id is None and filters == (None,) * 7]
+        first = after is None and all(each is None for each in filters)
+        foreign = [job for job in self._own if job.entry_id is None and first]
         entries = self._books.find(
             text=text,
             since=since,
@@ -113,7 +121,12 @@ class Jobs:
             min_cost_usd=min_cost_usd,
             max_cost_usd=max_cost_usd,
             experiment=experiment,
+            mode=mode,
+            starred=starred,
+            tag=tag,
+            sort=sort,
             limit=limit,
+            after=None if after is None else after.entry_id,
         )
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
 
@@ -133,7 +146,7 @@ class Jobs:
             if job.entry_id == entry.id:
                 return job
         known = self._remembered(entry)
-        job = self._found.setdefault(entry.id, self._new(request_of(entry), known, entry.id))
+        job = self._found.setdefault(entry.id, self._new(request_of(entry), known, entry))
         job._known = known
         open_ended = known.state not in FINAL or known.state == wire.COMPLETED
         # Without an id there is nothing to ask about, whatever became of it.
@@ -145,8 +158,22 @@ class Jobs:
             self.watch(job)
         return job
 
+    def mark(self, job: Job, marks: Marks) -> None:
+        """Keeps what a person put to the job. One that the ledger doesn't know has it in this kernel only."""
+        if job.entry_id is not None:
+            marks = self._books.mark(job.entry_id, marks)
+        job._learn(marks=marks)
+
+    def delete_clip(self, job: Job) -> None:
+        """Deletes the file of a job's clip; the job is then as one whose clip was lost. Raises OSError."""
+        if job.clip is not None:
+            job.clip.path.unlink(missing_ok=True)
+            job._lost_clip(_not_here(job.clip.path))
+
     def watch(self, job: Job) -> None:
         """Goes on with a job whose clip isn't here, as one of the session's own."""
+        if job.clip is not None and not job.clip.path.exists():
+            job._lost_clip(_not_here(job.clip.path))
         if job.clip is not None or job.request_id is None:
             return
         job._unsettle()
@@ -171,6 +198,7 @@ class Jobs:
             cost_usd=entry.cost_usd,
             error=_error(entry, clip),
             clip=clip,
+            marks=marks_of(entry),
         )
 
     def _known(self, **known: Any) -> Known:
@@ -185,7 +213,7 @@ class Jobs:
         self,
         request: JobRequest | None,
         known: Known,
-        entry_id: int | None,
+        entry: Entry | None,
         *,
         retry_uncertain: bool = False,
     ) -> Job:
@@ -196,8 +224,9 @@ class Jobs:
             request,
             known,
             tell=self._session.tell,
-            entry_id=entry_id,
+            entry_id=None if entry is None else entry.id,
             retry_uncertain=retry_uncertain,
+            experiment=None if entry is None else entry.experiment,
         )
 
 
@@ -226,6 +255,10 @@ def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:
             reason=entry.error,
         )
     if entry.state == wire.COMPLETED and clip is None:
-        where = f" It was at {entry.clip_path}." if entry.clip_path else ""
-        return DownloadFailed(f"The clip isn't on this disk.{where} watch() fetches it while its link lives.")
+        return _not_here(entry.clip_path)
     return None
+
+
+def _not_here(path: Path | str | None) -> DownloadFailed:
+    where = f" It was at {path}." if path else ""
+    return DownloadFailed(f"The clip isn't on this disk.{where} watch() fetches it while its link lives.")

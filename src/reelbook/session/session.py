@@ -5,8 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import functools
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
 from urllib.parse import quote, urlsplit
@@ -22,6 +21,7 @@ from .connection import Connection
 from .engine import Engine
 from .experiment import Experiment
 from .facts import Facts
+from .finding import Finding
 from .job import Job, JobRequest
 from .jobs import Jobs
 from .keys import Keys
@@ -38,7 +38,7 @@ T = TypeVar("T")
 Service = Literal["sandbox", "live"]
 
 
-class Session:
+class Session(Finding):
     """A connection to the service, made by `reelbook.connect()`.
 
     Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
@@ -226,39 +226,6 @@ class Session:
         self._engine.refuse_closed()
         return self._jobs.take_up(request_id)
 
-    def jobs(
-        self,
-        *,
-        text: str | None = None,
-        since: datetime | float | None = None,
-        until: datetime | float | None = None,
-        state: str | Collection[str] | None = None,
-        min_cost_usd: float | None = None,
-        max_cost_usd: float | None = None,
-        experiment: str | None = None,
-        limit: int = 50,
-    ) -> tuple[Job, ...]:
-        """The account's jobs, newest first, those of earlier kernels included.
-
-        Every word of `text` must begin a word of the prompt. `since` and `until` (not included) are times of
-        the submission: datetimes, or epoch seconds. `state` is one word of `JobView`, or several; the cost is
-        the final one in USD, the estimate until it is known. To find a job isn't to watch it: `job.watch()`,
-        or waiting for it, takes it up.
-        """
-        self._engine.refuse_closed()
-        return tuple(
-            self._jobs.find(
-                text=text,
-                since=_epoch(since),
-                until=_epoch(until),
-                state=state,
-                min_cost_usd=min_cost_usd,
-                max_cost_usd=max_cost_usd,
-                experiment=experiment,
-                limit=limit,
-            )
-        )
-
     @property
     def running(self) -> tuple[Job, ...]:
         """The jobs that this session submits, watches or fetches now, oldest first."""
@@ -293,9 +260,9 @@ class Session:
 
     @property
     def facts(self) -> Facts:
-        """Balance and request budget as known now, without a request."""
-        budget = self._client.budget(self.clock())
-        return Facts(self._money.balance_usd, budget.left, budget.limit, budget.back_in_seconds)
+        """Balance, request budget and spending limit as known now, without a request."""
+        budget, limit = self._client.budget(self.clock()), self._books.max_spend_usd
+        return Facts(self._money.balance_usd, budget.left, budget.limit, budget.back_in_seconds, limit)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
@@ -394,7 +361,3 @@ class Session:
                 self.tell(None)
 
         return self._engine.call(call())
-
-
-def _epoch(moment: datetime | float | None) -> float | None:
-    return moment.timestamp() if isinstance(moment, datetime) else moment

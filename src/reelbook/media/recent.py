@@ -1,0 +1,71 @@
+"""Copies of the last images that were sent, so that one can be taken again: files of the owner alone."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ..errors import InvalidImage
+from .images import PreparedImage, prepare
+
+KEPT: Final = 12
+_NAME = re.compile(r"(?P<digest>[0-9a-f]{64})\.(jpg|png)")
+
+
+@dataclass(frozen=True)
+class RecentImage:
+    """One kept image. `digest` is the SHA-256 of its bytes, as in the ledger; `at` is in epoch seconds."""
+
+    digest: str
+    path: Path
+    at: float
+
+
+class RecentImages:
+    """The newest 12 images of a home, in its folder `images`."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "images"
+
+    def keep(self, image: PreparedImage) -> None:
+        """Keeps a copy as it is sent, and lets the oldest go. Raises OSError."""
+        digest = hashlib.sha256(image.data).hexdigest()
+        path = self.folder / f"{digest}{'.jpg' if image.format == 'JPEG' else '.png'}"
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = path.with_name(f".{secrets.token_hex(8)}")
+        try:
+            with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(image.data)
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        for old in self.list()[KEPT:]:
+            old.path.unlink(missing_ok=True)
+
+    def list(self) -> list[RecentImage]:
+        """What is kept, newest first; nothing where the folder can't be read."""
+        found = []
+        with contextlib.suppress(OSError):
+            for path in self.folder.iterdir():
+                if name := _NAME.fullmatch(path.name):
+                    with contextlib.suppress(OSError):  # another kernel let it go meanwhile
+                        found.append(RecentImage(name["digest"], path, path.stat().st_mtime))
+        return sorted(found, key=lambda one: (-one.at, one.digest))
+
+    def load(self, digest: str) -> PreparedImage:
+        """One of them, ready to be sent. Raises InvalidImage where it is gone."""
+        for one in self.list():
+            if one.digest == digest:
+                return prepare(one.path)
+        raise InvalidImage("That image is no longer kept. Choose the file again.")
+
+    def forget(self) -> None:
+        """Removes all copies. The ledger's small pictures of the jobs stay. Raises OSError."""
+        for one in self.list():
+            one.path.unlink(missing_ok=True)
