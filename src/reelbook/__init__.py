@@ -24,7 +24,17 @@ if TYPE_CHECKING:
         allow_nested_loops,
         connect,
     )
-    from .widgets import ImagePicker, JobCard, Player, PromptForm, Studio
+    from .widgets import (
+        Compare,
+        ConnectionPanel,
+        Gallery,
+        ImagePicker,
+        JobBoard,
+        JobCard,
+        Player,
+        PromptForm,
+        Studio,
+    )
 
 __version__ = "0.1.0"
 
@@ -32,9 +42,13 @@ __all__ = [
     "AsyncClient",
     "Batch",
     "Clip",
+    "Compare",
+    "ConnectionPanel",
     "Facts",
+    "Gallery",
     "ImagePicker",
     "Job",
+    "JobBoard",
     "JobCard",
     "JobRequest",
     "JobView",
@@ -52,7 +66,20 @@ __all__ = [
 _HOMES = {
     "AsyncClient": "client",
     "errors": "",
-    **dict.fromkeys(("ImagePicker", "JobCard", "Player", "PromptForm", "Studio"), "widgets"),
+    **dict.fromkeys(
+        (
+            "Compare",
+            "ConnectionPanel",
+            "Gallery",
+            "ImagePicker",
+            "JobBoard",
+            "JobCard",
+            "Player",
+            "PromptForm",
+            "Studio",
+        ),
+        "widgets",
+    ),
 }
 
 
@@ -64,6 +91,11 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module("." + _HOMES.get(name, "session"), __name__), name)
     globals()[name] = value
     return value
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext reelbook`: adds the cell magic `%%video`."""
+    import_module(".magics", __name__).load(shell)
 
 
 def __dir__() -> list[str]:

@@ -61,6 +61,32 @@ def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) 
     return None
 
 
+def has_keyring() -> bool:
+    """Whether this system has a keyring that `keep` can put a setting into."""
+    if importlib.util.find_spec("keyring") is None:
+        return False
+    import keyring
+
+    return bool(getattr(keyring.get_keyring(), "priority", 0) > 0)
+
+
+def keep(name: str, value: Secret) -> None:
+    """Keeps a setting in the system keyring, where `find` looks for it. Raises ConfigurationError."""
+    if not has_keyring():
+        raise ConfigurationError("This system has no keyring to keep it in. pip install 'reelbook[keyring]'.")
+    import keyring
+    import keyring.errors
+
+    try:
+        keyring.set_password(KEYRING_SERVICE, name, value.reveal())
+    except keyring.errors.KeyringError:
+        failed = True
+    else:
+        failed = False
+    if failed:  # outside, so that no chain of errors holds the value
+        raise ConfigurationError("The system's keyring didn't take it. Nothing was kept.")
+
+
 def home(argument: str | os.PathLike[str] | None = None) -> Path:
     """The folder for clips and the sandbox: the argument, `REELBOOK_HOME`, or the system's own place."""
     import platformdirs

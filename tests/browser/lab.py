@@ -28,6 +28,8 @@ CHROMIUM_ARGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--use-fake-device-for-media-stream",  # a drawn picture for the camera
+    "--use-fake-ui-for-media-stream",
 ]
 # No news and no updates: the lab asks nobody outside. No windowing: cells out of sight stay in the page.
 _SETTINGS = {
@@ -35,7 +37,7 @@ _SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
 }
 
-_EMPTY = {
+EMPTY = {
     "cells": [],
     "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
     "nbformat": 4,
@@ -57,53 +59,73 @@ def finished_job():
 @contextmanager
 def running_lab(folder: Path) -> Iterator[str]:
     """Starts a JupyterLab whose every file lies in `folder`; yields its address."""
-    for name in ("config", "data", "runtime", "work", "home", "ipython"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
     for name, values in _SETTINGS.items():
         file = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(values))
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("REELBOOK_")},
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "JUPYTER_DATA_DIR": str(folder / "data"),
-        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        **server_environment(folder),
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
-        "IPYTHONDIR": str(folder / "ipython"),
-        "REELBOOK_HOME": str(folder / "home"),
-        "PYTHONPATH": str(Path(reelbook.__file__).parents[1]),
     }
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
         *(f"--ServerApp.root_dir={folder / 'work'}", "--LabApp.expose_app_in_browser=True"),
     ]
-    with (folder / "lab.log").open("wb") as log:
-        lab = subprocess.Popen(
+    with running_server(command, environment, folder, port) as url:
+        yield url
+
+
+def server_environment(folder: Path) -> dict[str, str]:
+    """The environment of a server of notebooks whose every file lies in `folder`, and of its kernels."""
+    for name in ("config", "data", "runtime", "work", "home", "ipython"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("REELBOOK_")},
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "IPYTHONDIR": str(folder / "ipython"),
+        "REELBOOK_HOME": str(folder / "home"),
+        "PYTHONPATH": str(Path(reelbook.__file__).parents[1]),
+    }
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+@contextmanager
+def running_server(command: list[str], environment: dict[str, str], folder: Path, port: int) -> Iterator[str]:
+    """Starts a server of notebooks and yields its address once it answers; ends it and its kernels."""
+    with (folder / "server.log").open("wb") as log:
+        server = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder / "work"
         )
         try:
-            _until_up(f"http://127.0.0.1:{port}", lab, folder / "lab.log")
+            _until_up(f"http://127.0.0.1:{port}", server, folder / "server.log")
             yield f"http://127.0.0.1:{port}"
         finally:
-            lab.terminate()  # it ends its kernels too
-            lab.wait(20)
+            server.terminate()  # it ends its kernels too
+            server.wait(20)
 
 
-def _until_up(url: str, lab: subprocess.Popen[bytes], log: Path) -> None:
+def _until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     for _ in range(600):
-        if lab.poll() is not None:
+        if server.poll() is not None:
             break
         try:
             with urllib.request.urlopen(f"{url}/api/status", timeout=2):
                 return
         except OSError:
             time.sleep(0.1)
-    raise RuntimeError(f"JupyterLab didn't start:\n{log.read_text()[-2000:]}")
+    raise RuntimeError(f"The server of notebooks didn't start:\n{log.read_text()[-2000:]}")
 
 
 class Notebook:
@@ -112,7 +134,7 @@ class Notebook:
     def __init__(self, page: Page, url: str, folder: Path, name: str = "test") -> None:
         self.page = page
         self.file = folder / "work" / f"{name}.ipynb"
-        self.file.write_text(json.dumps(_EMPTY))
+        self.file.write_text(json.dumps(EMPTY))
         self.url = f"{url}/doc/workspaces/{name}/tree/{name}.ipynb"
         page.goto(f"{self.url}?reset")
         self._until_ready()
@@ -136,6 +158,30 @@ class Notebook:
             code,
         )
         return self.page.locator(".jp-Notebook .jp-Cell").nth(place)
+
+    def start(self, code: str) -> None:
+        """Runs `code` in a new cell and doesn't wait for it."""
+        self.page.evaluate(
+            """(code) => {
+              const notebook = jupyterapp.shell.currentWidget.content;
+              notebook.activeCellIndex = notebook.widgets.length - 1;
+              jupyterapp.commands.execute('notebook:insert-cell-below').then(() => {
+                notebook.activeCell.model.sharedModel.setSource(code);
+                jupyterapp.commands.execute('notebook:run-cell');
+              });
+            }""",
+            code,
+        )
+        self.page.wait_for_function(f"{_KERNEL}.status === 'busy'")
+
+    def busy(self) -> bool:
+        """Whether the kernel is running a cell."""
+        return bool(self.page.evaluate(f"{_KERNEL}.status === 'busy'"))
+
+    def interrupt(self) -> None:
+        """What the notebook's Stop button does; waits until the kernel is free."""
+        self.page.evaluate(f"{_KERNEL}.interrupt()")
+        self.page.wait_for_function(f"{_KERNEL}.status === 'idle'", timeout=20 * SECONDS)
 
     def value(self, expression: str) -> Any:
         """What `expression` is in the kernel."""
@@ -173,6 +219,7 @@ class Notebook:
 
 
 SECONDS = 1000
+_KERNEL = "jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 PLAYS = """(card) => {
   const video = card.querySelector('video');
   return video && video.videoWidth > 0 && video.currentTime > 0.2;

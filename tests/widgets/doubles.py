@@ -54,6 +54,7 @@ class FakeSession:
     refreshed: int = 0
     asked: list[tuple[bool, concurrent.futures.Future[Any]]] = field(default_factory=list)
     now: float = 100.0
+    home: Path = Path("/dev/null")  # nothing can be kept there
 
     def clock(self) -> float:
         return self.now

@@ -20,6 +20,7 @@ from reelbook.session import JobRequest, Reconciliation, Verdict
 from reelbook.widgets import assets
 from reelbook.widgets.card import JobCard
 from reelbook.widgets.media import PIECE_BYTES
+from reelbook.widgets.packing import packed
 from reelbook.widgets.still import POSTER_BYTES
 
 
@@ -102,7 +103,7 @@ def test_code_and_state_of_a_card_fit_in_thirty_kilobytes(tmp_path: Path) -> Non
     """anywidget saves a panel's code with every instance."""
     card = JobCard(job(state="completed", clip=clip(tmp_path / "c.mp4"), cost_usd=0.25))
     state = {name: value for name, value in card.get_state().items() if not isinstance(value, bytes)}
-    assert state["_esm"] == assets.module("card")
+    assert state["_esm"] == packed(assets.module("card"), "card")
     assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 30_000
 
 

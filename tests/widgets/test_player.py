@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 import traitlets
-from widgets.doubles import clip, clip_file, heard, page_sends
+from PIL import Image
+from widgets.doubles import FOX, clip, clip_file, heard, page_sends
 
 from reelbook.errors import NotAVideo
-from reelbook.widgets.player import Player
+from reelbook.widgets import assets
+from reelbook.widgets.packing import packed
+from reelbook.widgets.player import POSTER_BYTES, Player
 
 
 def test_a_clip_is_shown_with_its_figures(tmp_path: Path) -> None:
@@ -45,3 +51,55 @@ def test_the_time_is_told_only_to_who_listens(tmp_path: Path) -> None:
     traitlets.link((player, "time"), (other, "time"))
     player.time = 0.5
     assert (player.tells_time, other.time) == (True, 0.5)
+
+
+def test_what_is_no_range_is_refused(tmp_path: Path) -> None:
+    """A loop's ends come in order; the page's list is a range too, and None is the whole clip."""
+    player = Player(clip_file(tmp_path / "a.mp4"), loop_range=(0.2, 0.6))
+    player.set_state({"loop_range": [0.1, 0.5]})
+    assert player.loop_range == (0.1, 0.5)
+    for wrong in [(0.5, 0.5), (-1.0, 0.5), (0.0, float("inf")), (float("nan"), 1.0)]:
+        with pytest.raises(traitlets.TraitError, match="the earlier one first"):
+            player.loop_range = wrong
+    player.loop_range = None
+    assert player.loop_range is None
+
+
+def test_the_page_gets_pictures_when_it_asks(tmp_path: Path) -> None:
+    """The poster in full, and a filmstrip of so many tiles; neither is a part of the panel's state."""
+    player = Player(clip(tmp_path / "c.mp4"))
+    messages = heard(player)
+    page_sends(player, {"name": "picture", "of": "poster"})
+    page_sends(player, {"name": "picture", "of": "filmstrip", "tiles": 16})
+    sizes = [Image.open(BytesIO(buffers[0])).size for _, buffers in messages]
+    assert sizes == [(64, 36), (16 * 160, 90)]
+    assert [content for content, _ in messages] == [
+        {"name": "picture", "of": "poster"},
+        {"name": "picture", "of": "filmstrip"},
+    ]
+
+
+@pytest.mark.parametrize("tiles", [None, 0, 10_000, "16"])
+def test_a_filmstrip_that_nobody_needs_is_not_made(tmp_path: Path, tiles: object) -> None:
+    """The page can't make the kernel work without end; the panel says what it was asked for."""
+    player = Player(clip_file(tmp_path / "c.mp4"))
+    messages = heard(player)
+    page_sends(player, {"name": "picture", "of": "filmstrip", "tiles": tiles})
+    assert messages == []
+    assert "filmstrip" in player.trouble
+
+
+def test_a_player_carries_the_call_that_made_its_clip(tmp_path: Path) -> None:
+    """What "Copy as code" copies is the clip's own code."""
+    shown = clip(tmp_path / "c.mp4")
+    player = Player(shown)
+    assert player.code == shown.as_code()
+    assert ["code", "Copy as code"] in player.face["actions"]
+
+
+def test_code_and_state_of_a_player_fit_in_thirty_kilobytes(tmp_path: Path) -> None:
+    """anywidget saves a panel's code with every instance; bytes are saved as text, 4/3 of them."""
+    player = Player(clip(tmp_path / "c.mp4", replace(FOX, prompt="a red fox runs through snow " * 10)))
+    state = {name: value for name, value in player.get_state().items() if not isinstance(value, bytes)}
+    assert state["_esm"] == packed(assets.module("player"), "player")
+    assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 30_000

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from widgets.doubles import FakeSession
 
+import reelbook as rb
+from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Facts
-from reelbook.widgets.studio import StatusLine, Studio
+from reelbook.widgets.line import StatusLine
+from reelbook.widgets.studio import Studio
 
 
 def test_a_sent_form_puts_its_job_on_the_card() -> None:
@@ -34,6 +39,7 @@ def test_the_line_follows_the_facts() -> None:
         "left": 7,
         "limit": 10,
         "text": "7 requests left",
+        "running": 0,
     }
     assert line.live
     line.close()
@@ -47,3 +53,75 @@ def test_the_saved_studio_shows_the_latest_clip() -> None:
     studio.form.generate()
     assert "a fox" in studio._repr_mimebundle_()["text/html"]
     studio.close()
+
+
+@pytest.fixture
+def studio(sandbox: Sandbox) -> Iterator[Studio]:
+    with rb.connect("sandbox") as session:
+        studio = Studio(session)
+        yield studio
+        studio.close()
+
+
+def shown(studio: Studio) -> list[str]:
+    """The panels that can be seen below the line."""
+    return [
+        type(panel).__name__
+        for pane in studio.children[1:]
+        if pane.layout.display != "none"
+        for panel in pane.children
+    ]
+
+
+def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
+    """A panel is made when it is first looked at, and stays."""
+    assert shown(studio) == ["PromptForm", "JobCard"]
+    assert studio.gallery is None
+    for view, panel in (
+        ("board", "JobBoard"),
+        ("gallery", "Gallery"),
+        ("compare", "Hint"),
+        ("connection", "ConnectionPanel"),
+    ):
+        studio.line.view = view
+        assert (studio.view, shown(studio)) == (view, [panel])
+    gallery = studio.gallery
+    studio.view = "gallery"
+    assert studio.gallery is gallery
+
+
+def test_what_the_gallery_selected_is_compared(studio: Studio) -> None:
+    """Compare opens on the clips; another selection takes its place."""
+    jobs = [studio.session.text_to_video(text, duration_seconds=1) for text in ("a", "b", "c")]
+    for job in jobs:
+        job.result(30)
+    studio.view = "gallery"
+    studio._put_side_by_side(tuple(jobs[:2]))
+    assert (studio.view, shown(studio)) == ("compare", ["Compare"])
+    studio._put_side_by_side(tuple(jobs))
+    assert studio.compare is not None
+    assert studio.compare.clips == tuple(jobs)
+    assert shown(studio) == ["Compare"]
+
+
+def test_a_clip_is_varied_in_the_form(studio: Studio) -> None:
+    """The form opens filled in, and nothing is sent."""
+    job = studio.session.text_to_video("a fox", duration_seconds=3, aspect_ratio="1:1", seed=7)
+    studio.view = "gallery"
+    studio._vary(job)
+    form = studio.form
+    assert studio.view == "create"
+    assert (form.prompt, form.duration_seconds, form.aspect_ratio, form.seed) == ("a fox", 3, "1:1", 7)
+    assert studio.session.jobs() == (job,)
+
+
+def test_another_session_begins_the_studio_anew(studio: Studio, sandbox: Sandbox) -> None:
+    """Every panel is of the new session, the old ones listen no more."""
+    before = studio.session
+    studio.view = "connection"
+    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url) as session:
+        studio._use(session)
+        assert (studio.session, studio.form.session, studio.view) == (session, session, "create")
+        assert shown(studio) == ["PromptForm", "JobCard"]
+        assert before._listeners == []
+        studio.close()

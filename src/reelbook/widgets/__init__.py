@@ -8,19 +8,37 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from reelbook.session import Clip, Job, display
+from reelbook.session import Batch, Clip, Job, display
 
 if TYPE_CHECKING:
+    from .board import JobBoard
     from .card import JobCard
+    from .compare import Compare
+    from .connection import ConnectionPanel
     from .form import PromptForm
+    from .gallery import Gallery
     from .picker import ImagePicker
     from .player import Player
     from .studio import Studio
 
-__all__ = ["ImagePicker", "JobCard", "Player", "PromptForm", "Studio"]
+__all__ = [
+    "Compare",
+    "ConnectionPanel",
+    "Gallery",
+    "ImagePicker",
+    "JobBoard",
+    "JobCard",
+    "Player",
+    "PromptForm",
+    "Studio",
+]
 
 _MODULES = {
+    "Compare": "compare",
+    "ConnectionPanel": "connection",
+    "Gallery": "gallery",
     "ImagePicker": "picker",
+    "JobBoard": "board",
     "JobCard": "card",
     "Player": "player",
     "PromptForm": "form",
@@ -40,6 +58,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+def _board(batch: Batch) -> Any:
+    return import_module(".board", __name__).JobBoard(jobs=batch)
+
+
 def _card(job: Job) -> Any:
     return import_module(".card", __name__).JobCard(job)
 
@@ -48,5 +70,6 @@ def _player(clip: Clip) -> Any:
     return import_module(".player", __name__).Player(clip)
 
 
+display.register(Batch, _board)
 display.register(Job, _card)
 display.register(Clip, _player)

@@ -6,6 +6,7 @@ An anywidget's module can't import its neighbours, so the real ES modules in `st
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,8 +27,25 @@ def module(stem: str) -> str:
 
 @cache
 def style(stem: str) -> str:
-    """The style of panel `stem`: the theme, the parts it names with `@use`, its own rules."""
-    return _spare((STATIC / "_base.css").read_text("utf-8") + "".join(_parts(stem, "css", _USE, {})))
+    """The style of panel `stem`: the theme, the parts that it names with `@use`, its own rules."""
+    own = "".join([_read("_base"), *_parts(stem, "css", _USE, {})])
+    return _spare(_read("_theme")) + _kept_to([stem], own)
+
+
+@cache
+def added_style(stem: str, *panels: str) -> str:
+    """A style that comes later to `panels`, or with none of them named one for the whole page."""
+    return _kept_to(panels, _read(stem)) if panels else _spare(_read(stem))
+
+
+def _kept_to(panels: Sequence[str], rules: str) -> str:
+    # A page has one style for all that it shows, and other panels have elements of the same names.
+    # `:where`, so that a rule weighs what it weighs in its file.
+    return f":where({', '.join(f'.rb-of-{panel}' for panel in panels)}) {{\n{_spare(rules)}}}\n"
+
+
+def _read(stem: str) -> str:
+    return (STATIC / f"{stem}.css").read_text("utf-8")
 
 
 def _parts(stem: str, kind: str, wants: re.Pattern[str], texts: dict[str, str]) -> list[str]:

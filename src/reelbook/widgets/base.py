@@ -10,7 +10,8 @@ import logging
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,25 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
         self._sending = threading.RLock()
+        self._unheard: set[str] = set()
         # In Colab an update sent by a thread never shows (googlecolab/colabtools#3373).
         super().__init__(asks="google.colab" in sys.modules, **traits)
+        with _waiting_lock:
+            _waiting.add(self)
         self.on_msg(self._heard)
+
+    @property
+    def reaches_page(self) -> bool:
+        """Whether what is sent on this thread arrives."""
+        return not self.asks or threading.current_thread() is threading.main_thread()
+
+    def send_state(self, key: str | Iterable[str] | None = None) -> None:
+        """As ipywidgets' own. What can't reach the page now is sent with the answer to its next message."""
+        if self.reaches_page:
+            super().send_state(key)
+            return
+        with _waiting_lock:
+            self._unheard.update(self.keys if key is None else [key] if isinstance(key, str) else key)
 
     def update(self) -> None:
         """Brings the page up to date; what a panel shows of the world outside is read here."""
@@ -113,6 +130,8 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
             return
         with self.showing_errors(f"“{name}”"):
             handler(content, buffers)
+        if self.asks:
+            _tell_what_waits()
 
     def _on_dismiss(self, *_: object) -> None:
         self.trouble = ""
@@ -124,6 +143,21 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     def _on_ask(self, *_: object) -> None:
         self.refresh()
         self.send({"name": "here"})
+
+
+_waiting: weakref.WeakSet[Panel] = weakref.WeakSet()
+_waiting_lock = threading.Lock()
+
+
+def _tell_what_waits() -> None:
+    """Sends what threads changed in any panel: one panel's question carries the news of all."""
+    with _waiting_lock:
+        news = [(panel, panel._unheard) for panel in _waiting if panel._unheard]
+        for panel, _ in news:
+            panel._unheard = set()
+    for panel, names in news:
+        if panel.comm is not None:
+            panel.send_state(names)
 
 
 def _place(error: Exception) -> str:

@@ -12,9 +12,11 @@ from reelbook import wire
 from reelbook.session import Clip, Job, Reconciliation
 
 from . import words
+from .acting import send_again
 from .assets import module, style
 from .live import Live
 from .media import ServesClip
+from .packing import packed, pressed
 from .still import card_html, card_text, small_poster
 
 
@@ -26,8 +28,8 @@ class JobCard(ServesClip):
     Stopping to watch doesn't stop the job: it goes on and is billed.
     """
 
-    _esm = module("card")
-    _css = style("card")
+    _esm = packed(module("card"), "card")
+    _css = pressed(style("card"))
 
     job = traitlets.Instance(Job, allow_none=True, help="The job shown.")
     state = traitlets.Unicode(help="The job's state in one word.").tag(sync=True)
@@ -104,7 +106,7 @@ class JobCard(ServesClip):
         """Puts the finished card into the notebook, so that this is what is saved. The page swaps the view
         within a frame (tried in JupyterLab 4.6), but it does swap it: once, at the end.
         """
-        if self._kept != (job, job.clip, job.error):
+        if self._kept != (job, job.clip, job.error) and self.reaches_page:
             self._kept = (job, job.clip, job.error)
             for shown in self._shown:
                 shown.update(self._repr_mimebundle_(), raw=True)
@@ -169,18 +171,7 @@ class JobCard(ServesClip):
         # The card shows a finished job here; a second press finds the new one, which isn't.
         if job is None or job.request is None or not job.request.complete or self.live:
             return
-        asked, session = job.request, job.session
-        if asked.image is not None:
-            self.job = session.image_to_video(
-                asked.image, asked.prompt, duration_seconds=asked.duration_seconds
-            )
-            return
-        self.job = session.text_to_video(
-            asked.prompt,
-            duration_seconds=asked.duration_seconds,
-            aspect_ratio=asked.aspect_ratio or wire.DEFAULT_ASPECT_RATIO,
-            seed=wire.RANDOM_SEED if asked.seed is None else asked.seed,
-        )
+        self.job = send_again(job)
 
 
 def _nothing() -> None:

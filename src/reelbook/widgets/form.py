@@ -18,7 +18,7 @@ from reelbook.errors import (
     InvalidPrompt,
     InvalidSeed,
 )
-from reelbook.session import Job, Session
+from reelbook.session import Job, JobRequest, Session
 
 from .assets import module, style
 from .live import Live
@@ -40,7 +40,8 @@ class PromptForm(TakesImage):
     """Asks for a clip, from text or from an image, with its cost before it is sent.
 
     Observe, link or set `mode` ("text-to-video", "image-to-video"), `prompt`, `duration_seconds` (1 to 10),
-    `aspect_ratio` (16:9, 9:16, 1:1), `seed` (-1: random) and `image`; `job` is the last one sent.
+    `aspect_ratio` (16:9, 9:16, 1:1), `seed` (-1: random), `image` and `crop` (as ImagePicker has them);
+    `job` is the last one sent.
     `generate()` does what the button does, `on_job(callback)` hears of every job. Without a session it takes
     `reelbook.connect()`.
     """
@@ -82,6 +83,19 @@ class PromptForm(TakesImage):
         """`callback(job)` is called for every job that the form sends."""
         self._callbacks.append(callback)
 
+    def fill(self, request: JobRequest) -> None:
+        """Takes over all that a job asked for, to be varied and sent. Nothing is sent."""
+        with self.hold_sync():
+            self.mode = request.mode
+            self.prompt = request.prompt
+            self.duration_seconds = request.duration_seconds
+            if request.aspect_ratio is not None:
+                self.aspect_ratio = request.aspect_ratio
+            if request.seed is not None:
+                self.seed = request.seed
+            if request.mode == "image-to-video":
+                self.image = request.image
+
     def generate(self) -> Job:
         """Sends what the form holds and returns its Job, as the button does.
 
@@ -114,9 +128,9 @@ class PromptForm(TakesImage):
         if self.mode == "image-to-video":
             if self.image is None:
                 raise InvalidImage("Choose an image first.")
-            return self.session.image_to_video(
-                self.image, self.prompt, duration_seconds=self.duration_seconds
-            )
+            job = self.session.image_to_video(self.image, self.prompt, duration_seconds=self.duration_seconds)
+            self.keep_image()
+            return job
         return self.session.text_to_video(
             self.prompt,
             duration_seconds=self.duration_seconds,

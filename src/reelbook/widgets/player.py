@@ -2,47 +2,100 @@
 
 from __future__ import annotations
 
+import math
 import os
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
+from reelbook.errors import InvalidInput
 from reelbook.session import Clip
 
 from . import words
 from .assets import module, style
 from .media import ServesClip
-from .still import card_html, card_text, small_poster
+from .packing import packed, pressed
+from .still import card_html, card_text
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+# The most controls of all panels: a little less poster keeps its code and state under 30 KB.
+POSTER_BYTES = 5_000
+TILES = range(1, 33)
 
 
 class Player(ServesClip):
     """Plays a clip: muted, looping, loaded when it is seen.
 
-    `Player(clip)` or `Player("clip.mp4")`. Observe or link `time` (seconds) and `playing`; setting them
-    seeks, plays and pauses. `autoplay=False` waits for a press (so does a page that asks for less motion).
-    Raises NotAVideo for a file that isn't one.
+    `Player(clip)` or `Player("clip.mp4")`. These may be given, observed and linked; setting them acts:
+
+    - `time`: where it is, in seconds; `playing`: whether it plays
+    - `speed`: 0.25 to 2; `loop`: whether it begins again at its end
+    - `loop_range`: `(from, to)` in seconds, the part that is played; None: the whole clip
+    - `view`: "clip", "poster" or "filmstrip"
+
+    `autoplay=False` waits for a press (so does a page that asks for less motion). Raises NotAVideo for a file
+    that isn't one.
+
+    A slider that drives a player and follows it, and two players with one clock::
+
+        player = reelbook.Player(clip)
+        slider = ipywidgets.FloatSlider(max=clip.duration_seconds, step=0.04)
+        ipywidgets.link((player, "time"), (slider, "value"))
+        ipywidgets.VBox([player, slider])
+
+        a, b = reelbook.Player(first), reelbook.Player(second)
+        for name in ("time", "playing", "speed"):
+            ipywidgets.link((a, name), (b, name))
+        ipywidgets.HBox([a, b])
     """
 
-    _esm = module("player")
-    _css = style("player")
+    _esm = packed(module("player"), "player")
+    _css = pressed(style("player"))
 
     time = traitlets.Float(0.0, min=0.0, help="Where it is, in seconds.").tag(sync=True)
     playing = traitlets.Bool(help="Whether it plays.").tag(sync=True)
+    speed = traitlets.Float(1.0, min=0.25, max=2.0, help="1 is the clip's own speed.").tag(sync=True)
+    loop = traitlets.Bool(True, help="Whether it begins again at its end.").tag(sync=True)
+    loop_range: Any = traitlets.Tuple(
+        traitlets.Float(),
+        traitlets.Float(),
+        default_value=None,
+        allow_none=True,
+        help="The part that is played, in seconds.",
+    ).tag(sync=True)
+    view = traitlets.Enum(["clip", "poster", "filmstrip"], "clip", help="What is seen.").tag(sync=True)
     autoplay = traitlets.Bool(True, help="Whether it starts by itself when seen.").tag(sync=True)
     tells_time = traitlets.Bool(help="Whether the page reports `time` as it plays.").tag(sync=True)
     progress = traitlets.Float(None, allow_none=True).tag(sync=True)
     face = traitlets.Dict(help="What the page draws.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The lines under the clip.").tag(sync=True)
+    code = traitlets.Unicode(help="The Python call that made the clip.").tag(sync=True)
 
     def __init__(self, clip: Clip | str | os.PathLike[str], **traits: Any) -> None:
+        from reelbook.media.images import thumbnail
+
         self.clip = clip if isinstance(clip, Clip) else Clip(path=Path(clip), request_id="")
         super().__init__(
             face=dict(words.clip_face(self.clip)),
             figures=words.clip_lines(self.clip),
-            poster=small_poster(self.clip.poster()),
+            poster=thumbnail(self.clip.poster(), max_side=400, max_bytes=POSTER_BYTES),
+            code=self.clip.as_code(),
             **traits,
         )
+
+    @traitlets.validate("loop_range")
+    def _in_order(self, proposal: Any) -> Any:
+        part = proposal["value"]
+        if part is not None and not (0 <= part[0] < part[1] and math.isfinite(part[1])):
+            raise traitlets.TraitError(
+                f"loop_range is two times in seconds, the earlier one first, not {part}."
+                " None plays the whole clip."
+            )
+        return part
 
     def observe(
         self,
@@ -63,3 +116,24 @@ class Player(ServesClip):
     def still(self) -> tuple[str, str]:
         face: Any = self.face
         return card_html(face, self.figures, self.poster), card_text(face, self.figures)
+
+    def _on_picture(self, content: dict[str, Any], _: object) -> None:
+        """The page asks for the poster in full, or for a filmstrip of so many tiles with no gaps."""
+        from reelbook.media.clips import filmstrip
+
+        of, tiles = content.get("of"), content.get("tiles")
+        if of == "poster":
+            picture = self.clip.poster()
+        elif of == "filmstrip" and isinstance(tiles, int) and tiles in TILES:
+            # As sharp for a tall clip as for a wide one.
+            height = 90 if self.clip.width >= self.clip.height else 160
+            picture = filmstrip(self.clip.path, tiles, tile_height=height, gap=0)
+        else:
+            raise InvalidInput(f"The page asked for a picture that there isn't: {of}.")
+        self.send({"name": "picture", "of": of}, [_jpeg(picture)])
+
+
+def _jpeg(picture: Image.Image) -> bytes:
+    file = BytesIO()
+    picture.convert("RGB").save(file, "JPEG", quality=82)
+    return file.getvalue()

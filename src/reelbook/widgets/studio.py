@@ -1,68 +1,58 @@
-"""The whole app in one cell: the line on top, the form at the left, the latest clip at the right."""
+"""All panels in one calm layout. It is put together here; the panels know nothing of each other."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ipywidgets
 import traitlets
 
+from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
 
-from .assets import module, style
 from .base import Panel, Still, only_known
+from .board import JobBoard
 from .card import JobCard
+from .compare import Compare
+from .connection import ConnectionPanel
 from .form import PromptForm
-from .live import Live
-from .words import facts_words
+from .gallery import Gallery
+from .hint import Hint
+from .line import StatusLine
 
-
-class StatusLine(Panel):
-    """Which service, what is left of the balance and of the key's requests."""
-
-    _esm = module("line")
-    _css = style("line")
-
-    facts = traitlets.Dict(help="What the page draws.").tag(sync=True)
-
-    def __init__(self, session: Session, **traits: Any) -> None:
-        self.session = session
-        super().__init__(facts=facts_words(session.service, session.facts), **traits)
-        self._live = Live(self.refresh)
-        self._endings = (self._live.close, session.subscribe(self._live.changed))
-        self._live.changed()
-
-    def update(self) -> None:
-        facts = self.session.facts
-        self.facts = facts_words(self.session.service, facts)
-        self.live = facts.requests_left < facts.requests_limit
-        if self.live:
-            # Requests come back by time alone, and nobody tells.
-            self._live.changed_in(facts.requests_back_in_seconds or 3.0)
+VIEWS = {
+    "create": "Create",
+    "board": "Board",
+    "gallery": "Gallery",
+    "compare": "Compare",
+    "connection": "Connection",
+}
 
 
 class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no types
-    """Everything in one cell: write a prompt, press Generate, watch it, play it.
+    """Everything in one cell: write a prompt, press Generate, watch it, play it, find it, compare it.
 
-    `form` is a PromptForm, `card` the JobCard of the latest clip. Without a session `reelbook.connect()`.
+    `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create", "board",
+    "gallery", "compare" or "connection". `form` is the PromptForm, `card` the JobCard of the latest clip;
+    `board`, `gallery` and `compare` are the panels of those views, None until they are first looked at. A key
+    typed in under "connection" gives the Studio a new `session`.
+
+        studio = rb.Studio()
+        studio.view = "gallery"
     """
 
-    _panels: tuple[Panel, ...] = ()
+    view = traitlets.Enum(tuple(VIEWS), "create", help="What is shown.")
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
+        self._panels: list[Panel] = []
+        self._panes: dict[str, ipywidgets.Box] = {}
         only_known(self, traits)
-        self.form = PromptForm(session, layout=ipywidgets.Layout(flex="1 1 400px"))
-        self.session = self.form.session
-        self.card = JobCard(layout=ipywidgets.Layout(flex="999 1 400px"))
-        self.line = StatusLine(self.session)
-        self._panels = (self.form, self.card, self.line)
-        panes = ipywidgets.Box(
-            [self.form, self.card], layout=ipywidgets.Layout(display="flex", flex_flow="row wrap")
-        )
-        panes.add_class("reelbook-panes")
-        super().__init__([self.line, panes], **traits)
+        view = traits.pop("view", "create")
+        super().__init__(**traits)
         self.add_class("reelbook-studio")
-        self.form.on_job(self._take)
+        self._open(session)
+        self.view = view
 
     def still(self) -> tuple[str, str]:
         """The latest clip."""
@@ -70,9 +60,105 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
 
     def close(self) -> None:
         """Ends the Studio and its panels."""
-        for panel in self._panels:
-            panel.close()
+        self._close_panels()
         super().close()
+
+    def _open(self, session: Session | None) -> None:
+        """Puts the panels together for a session, those of "create" at once and the others when looked at."""
+        self.board: JobBoard | None = None
+        self.gallery: Gallery | None = None
+        self.compare: Compare | None = None
+        self.form = PromptForm(session, layout=ipywidgets.Layout(flex="1 1 400px"))
+        self.session = self.form.session
+        self.card = JobCard(layout=ipywidgets.Layout(flex="999 1 400px"))
+        self.line = StatusLine(self.session, views=[list(view) for view in VIEWS.items()], view=self.view)
+        self._panels = [self.line, self.form, self.card]
+        self.form.on_job(self._take)
+        traitlets.link((self, "view"), (self.line, "view"))
+        create = ipywidgets.Box(
+            [self.form, self.card], layout=ipywidgets.Layout(display="flex", flex_flow="row wrap")
+        )
+        create.add_class("reelbook-panes")
+        self._panes = {"create": create}
+        self._show()
+
+    @traitlets.observe("view")
+    def _show(self, _: object = None) -> None:
+        if not self._panes:
+            return
+        if self.view not in self._panes:
+            self._panes[self.view] = self._pane(self._builders()[self.view]())
+        for name, pane in self._panes.items():
+            pane.layout.display = ("flex" if name == "create" else "") if name == self.view else "none"
+        self.children = [self.line, *self._panes.values()]
+
+    def _builders(self) -> dict[str, Callable[[], Panel]]:
+        return {
+            "board": self._make_board,
+            "gallery": self._make_gallery,
+            "compare": self._nothing_to_compare,
+            "connection": self._make_connection,
+        }
+
+    def _pane(self, panel: Panel) -> ipywidgets.Box:
+        self._panels.append(panel)
+        pane = ipywidgets.VBox([panel])
+        pane.add_class("reelbook-pane")
+        return pane
+
+    def _make_board(self) -> Panel:
+        self.board = JobBoard(self.session)
+        return self.board
+
+    def _make_gallery(self) -> Panel:
+        self.gallery = Gallery(self.session)
+        self.gallery.on_vary(self._vary)
+        self.gallery.on_compare(self._put_side_by_side)
+        self.gallery.on_job(self._take)
+        return self.gallery
+
+    def _nothing_to_compare(self) -> Panel:
+        hint = Hint(
+            text="Clips side by side with one clock. Select two to nine in the gallery and press Compare.",
+            button="Open the gallery",
+        )
+        hint.on_press(lambda: self.set_trait("view", "gallery"))
+        return hint
+
+    def _make_connection(self) -> Panel:
+        panel = ConnectionPanel(self.session)
+        panel.on_session(self._use)
+        return panel
 
     def _take(self, job: Job) -> None:
         self.card.job = job
+
+    def _vary(self, job: Job) -> None:
+        if job.request is None:
+            raise InvalidInput("What was asked for isn't known here: the job was taken up by its id.")
+        self.form.fill(job.request)
+        self.view = "create"
+
+    def _put_side_by_side(self, jobs: tuple[Job, ...]) -> None:
+        compare = Compare(jobs, self.session)
+        if (old := self._panes.pop("compare", None)) is not None:
+            (panel,) = old.children
+            self._panels.remove(panel)
+            panel.close()
+            old.close()
+        self.compare = compare
+        self._panes["compare"] = self._pane(compare)
+        if self.view == "compare":
+            self._show()
+        self.view = "compare"
+
+    def _use(self, session: Session) -> None:
+        """Another session: the panels begin anew with it."""
+        self._close_panels()
+        self.view = "create"
+        self._open(session)
+
+    def _close_panels(self) -> None:
+        panels, self._panels, self._panes = self._panels, [], {}
+        for panel in panels:
+            panel.close()

@@ -21,6 +21,7 @@ import { clipPlayer } from "./_media.js";
  * @property {number} clip 0: none yet; another number: another clip
  * @property {string} file
  * @property {string} codec
+ * @property {number} fps frames a second
  */
 
 /** @param {() => Face} face @param {(plays: boolean) => void} [onWant] told when the clip is to play or to pause */
@@ -50,10 +51,10 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const draw = () => {
     const now = face();
     stage.parentElement.hidden = !now.shape;
-    if (now.shape) stage.style.setProperty("--rb-shape", `${now.shape[0]} / ${now.shape[1]}`);
+    if (now.shape) stage.parentElement.style.setProperty("--rb-shape", `${now.shape[0]} / ${now.shape[1]}`);
     stage.classList.toggle("rb-portrait", Boolean(now.shape && now.shape[1] > now.shape[0]));
     if (now.clip !== playing) {
-      // A card that takes up another job starts with an empty stage; the player's pieces go with its frame.
+      // A card that takes up another job starts with an empty stage.
       if (player) player.close();
       player = now.clip ? openPlayer() : null;
       playing = now.clip;
@@ -81,14 +82,11 @@ export function clipCard(frame, model, face, onAction, onWant) {
     prompt.parentElement.parentElement.hidden = !now.prompt;
   };
   const openPlayer = () => {
-    const closers = [];
-    const inner = { ...frame, onClose: (cleanup) => closers.push(cleanup), listen: (event, callback) => { model.on(event, callback); closers.push(() => model.off(event, callback)); } };
-    const opened = clipPlayer(inner, model, stage, {
-      codec: () => face().codec, label: () => face().prompt, onWant, autoplay: () => model.get("autoplay") !== false || model.get("playing") });
+    const opened = clipPlayer(frame, model, stage, {
+      codec: () => face().codec, label: () => face().prompt, fps: () => face().fps, wrap: stage.parentElement, start: model.get("time"), onWant,
+      autoplay: () => model.get("autoplay") !== false || model.get("playing") });
     if (poster) opened.video.poster = poster;
-    const close = () => { for (const closer of closers.splice(0)) closer(); opened.video.nextSibling?.remove(); opened.video.remove(); };
-    frame.onClose(close);
-    return { ...opened, close };
+    return opened;
   };
   let drawn = "";
   const drawActions = (actions) => {

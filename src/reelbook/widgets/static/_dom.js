@@ -47,9 +47,10 @@ export function freshId(word) {
  * The frame of a panel's view.
  * @param {any} model
  * @param {HTMLElement} host
+ * @param {string} stem the panel's name, which its style is kept to
  * @param {string} label what a screen reader calls the panel
  */
-export function openPanel(model, host, label) {
+export function openPanel(model, host, stem, label) {
   const cleanups = [];
   const body = h("div", { class: "rb-body" });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
@@ -59,7 +60,7 @@ export function openPanel(model, host, label) {
   const root = h("section", { class: "rb", "aria-label": label }, body, trouble, region);
   // The notebook acts on keys that reach it: Ctrl+Enter would run the cell again, "a" would insert one.
   for (const kind of ["keydown", "keyup", "keypress"]) root.addEventListener(kind, (event) => event.stopPropagation());
-  host.classList.add("rb-host");
+  host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
 
   const frame = {

@@ -20,7 +20,7 @@ export function countingLines(frame, box) {
   let since = performance.now();
   const tick = () => {
     const passed = (performance.now() - since) / 1000;
-    for (const [node, line] of drawn) setText(node, line.map((part) => typeof part === "string" ? part : counted(part, passed)).join(""));
+    for (const [node, line] of drawn) setText(node, lineText(line, passed));
   };
   const timer = setInterval(tick, 500);
   frame.onClose(() => clearInterval(timer));
@@ -30,6 +30,11 @@ export function countingLines(frame, box) {
     drawn = lines.map((line, place) => [drawn[place] ? drawn[place][0] : box.appendChild(h("span")), line]);
     tick();
   };
+}
+
+/** The line as it reads so many seconds after it came. @param {Line} line @param {number} passed */
+export function lineText(line, passed) {
+  return line.map((part) => typeof part === "string" ? part : counted(part, passed)).join("");
 }
 
 function counted([seconds, rate], passed) {
@@ -46,15 +51,18 @@ function counted([seconds, rate], passed) {
 export function keepAsking(frame, model, onSilence) {
   let heard = performance.now();
   let asked = 0;
+  let lived = -1e9;
   let silent = false;
   let visible = false;
   const answered = () => {
     heard = performance.now();
-    asked = 0;
     if (silent) onSilence((silent = false));
   };
   frame.listen("change", answered);
-  frame.listen("msg:custom", answered);
+  frame.listen("msg:custom", (content) => {
+    if (content.name === "here") asked = 0;
+    answered();
+  });
   const observer = new IntersectionObserver((entries) => { visible = entries.some((entry) => entry.isIntersecting); });
   observer.observe(frame.root);
   const ask = (name) => {
@@ -64,10 +72,15 @@ export function keepAsking(frame, model, onSilence) {
   const timer = setInterval(() => {
     const now = performance.now();
     if (asked && now - asked > 12000 && !silent) onSilence((silent = true));
-    if (!model.get("live") || !visible || document.hidden) return;
+    // What a job leaves behind, such as the balance, follows a little later.
+    if (model.get("live")) lived = now;
+    if (now - lived > (model.get("asks") ? 6000 : 0) || !visible || document.hidden) return;
     if (now - heard < (model.get("asks") ? 900 : 15000) || (asked && now - asked < 30000)) return;
     ask("ask");
   }, 1000);
+  // Where nothing comes by itself, a panel at rest looks when a person does.
+  const look = () => { if (model.get("asks") && !asked && performance.now() - heard > 900) ask("ask"); };
+  for (const kind of ["pointerenter", "focusin"]) frame.root.addEventListener(kind, look);
   frame.onClose(() => { clearInterval(timer); observer.disconnect(); });
   ask("hello");
 }

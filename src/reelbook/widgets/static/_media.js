@@ -1,77 +1,57 @@
-// A clip in the page: fetched in pieces when it is seen, played from a Blob, saved as a file.
-import { h, setText, tell } from "./_dom.js";
-
-const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it.";
-
-/**
- * Fetches the clip from the kernel, piece by piece, each asked for after the one before it.
- * @param {(done: number) => void} onPiece 0 to 1
- * @param {string} [key] which of the panel's clips
- * @returns {Promise<Blob>}
- */
-export function fetchClip(frame, model, onPiece, key = "") {
-  const id = Math.random().toString(36).slice(2);
-  const pieces = [];
-  return new Promise((resolve, reject) => {
-    const ask = () => { if (!tell(model, { name: "chunk", key, id, index: pieces.length })) reject(new Error(ON_DISK)); };
-    // Another view of the same model asks under another id.
-    frame.listen("msg:custom", (content, buffers) => {
-      if (content.name !== "chunk" || content.id !== id || content.index !== pieces.length) return;
-      if (content.problem) return reject(new Error(content.problem));
-      pieces.push(buffers[0]);
-      onPiece(pieces.length / content.total);
-      if (pieces.length < content.total) ask();
-      else resolve(new Blob(pieces, { type: "video/mp4" }));
-    });
-    ask();
-  });
-}
-
-/** @param {Blob} blob @param {string} file */
-export function saveFile(blob, file) {
-  const url = URL.createObjectURL(blob);
-  h("a", { href: url, download: file }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
-}
+// A clip that plays in the page: loaded when it is seen, given back when it is long out of sight.
+import { h, setText } from "./_dom.js";
+import { ON_DISK, fetchClip, hold, letGo, saveFile } from "./_fetch.js";
+import { playerBar } from "./_player.js";
 
 /**
- * A muted, looping player in `stage`. It loads when seen, plays while seen (unless the person paused it or wants
- * less motion) and pauses out of sight.
- * @param {{codec: () => string, label: () => string, autoplay: () => boolean, onWant?: (plays: boolean) => void}} about
+ * A muted, looping player in `stage`, with slim controls at its lower edge, or below it in `wrap`. It loads when seen,
+ * plays while seen (unless the person paused it or wants less motion), pauses out of sight, and gives its clip back
+ * there once many others are loaded; it goes on where it was.
+ * @param {{codec: () => string, label: () => string, autoplay: () => boolean, key?: string, wrap?: HTMLElement,
+ *   fps?: () => number, start?: number, onWant?: (plays: boolean) => void}} about `key`: which of the panel's clips
  */
 export function clipPlayer(frame, model, stage, about) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const video = h("video", { muted: true, loop: true, playsinline: true, controls: true, preload: "auto", "aria-label": about.label() });
+  const video = h("video", { loop: true, playsinline: true, preload: "auto", tabindex: 0, "aria-label": about.label() });
   video.muted = true; // the attribute alone doesn't mute an element made by script
   const words = h("div", { class: "rb-stage-words", hidden: true });
-  stage.append(video, words);
+  const listening = [];
+  // A closed player's pieces are asked for no longer, though its frame may stay.
+  const inner = { listen: (event, callback) => { model.on(event, callback); listening.push(() => model.off(event, callback)); } };
   let url = "";
   let blob = null;
   let fetching = null;
   let seen = false;
+  let rests = false;
   let wanted = about.autoplay() && !still.matches;
   let closed = false;
+  let at = about.start || 0;
   const say = (text) => { setText(words, text); words.hidden = !text; };
-  let resting = false;
   // What is wanted and what is seen are two things: a clip out of sight rests, and goes on when it is seen again.
   const follow = () => {
     if (!url) return;
-    if (seen && wanted) video.play().catch(() => {});
-    else if (!video.paused) { resting = wanted; video.pause(); }
+    if (seen && wanted && !rests) video.play().catch(() => {});
+    else video.pause();
   };
   const want = (value) => {
-    if (value === wanted) return;
-    wanted = value;
-    about.onWant?.(value);
+    if (value) rests = false;
+    if (value !== wanted) {
+      wanted = value;
+      about.onWant?.(value);
+    }
+    follow();
   };
+  const rest = (value) => { rests = value; follow(); };
   const load = () => {
     fetching ??= (async () => {
       const slow = setTimeout(() => say(ON_DISK), 8000);
       try {
-        blob = await fetchClip(frame, model, (done) => { clearTimeout(slow); say(done < 1 ? `Loading the clip: ${Math.floor(done * 100)} %` : ""); });
+        blob = await fetchClip(inner, model, (done) => { clearTimeout(slow); say(done < 1 ? `Loading the clip: ${Math.floor(done * 100)} %` : ""); }, about.key);
         if (closed) return null;
         video.src = url = URL.createObjectURL(blob);
+        if (at) video.currentTime = at;
         say("");
+        hold(one);
         about.onWant?.(wanted);
         follow();
       } catch (error) { say(error.message); fetching = null; } finally { clearTimeout(slow); }
@@ -79,30 +59,46 @@ export function clipPlayer(frame, model, stage, about) {
     })();
     return fetching;
   };
+  const drop = () => {
+    if (!url) return;
+    at = video.currentTime;
+    URL.revokeObjectURL(url);
+    url = "";
+    blob = fetching = null;
+    video.removeAttribute("src");
+    video.load(); // or the decoder keeps the clip
+  };
+  const one = { free: () => { if (!seen) drop(); return !url; } };
   const cannotShow = () => url && say(`This browser can't show the clip's codec (${about.codec()}). Save it and play it in another program.`);
   // Chromium plays the time of some codecs that it can't show, without an error.
   video.addEventListener("loadedmetadata", () => video.videoWidth || cannotShow());
   video.addEventListener("error", cannotShow);
-  video.addEventListener("play", () => want(true));
-  // A video that leaves the page pauses too, and the notebook takes cells out and puts them back: only a pause
-  // that a person just asked for is a wish.
-  let touched = -Infinity;
-  for (const kind of ["pointerdown", "click", "keydown"]) video.addEventListener(kind, () => { touched = performance.now(); });
-  video.addEventListener("pause", () => {
-    if (!resting && !closed && performance.now() - touched < 1000) want(false);
-    resting = false;
-  });
+  // A pause alone is no wish: a video that leaves the page pauses too, and the notebook puts cells elsewhere.
+  video.addEventListener("play", () => video.paused || want(true));
+  video.addEventListener("ended", () => want(false));
   const near = new IntersectionObserver((entries) => {
     seen = entries[entries.length - 1].isIntersecting;
-    if (seen) load();
+    if (seen) {
+      if (url) hold(one);
+      load();
+    }
     follow();
   }, { threshold: 0.2 });
+  const controls = playerBar(video, about.wrap || stage, { want, rest, fps: about.fps || (() => 24) });
+  stage.append(video, words);
+  (about.wrap || stage).append(controls.bar);
   near.observe(stage);
-  frame.onClose(() => {
+  const close = () => {
+    if (closed) return;
     closed = true;
     near.disconnect();
-    video.removeAttribute("src");
-    if (url) URL.revokeObjectURL(url);
-  });
-  return { video, want: (value) => { want(value); follow(); }, save: async (file) => { const whole = await load(); if (whole) saveFile(whole, file); } };
+    for (const end of listening) end();
+    letGo(one);
+    drop();
+    controls.end();
+    for (const part of [video, words, controls.bar]) part.remove();
+  };
+  frame.onClose(close);
+  const go = (to) => { if (url) video.currentTime = to; else at = to; };
+  return { ...controls, video, want, rest, go, close, save: async (file) => { const whole = await load(); if (whole) saveFile(whole, file); } };
 }

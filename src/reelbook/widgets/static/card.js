@@ -4,7 +4,7 @@ import { keepAsking } from "./_live.js";
 import { clipCard, copyText } from "./_card.js";
 
 function render({ model, el }) {
-  const frame = openPanel(model, el, "Clip");
+  const frame = openPanel(model, el, "card", "Clip");
   const face = () => model.get("face");
   const card = clipCard(frame, model, face, (name, button) => {
     if (name === "save") card.player()?.save(face().file);

@@ -7,7 +7,7 @@ const MODES = [["text-to-video", "From text"], ["image-to-video", "From an image
 const SHAPES = [["16:9", 16, 9], ["9:16", 9, 16], ["1:1", 12, 12]];
 
 function render({ model, el }) {
-  const frame = openPanel(model, el, "New clip");
+  const frame = openPanel(model, el, "form", "New clip");
   let saving = 0;
   // Typed values wait outside the model: the echo of an earlier value would undo one set there and not yet sent.
   const typed = new Map();

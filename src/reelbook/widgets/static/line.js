@@ -3,12 +3,24 @@ import { h, openPanel, setText } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 
 function render({ model, el }) {
-  const frame = openPanel(model, el, "Reelbook");
+  const frame = openPanel(model, el, "line", "Reelbook");
   const badge = h("span", { class: "rb-badge" });
   const balance = h("span");
   const bars = h("span", { class: "rb-budget", "aria-hidden": "true" });
   const left = h("span");
-  frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), h("div", { class: "rb-facts" }, badge, balance, bars, left)));
+  const nav = h("nav", { class: "rb-nav", "aria-label": "Panels" });
+  frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), nav, h("div", { class: "rb-facts" }, badge, balance, bars, left)));
+  frame.draw(["views", "view", "facts"], () => {
+    const views = model.get("views");
+    nav.hidden = !views.length;
+    views.forEach(([name, label], place) => {
+      const button = nav.children[place] || nav.appendChild(h("button", { type: "button", onclick: () => { model.set("view", name); model.save_changes(); } }, h("span"), h("span", { class: "rb-quiet" })));
+      setText(button.firstChild, label);
+      setText(button.lastChild, name === "board" && model.get("facts").running ? ` ${model.get("facts").running}` : "");
+      if (name === model.get("view")) button.setAttribute("aria-current", "page");
+      else button.removeAttribute("aria-current");
+    });
+  });
   frame.draw(["facts"], () => {
     const facts = model.get("facts");
     setText(badge, facts.service);

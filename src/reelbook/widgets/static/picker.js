@@ -3,7 +3,7 @@ import { openPanel } from "./_dom.js";
 import { imagePicker } from "./_picker.js";
 
 function render({ model, el }) {
-  const frame = openPanel(model, el, "Image");
+  const frame = openPanel(model, el, "picker", "Image");
   frame.body.append(imagePicker(frame, model));
   return () => frame.close();
 }

@@ -1,30 +1,165 @@
-// A clip that plays: the card's anatomy without a job, its time and playing told to Python.
-import { openPanel } from "./_dom.js";
+// A clip in full: the card's anatomy without a job, more controls under the slim ones, and three views.
+import { h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
-import { clipCard } from "./_card.js";
+import { clipCard, copyText } from "./_card.js";
+
+const TILES = 16; // 4 by 4 they have the clip's own shape
+const SPEEDS = [0.25, 0.5, 0.75, 1, 1.5, 2];
+const HELP = "Space plays and pauses. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. [ ] begin and end the loop where the clip is. < > change the speed. f fills the screen, Escape leaves.";
 
 function render({ model, el }) {
-  const frame = openPanel(model, el, "Player");
+  const frame = openPanel(model, el, "player", "Player");
+  const get = (name) => model.get(name);
   const keep = (name, value) => {
-    if (model.get(name) === value) return;
+    if (JSON.stringify(get(name)) === JSON.stringify(value)) return;
     model.set(name, value);
     try { model.save_changes(); } catch { /* without a kernel nobody listens */ }
   };
-  const card = clipCard(frame, model, () => model.get("face"), (name) => {
-    if (name === "save") player.save(model.get("face").file);
+  const card = clipCard(frame, model, () => get("face"), (name, button) => {
+    if (name === "save") player.save(get("face").file);
+    else copyText(frame, get("code"), button, card.note);
   }, (plays) => {
     keep("playing", plays);
     if (!plays) keep("time", player.video.currentTime);
   });
   const player = card.player();
-  const { video } = player;
+  const { video, line, keys, seek, step } = player;
+
+  const button = (label, title, act, more = {}) => h("button", { type: "button", class: "rb-plain", title, onclick: act, ...more }, label);
+  const setPressed = (made, value) => made.setAttribute("aria-pressed", String(value));
+
+  // Speed
+  const speed = h("select", { "aria-label": "Speed", title: "Speed (< >)", onchange: () => keep("speed", Number(speed.value)) });
+  const faster = (way) => keep("speed", SPEEDS.filter((one) => way * (one - get("speed")) > 0).sort((a, b) => way * (a - b))[0] ?? get("speed"));
+  frame.draw(["speed"], () => {
+    const now = get("speed");
+    const all = [...new Set([...SPEEDS, now])].sort((a, b) => a - b);
+    speed.replaceChildren(...all.map((one) => h("option", { value: one, selected: one === now }, `${one}×`)));
+    video.playbackRate = video.defaultPlaybackRate = now;
+  });
+
+  // The loop and its two ends
+  const mark = (name) => h("input", { type: "range", class: "rb-end", min: 0, step: 0.05, hidden: true, "aria-label": name });
+  const ends = [mark("Loop begins"), mark("Loop ends")];
+  const band = h("span", { class: "rb-band", hidden: true });
+  line.prepend(band);
+  line.append(...ends);
+  const setRange = (from, to) => {
+    const length = video.duration || 0;
+    const round = (at) => Math.round(at * 1000) / 1000;
+    const least = Math.min(0.1, length / 2);
+    const begin = Math.max(0, Math.min(from, length - least));
+    if (length) keep("loop_range", [round(begin), round(Math.min(length, Math.max(to, begin + least)))]);
+  };
+  const range = () => get("loop_range");
+  const beginHere = () => setRange(video.currentTime, range()?.[1] ?? video.duration);
+  const endHere = () => setRange(Math.min(range()?.[0] ?? 0, video.currentTime - 0.1), video.currentTime);
+  const loop = button("Loop", "", () => keep("loop", !get("loop")));
+  const whole = button("Whole", "Loop the whole clip", () => { keep("loop_range", null); loop.focus(); });
+  const drawRange = () => {
+    const part = range();
+    const length = video.duration || get("face").seconds;
+    setPressed(loop, get("loop"));
+    video.loop = get("loop") && !part;
+    whole.hidden = band.hidden = !part;
+    ends.forEach((end, place) => {
+      end.hidden = !part;
+      end.max = length;
+      if (part) end.value = part[place];
+      if (part) end.setAttribute("aria-valuetext", `${part[place].toFixed(1)} s`);
+    });
+    if (part) band.style.cssText = `--rb-a: ${part[0] / length}; --rb-b: ${Math.min(1, part[1] / length)}`;
+  };
+  ends[0].addEventListener("input", () => { setRange(Number(ends[0].value), Math.max(range()[1], Number(ends[0].value) + 0.1)); drawRange(); });
+  ends[1].addEventListener("input", () => { setRange(Math.min(range()[0], Number(ends[1].value) - 0.1), Number(ends[1].value)); drawRange(); });
+  frame.draw(["loop", "loop_range"], drawRange);
+  player.onTime((at) => {
+    const part = range();
+    if (!part || video.paused || (at >= part[0] - 0.05 && at < part[1])) return;
+    if (!get("loop") && at >= part[1]) player.want(false);
+    else seek(part[0]);
+  });
+  // Before anything else hears of it: a part that was played to its end begins again.
+  video.addEventListener("play", () => { if (range() && video.currentTime >= range()[1] - 0.05) seek(range()[0]); }, { capture: true });
+
+  // Clip, poster or filmstrip
+  const asked = {};
+  const urls = [];
+  /** The kernel's picture of that name, asked for once. */
+  const picture = (of) => asked[of] ??= new Promise((resolve) => {
+    const hear = (content, buffers) => {
+      if (content.name !== "picture" || content.of !== of) return;
+      model.off("msg:custom", hear);
+      urls.push(URL.createObjectURL(new Blob([buffers[0]], { type: "image/jpeg" })));
+      resolve(urls.at(-1));
+    };
+    frame.listen("msg:custom", hear);
+    if (!tell(model, { name: "picture", of, tiles: TILES })) frame.say("The pictures are made by the kernel; run the cell again.");
+  });
+  frame.onClose(() => urls.forEach((url) => URL.revokeObjectURL(url)));
+  const tile = (node, place) => {
+    node.style.backgroundPosition = `${(place / (TILES - 1)) * 100}% 0`;
+    picture("filmstrip").then((url) => { node.style.backgroundImage = `url(${url})`; });
+    return node;
+  };
+  const stage = video.parentElement;
+  const poster = h("img", { class: "rb-still rb-view", alt: "Poster", hidden: true });
+  const strip = h("div", { class: "rb-strip rb-view", role: "group", "aria-label": "Filmstrip", hidden: true });
+  stage.append(poster, strip);
+  const views = { clip: "Clip", poster: "Poster", filmstrip: "Filmstrip" };
+  const picks = Object.entries(views).map(([name, label]) => button(label, "", () => keep("view", name)));
+  frame.draw(["view"], () => {
+    const view = get("view");
+    picks.forEach((pick, place) => setPressed(pick, Object.keys(views)[place] === view));
+    poster.hidden = view !== "poster";
+    strip.hidden = view !== "filmstrip";
+    video.style.visibility = view === "clip" ? "" : "hidden";
+    player.rest(view !== "clip");
+    if (view === "poster") picture("poster").then((url) => { poster.src = url; });
+    if (view === "filmstrip" && !strip.children.length) {
+      strip.append(...Array.from({ length: TILES }, (_, place) => {
+        const at = ((place + 0.5) * get("face").seconds) / TILES;
+        return tile(h("button", { type: "button", "aria-label": `Go to ${at.toFixed(1)} s`, onclick: () => { seek(at); keep("view", "clip"); picks[0].focus(); } },
+          h("span", {}, `${at.toFixed(1)} s`)), place);
+      }));
+    }
+  });
+
+  // A small picture over the line, of the place that is pointed at
+  const glimpse = h("span", { class: "rb-glimpse", hidden: true });
+  line.append(glimpse);
+  line.addEventListener("pointermove", (event) => {
+    const { left, width } = line.getBoundingClientRect();
+    const share = Math.min(0.999, Math.max(0, (event.clientX - left) / width));
+    tile(glimpse, Math.floor(share * TILES));
+    glimpse.hidden = false;
+    glimpse.style.left = `${Math.min(width - glimpse.offsetWidth, Math.max(0, share * width - glimpse.offsetWidth / 2))}px`;
+  });
+  line.addEventListener("pointerleave", () => { glimpse.hidden = true; });
+
+  const help = h("p", { class: "rb-help", hidden: true }, HELP);
+  const showHelp = button("Keys", "What the keys do (?)", () => { help.hidden = !help.hidden; showHelp.setAttribute("aria-expanded", String(!help.hidden)); }, { "aria-expanded": "false" });
+  const group = (...parts) => h("span", { class: "rb-group" }, ...parts);
+  const pickers = group(...picks);
+  pickers.setAttribute("role", "group");
+  pickers.setAttribute("aria-label", "View");
+  player.bar.append(showHelp);
+  player.bar.after(help, h("div", { class: "rb-tools" },
+    group(button("‹ Frame", "", () => step(-1), { "aria-label": "Frame back" }), button("Frame ›", "", () => step(1), { "aria-label": "Frame forward" })),
+    speed, group(loop, button("From here", "Loop from here ([)", beginHere), button("To here", "Loop to here (])", endHere), whole), pickers));
+  Object.assign(keys, { "[": beginHere, "]": endHere, "<": () => faster(-1), ">": () => faster(1), "?": () => showHelp.click(), Escape: () => { help.hidden ? document.activeElement.blur() : showHelp.click(); } });
+
+  // The truth in Python, and back
+  video.addEventListener("loadedmetadata", drawRange);
+  for (const [node, kind] of [[video, "play"], [line, "input"]]) node.addEventListener(kind, () => keep("view", "clip"));
   video.addEventListener("seeked", () => video.paused && keep("time", video.currentTime));
   // The kernel is told four times a second only where somebody in it listens.
-  video.addEventListener("timeupdate", () => model.get("tells_time") && keep("time", video.currentTime));
+  video.addEventListener("timeupdate", () => get("tells_time") && !video.paused && keep("time", video.currentTime));
   frame.listen("change:time", () => {
-    if (Math.abs(video.currentTime - model.get("time")) > 0.3) video.currentTime = model.get("time");
+    // What a playing clip said a moment ago is no wish to go back there.
+    if (Math.abs(video.currentTime - get("time")) > (video.paused ? 0.001 : 0.3)) player.go(get("time"));
   });
-  frame.listen("change:playing", () => player.want(model.get("playing")));
+  frame.listen("change:playing", () => player.want(get("playing")));
   keepAsking(frame, model, () => {});
   return () => frame.close();
 }

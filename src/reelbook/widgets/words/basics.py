@@ -6,13 +6,9 @@ the next line comes, so that nothing has to be sent for a second that merely pas
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from reelbook.session.saving import file_name
 
-from reelbook import wire
-
-if TYPE_CHECKING:
-    from reelbook.session import JobRequest
+__all__ = ["Line", "counting", "dollars", "file_name", "plain", "seconds"]
 
 Line = list[str | list[float]]
 
@@ -33,14 +29,6 @@ def seconds(value: float) -> str:
 def plain(line: Line) -> str:
     """The line as it reads at this moment."""
     return "".join(part if isinstance(part, str) else seconds(part[0]) for part in line)
-
-
-def file_name(request: JobRequest | None, request_id: str) -> str:
-    """What a saved clip is called: the prompt's first words and the seed."""
-    words = re.findall(r"\w+", request.prompt.lower()) if request else []
-    stem = "-".join(words[:8])[:60].strip("-") or f"clip-{request_id[:12]}"
-    fixed = request is not None and request.seed is not None and request.seed != wire.RANDOM_SEED
-    return f"{stem}-{request.seed}.mp4" if request and fixed else f"{stem}.mp4"
 
 
 def counting(value: float, rate: float) -> list[float]:

@@ -50,13 +50,15 @@ class Face(TypedDict):
     clip: int  # 0: none; another number: another clip
     file: str
     codec: str
+    fps: float  # frames a second
+    seconds: float  # of the clip
 
 
 def empty_face() -> Face:
     """A card without a job."""
     return Face(
         prompt="", word="", tone="wait", shape=_SIZES["16:9"], stage=RUNNING_STAGE, note="", aside="", bar="",
-        money="", actions=[], mark="", id="", clip=0, file="", codec="",
+        money="", actions=[], mark="", id="", clip=0, file="", codec="", fps=24.0, seconds=0.0,
     )  # fmt: skip
 
 
@@ -112,6 +114,7 @@ def clip_face(clip: Clip) -> Face:
     face["mark"] = "sandbox" if clip.sandbox else ""
     face["id"] = clip.request_id
     _with_clip(face, clip)
+    face["actions"] = [*face["actions"], ["code", "Copy as code"]]
     return face
 
 
@@ -262,4 +265,6 @@ def _with_clip(face: Face, clip: Clip) -> None:
     face["clip"] = zlib.crc32(str(clip.path).encode()) + 1
     face["file"] = file_name(clip.request, clip.request_id)
     face["codec"] = clip.info.codec
+    face["fps"] = clip.frames_per_second
+    face["seconds"] = clip.duration_seconds
     face["actions"] = [*face["actions"], ["save", "Save"]]

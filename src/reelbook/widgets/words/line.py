@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from reelbook.session import Facts
 
 
-def facts_words(service: str, facts: Facts) -> dict[str, Any]:
-    """The line on top of the Studio."""
+def facts_words(service: str, facts: Facts, *, running: int = 0) -> dict[str, Any]:
+    """The line on top of the Studio; `running` is how many jobs are on their way."""
     left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
     return {
         "service": service,
@@ -19,4 +19,5 @@ def facts_words(service: str, facts: Facts) -> dict[str, Any]:
         "left": left,
         "limit": limit,
         "text": f"{left} request{'' if left == 1 else 's'} left",
+        "running": running,
     }

@@ -1,0 +1,241 @@
+"""Two to nine clips side by side with one clock, and which of them won. Words are for `words.compare`."""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from reelbook.errors import InvalidInput
+from reelbook.session import Clip, Job, Session
+
+from .assets import module, style
+from .live import Live
+from .media import ServesClips
+from .packing import packed, pressed
+from .words import compare as words
+
+FEWEST, MOST = 2, 9
+STILL_BYTES = 24_000  # of all posters in the still form together
+
+
+class Compare(ServesClips):
+    """Two to nine clips with one clock: play all, scrub, step, pick the winner.
+
+    `Compare([first, second])` takes clips, jobs (one that isn't finished joins when it is) and files. These
+    may be given, observed and linked; setting them acts:
+
+    - `time`: where the clock is, in seconds; it runs to the longest clip, shorter ones hold their last frame
+    - `playing`: whether it runs; `speed`: 0.25 to 2
+    - `view`: "grid", and for two clips "wipe" (a divider between them) or "difference" (|a − b|)
+    - `winner`: the request id of the clip that was picked (a mere file's name), empty without one
+
+    The ledger keeps a pick, if one of the clips was given as a job or `session` is. Raises InvalidInput for
+    fewer or more clips, NotAVideo for a file that isn't one.
+
+    A button that compares what the gallery selected, and a label that says which won::
+
+        gallery, place = rb.Gallery(session), ipywidgets.VBox()
+        button = ipywidgets.Button(description="Compare")
+
+        def compare(_):
+            compared, won = rb.Compare(gallery.chosen), ipywidgets.Label()
+            ipywidgets.dlink((compared, "winner"), (won, "value"))
+            place.children = [compared, won]
+
+        button.on_click(compare)
+        ipywidgets.VBox([gallery, button, place])
+    """
+
+    _esm = packed(module("compare"), "compare")
+    _css = pressed(style("compare"))
+
+    time = traitlets.Float(0.0, min=0.0, help="Where the clock is, in seconds.").tag(sync=True)
+    playing = traitlets.Bool(help="Whether the clips play.").tag(sync=True)
+    speed = traitlets.Float(1.0, min=0.25, max=2.0, help="1 is the clips' own speed.").tag(sync=True)
+    view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
+    winner = traitlets.Unicode(help="Request id of the clip that was picked; empty: none.").tag(sync=True)
+    tells_time = traitlets.Bool(help="Whether the page reports `time` as it plays.").tag(sync=True)
+    tiles: traitlets.List[Any] = traitlets.List(help="What the page draws of each clip.").tag(sync=True)
+    face = traitlets.Dict(help="What the page says of all of them.").tag(sync=True)
+
+    def __init__(
+        self,
+        clips: Iterable[Clip | Job | str | os.PathLike[str]],
+        session: Session | None = None,
+        **traits: Any,
+    ) -> None:
+        self.clips: tuple[Clip | Job, ...] = _different(map(_clip_or_job, clips))
+        if not FEWEST <= len(self.clips) <= MOST:
+            raise InvalidInput(
+                f"Compare takes two to nine different clips, not {len(self.clips)}: Compare([first, second])."
+            )
+        jobs = [each for each in self.clips if isinstance(each, Job)]
+        self.session = session or next((job.session for job in jobs), None)
+        self._kept = False
+        self._live = Live(self._by_itself)
+        super().__init__(**traits)
+        super().observe(self._picked, "winner")
+        self._endings = (self._live.close, *(job.subscribe(self._live.changed) for job in jobs))
+        self.update()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What `winner` calls the clips, in their order; empty for a job that wasn't accepted yet."""
+        return tuple(_name(each, self.clips) for each in self.clips)
+
+    def observe(
+        self,
+        handler: Any,
+        names: Any = traitlets.All,
+        type: str = "change",  # noqa: A002 - the name that traitlets gave it
+    ) -> None:
+        """As traitlets' `observe`. The page reports `time` only once somebody asks for it: a message every
+        quarter of a second would keep the kernel's light flickering.
+        """
+        super().observe(handler, names, type)
+        if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):
+            self.tells_time = True
+
+    def update(self) -> None:
+        shown = [_shown(each, name) for each, name in zip(self.clips, self.names, strict=True)]
+        marked = all(each.sandbox for each in shown)
+        place = self.names.index(self.winner) + 1 if self.winner in self.names and self.winner else None
+        with self.hold_sync():
+            self.tiles = list(words.tiles(shown))
+            self.face = {
+                "mark": "sandbox" if marked else "",
+                "lengths": words.length_words(shown),
+                "winner": words.winner_words(
+                    place,
+                    kept=self._kept,
+                    recorded=len(self._recorded()) >= FEWEST,
+                    session=self.session is not None,
+                ),
+                "keys": words.KEYS.format(picks=f"1 to {len(shown)}"),
+            }
+            self.live = any(isinstance(each, Job) and each.running for each in self.clips)
+
+    def clip_path(self, key: str = "") -> Path | None:
+        place = int(key) if key.isdecimal() else MOST
+        clip = _clip(self.clips[place]) if place < len(self.clips) else None
+        return None if clip is None else clip.path
+
+    def still(self) -> tuple[str, str]:
+        """The clips' posters side by side with what differs, the winner named."""
+        self.refresh()
+        figures, lines = [], []
+        for tile in self.tiles:
+            won = bool(self.winner) and tile["name"] == self.winner
+            lines.append(f"{words.plain_runs(tile['prompt'])} · {words.figure_words(tile, won=won)}")
+            figures.append(self._figure(tile, won=won))
+        page = f'<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:end">{"".join(figures)}</div>'
+        return page, f"Compare: {' | '.join(lines)}"
+
+    @traitlets.validate("winner")
+    def _known_winner(self, proposal: Any) -> Any:
+        if proposal["value"] and proposal["value"] not in self.names:
+            raise traitlets.TraitError(
+                f"winner is one of {', '.join(filter(None, self.names))} or empty, not {proposal['value']}."
+            )
+        return proposal["value"]
+
+    @traitlets.validate("view")
+    def _possible_view(self, proposal: Any) -> Any:
+        if proposal["value"] != "grid" and len(self.clips) != FEWEST:
+            raise traitlets.TraitError(
+                f"{proposal['value']} compares two clips; here are {len(self.clips)}. Use view='grid'."
+            )
+        return proposal["value"]
+
+    def _picked(self, _: object) -> None:
+        self._kept = False
+        with self.showing_errors("Keeping the winner"):
+            self._kept = keep(self.session, self.winner, self._recorded())
+        self.refresh()
+
+    def _recorded(self) -> list[str]:
+        return [each.request_id for each in self.clips if each.request_id]
+
+    def _by_itself(self) -> None:
+        # What is sent now wouldn't arrive where the page has to ask; then it is sent as the answer.
+        if not self.asks:
+            self.refresh()
+
+    def _on_pick(self, content: dict[str, Any], _: object) -> None:
+        place = content.get("place")
+        if isinstance(place, int) and 0 <= place < len(self.clips) and self.clip_path(str(place)):
+            self.winner = self.names[place]
+
+    def _figure(self, tile: words.Tile, *, won: bool) -> str:
+        from reelbook.media.images import thumbnail
+
+        picture, told = "", html.escape(words.figure_words(tile, won=won))
+        path = self.clip_path(tile["key"])
+        if tile["clip"] and path is not None and path.exists():
+            most = min(6_000, STILL_BYTES // len(self.clips))
+            poster = thumbnail(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
+            data = base64.b64encode(poster).decode()
+            picture = f'<img alt="" src="data:image/jpeg;base64,{data}" style="max-width:100%;display:block">'
+        prompt = "".join(
+            f"<u>{html.escape(text)}</u>" if differs else html.escape(text)
+            for text, differs in tile["prompt"]
+        )
+        edge = "outline:2px solid;outline-offset:3px;" if won else ""
+        return (
+            f'<figure style="margin:5px;width:240px;{edge}">{picture}'
+            f"<figcaption>{prompt}<br><small>{told}</small></figcaption></figure>"
+        )
+
+
+def keep(session: Session | None, winner: str, among: list[str]) -> bool:
+    """Has the ledger keep the winner; False where there is nothing to keep, or nobody who keeps it."""
+    if session is None or session.closed or winner not in among or len(among) < FEWEST:
+        return False
+    session.pick(winner, among)
+    return True
+
+
+def _clip_or_job(given: Clip | Job | str | os.PathLike[str]) -> Clip | Job:
+    if isinstance(given, Clip | Job):
+        return given
+    if isinstance(given, str | os.PathLike):
+        clip = Clip(path=Path(given), request_id="")
+        _ = clip.info  # what is no video is said here, not in the page
+        return clip
+    raise InvalidInput(f"Compare takes clips, jobs and files, not {type(given).__name__}.")
+
+
+def _clip(each: Clip | Job) -> Clip | None:
+    clip = each.clip if isinstance(each, Job) else each
+    return clip if clip is not None and clip.path.exists() else None
+
+
+def _different(clips: Iterable[Clip | Job]) -> tuple[Clip | Job, ...]:
+    """Each clip once: a job and its clip are the same one, and so are two of one file."""
+    by_name: dict[object, Clip | Job] = {}
+    for each in clips:
+        by_name.setdefault(
+            each.request_id or (id(each) if isinstance(each, Job) else each.path.absolute()), each
+        )
+    return tuple(by_name.values())
+
+
+def _name(each: Clip | Job, among: Iterable[Clip | Job]) -> str:
+    if each.request_id or isinstance(each, Job):
+        return each.request_id or ""
+    alike = [other for other in among if isinstance(other, Clip) and other.path.name == each.path.name]
+    return each.path.name if len(alike) == 1 else str(each.path)
+
+
+def _shown(each: Clip | Job, name: str) -> words.Shown:
+    clip = _clip(each)
+    if isinstance(each, Job):
+        sandbox = each.session.service == "sandbox"
+        return words.Shown(name, each.request, clip, each.view(), sandbox, f"Job {each.request_id}")
+    return words.Shown(name, each.request, clip, None, each.sandbox, each.path.name)

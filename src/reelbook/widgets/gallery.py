@@ -1,0 +1,397 @@
+"""The gallery over the ledger: pages of tiles, one clip opened, a person's marks. Looking up is `found`'s."""
+
+from __future__ import annotations
+
+import os
+import queue
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from reelbook import wire
+from reelbook.session import Job, Session
+from reelbook.session.exporting import export
+from reelbook.session.saving import call
+
+from .acting import send_again
+from .assets import module, style
+from .drawn import DrawnPosters
+from .form import TWICE_SECONDS
+from .found import PAGE, Found
+from .live import Live
+from .media import ServesClips
+from .packing import packed, pressed
+from .still import tiles_html
+from .words import gallery as words
+
+FILTERS = ("text", "state", "starred", "tag", "experiment", "mode", "days")
+DAY_SECONDS = 86_400.0
+STILL_TILES, STILL_BYTES = 4, 3_000
+
+
+class Gallery(ServesClips):
+    """All clips of the account, those of earlier kernels included: search, filter, mark, compare, export.
+
+    `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
+    `text` (every word begins a word of the prompt or of the note), `state` ("completed", "under way",
+    "failed", "uncertain", "any"), `starred`, `tag`, `experiment`, `mode`, `days` (the last so many; 0: any
+    time) and `sort` ("newest", "oldest", "costliest"); `selected`, the request ids of the selected clips;
+    `opened`, the one of the opened clip. `jobs` are the jobs found so far, `chosen` the selected ones.
+
+    In the grid arrow keys move, Enter opens, Space selects (Shift with an arrow: the next one too; Ctrl+A
+    all that are there), "s" stars, Escape closes. A click opens; Ctrl or Shift with a click selects, as the
+    box in a tile's corner does.
+
+    What happens at "Vary…", "Compare" and after "Again" is for `on_vary(callback)`, `on_compare(callback)`
+    and `on_job(callback)`; the first two are offered only where somebody hears them. A button of one's own
+    that compares what is selected::
+
+        gallery, place = rb.Gallery(session), ipywidgets.VBox()
+        button = ipywidgets.Button(description="Compare")
+
+        def compare(_):
+            place.children = [rb.Compare(gallery.chosen)]
+
+        button.on_click(compare)
+        ipywidgets.VBox([gallery, button, place])
+    """
+
+    _esm = packed(module("gallery"), "gallery")
+    _css = pressed(style("gallery"))
+
+    text = traitlets.Unicode(help="Words looked for.").tag(sync=True)
+    state = traitlets.Enum(tuple(words.STATES), "completed", help="What became of it.").tag(sync=True)
+    starred = traitlets.Bool(help="Only what is starred.").tag(sync=True)
+    tag = traitlets.Unicode(help="Only with this tag; empty: any.").tag(sync=True)
+    experiment = traitlets.Unicode(help="Only of this experiment; empty: any.").tag(sync=True)
+    mode = traitlets.Enum(tuple(words.MODES), "", help="Only made so; empty: any.").tag(sync=True)
+    days = traitlets.Int(0, min=0, help="Only of the last so many days; 0: any time.").tag(sync=True)
+    sort = traitlets.Enum(tuple(words.SORTS), "newest").tag(sync=True)
+    selected = traitlets.List(traitlets.Unicode(), help="Request ids of the selected clips.").tag(sync=True)
+    opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)
+    choices = traitlets.Dict(help="What can be chosen in the filters, and what is offered.").tag(sync=True)
+    face = traitlets.Dict(help="What the page draws of the opened clip.").tag(sync=True)
+    figures: traitlets.List[Any] = traitlets.List(help="The opened clip's counting lines.").tag(sync=True)
+    progress = traitlets.Float(None, allow_none=True, help="Of the opened clip, 0 to 1.").tag(sync=True)
+
+    def __init__(self, session: Session | None = None, **traits: Any) -> None:
+        if session is None:
+            from reelbook.session import connect
+
+            session = connect()
+        self.session = session
+        self._found = Found(session)
+        self._sent: dict[str, words.Tile] = {}
+        self._still_setting = False
+        self._open_job: Job | None = None
+        self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._posters = DrawnPosters()
+        self._pressed_at = float("-inf")
+        self._vary: list[Callable[[Job], object]] = []
+        self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
+        self._on_jobs: list[Callable[[Job], object]] = []
+        self._live = Live(self._by_itself)
+        super().__init__(face=dict(words.nothing_opened()), **traits)
+        self._endings = (self._live.close, session.subscribe(self._told))
+        self._found.search(self._filters())
+        self._offer()
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs found so far, in order; more are looked up as the page is scrolled."""
+        return tuple(self._found.jobs)
+
+    @property
+    def chosen(self) -> tuple[Job, ...]:
+        """The selected jobs, in the order of their selection."""
+        found = map(self._found.by_id, self.selected)
+        return tuple(job for job in found if job is not None)
+
+    def on_vary(self, callback: Callable[[Job], object]) -> None:
+        """`callback(job)` is called when "Vary…" is pressed, to ask for a clip like that one."""
+        self._vary.append(callback)
+        self._offer()
+
+    def on_compare(self, callback: Callable[[tuple[Job, ...]], object]) -> None:
+        """`callback(jobs)` is called when "Compare" is pressed, with the selected jobs, two at least."""
+        self._on_compares.append(callback)
+        self._offer()
+
+    def on_job(self, callback: Callable[[Job], object]) -> None:
+        """`callback(job)` is called for every job that "Again" sends."""
+        self._on_jobs.append(callback)
+
+    def export(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Writes the selected clips and their settings (CSV and JSON) into a zip and returns where it is.
+
+        `path` is a file or a folder; without it the working folder. Raises InvalidInput where nothing is
+        selected, there is no such folder or a file is in the way, and ReelbookError where the disk refuses.
+        """
+        return export(self.chosen, path).path
+
+    def update(self) -> None:
+        changed, new = self._changed()
+        for job in changed:
+            self._send_if_new(job)
+        if new:
+            for place, job in self._found.take_in():
+                self._sent[str(job.number)] = tile = self._tile(job)
+                self._tell({"name": "added", "at": place, "tile": tile})
+            self._tell({"name": "said"})
+        with self.hold_sync():
+            self._show_opened()
+            self.live = not self.session.closed and bool(self.session.running)
+
+    def clip_path(self, key: str = "") -> Path | None:
+        job = self._found.by_key(key) if key else self._open_job
+        return job.clip.path if job is not None and job.clip is not None else None
+
+    def clip_poster(self, key: str) -> bytes:
+        return self._posters.of(self.clip_path(key), lambda: super(Gallery, self).clip_poster(key))
+
+    def still(self) -> tuple[str, str]:
+        """The first clips with their pictures, and how many were found."""
+        from reelbook.media.images import thumbnail
+
+        text = self._said()["count"] or words.nothing_words(filtered=self._filtered())
+        tiles = []
+        for job in [job for job in self._found.jobs if job.clip is not None][:STILL_TILES]:
+            tile, poster = self._tile(job), self.clip_poster(str(job.number))
+            small = thumbnail(poster, max_side=200, max_bytes=STILL_BYTES) if poster else b""
+            tiles.append((" · ".join((tile["prompt"], tile["about"], tile["money"])), small))
+        return tiles_html(text, tiles), f"Gallery: {text}"
+
+    # Looking up.
+
+    def _filters(self) -> dict[str, Any]:
+        return {
+            "text": self.text.strip() or None,
+            "state": words.STATES[self.state][1],
+            "starred": True if self.starred else None,
+            "tag": self.tag or None,
+            "experiment": self.experiment or None,
+            "mode": self.mode or None,
+            "since": time.time() - self.days * DAY_SECONDS if self.days else None,
+            "sort": self.sort,
+        }
+
+    def _filtered(self) -> bool:
+        return any(getattr(self, name) != self.traits()[name].default_value for name in FILTERS)
+
+    @traitlets.observe(*FILTERS, "sort")
+    def _search(self, _: object = None) -> None:
+        if self._still_setting:
+            return
+        with self._sending, self.showing_errors("The search"):
+            self._found.search(self._filters())
+            self._send_tiles(0)
+
+    # What the page has.
+
+    def _tile(self, job: Job) -> words.Tile:
+        return words.tile(
+            job.view(),
+            job.request,
+            key=str(job.number),
+            request_id=job.request_id,
+            here=job.clip is not None,
+            starred=job.starred,
+        )
+
+    def _said(self) -> dict[str, Any]:
+        count, more = len(self._found.jobs), self._found.more
+        return {
+            "more": more,
+            "count": words.found_words(count, more=more) if count else "",
+            "nothing": "" if count else words.nothing_words(filtered=self._filtered()),
+            "filtered": self._filtered(),
+        }
+
+    def _send_tiles(self, first: int) -> None:
+        tiles = [self._tile(job) for job in self._found.jobs[first : first + PAGE]]
+        self._sent |= {tile["key"]: tile for tile in tiles}
+        self._tell({"name": "tiles", "from": first, "tiles": tiles})
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        self.send({**message, "turn": self._found.turn, **self._said()})
+
+    def _send_if_new(self, job: Job) -> None:
+        tile = self._tile(job)
+        if self._sent.get(tile["key"]) != tile:
+            self._sent[tile["key"]] = tile
+            self.send({"name": "changed", "tile": tile})
+
+    def _changed(self) -> tuple[list[Job], bool]:
+        """The jobs here of which there is something new, and whether one that isn't here may belong here."""
+        told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
+        jobs = [job for job in told if job is not None]
+        states = words.STATES[self.state][1]
+        new = any(job not in self._found and (states is None or job.state in states) for job in jobs)
+        return [job for job in jobs if str(job.number) in self._sent], new
+
+    def _told(self, job: Job | None) -> None:
+        if job is not None:
+            self._news.put(job)
+            self._live.changed()
+
+    def _by_itself(self) -> None:
+        if self.asks:
+            self.live = True  # what is sent now may never arrive: the page has to ask for it
+        else:
+            self.refresh()
+
+    # The opened clip.
+
+    def _show_opened(self) -> None:
+        job = self._open_job
+        if job is None:
+            self.face, self.figures, self.progress = dict(words.nothing_opened()), [], None
+            return
+        view, clip = job.view(), job.clip
+        if clip is not None and not clip.path.exists():
+            clip = None
+        self.face = dict(
+            words.opened_face(
+                view,
+                job.request,
+                key=str(job.number),
+                request_id=job.request_id,
+                clip=clip,
+                service=self.session.service,
+                submitted_at=job.submitted_at,
+                starred=job.starred,
+                note=job.note,
+                tags=job.tags,
+                code="" if job.request is None else call(job.request),
+                can_vary=bool(self._vary),
+            )
+        )
+        self.figures = words.opened_lines(view, clip, limit=self.session.facts.requests_limit)
+        fetching = view.state == wire.COMPLETED and clip is None
+        self.progress = view.download if fetching else view.progress
+
+    def _open(self, job: Job | None) -> None:
+        self._open_job = job
+        self.opened = "" if job is None else job.request_id or ""
+        self.refresh()
+
+    @traitlets.observe("opened")
+    def _opened_set(self, change: Any) -> None:
+        shown = "" if self._open_job is None else self._open_job.request_id or ""
+        if change["new"] != shown:
+            self._open(self._found.by_id(change["new"]) if change["new"] else None)
+
+    def _offer(self) -> None:
+        """What can be chosen in the filters and pressed."""
+        known = not self.session.closed
+        self.choices = words.choice_words(
+            tags=[*self.session.tags()] if known else [],
+            experiments=self.session.experiments() if known else [],
+            tag=self.tag,
+            experiment=self.experiment,
+            compare=bool(self._on_compares),
+            service=self.session.service,
+        )
+
+    # The page's messages.
+
+    def _on_hello(self, *args: object) -> None:
+        with self._sending, self.showing_errors("Looking for the clips"):
+            self._offer()
+            self._send_tiles(0)
+        super()._on_hello(*args)
+
+    def _on_ask(self, *args: object) -> None:
+        super()._on_ask(*args)
+        if self.asks:  # it may have changed where the page couldn't hear it
+            self.send_state("live")
+
+    def _on_page(self, content: dict[str, Any], _: object) -> None:
+        first = int(content.get("from", 0))
+        if content.get("turn") == self._found.turn:
+            with self._sending:
+                self._found.load(first + PAGE)
+                self._send_tiles(first)
+
+    def _on_filter(self, content: dict[str, Any], _: object) -> None:
+        if (name := content.get("trait")) in (*FILTERS, "sort"):
+            self.set_trait(name, content.get("value"))
+
+    def _on_select(self, content: dict[str, Any], _: object) -> None:
+        self.selected = [str(each) for each in content.get("ids", [])]
+        self.send({"name": "selected", "id": content.get("id")})
+
+    def _on_clear(self, *_: object) -> None:
+        self._still_setting = True
+        try:
+            with self.hold_sync():
+                for name in FILTERS:
+                    self.set_trait(name, self.traits()[name].default_value)
+        finally:
+            self._still_setting = False
+        self._search()
+
+    def _on_open(self, content: dict[str, Any], _: object) -> None:
+        self._open(self._job(content))
+
+    def _on_mark(self, content: dict[str, Any], _: object) -> None:
+        job = self._job(content)
+        if job is None:
+            return
+        had = job.tags
+        tags = content.get("tags")
+        job.mark(
+            starred=content.get("starred"),
+            note=content.get("note"),
+            tags=None if tags is None else str(tags).split(","),
+        )
+        if job.tags != had:
+            self._offer()
+        self._send_if_new(job)
+        self.refresh()
+
+    def _on_again(self, content: dict[str, Any], _: object) -> None:
+        job = self._job(content)
+        if job is None or time.monotonic() - self._pressed_at < TWICE_SECONDS:
+            return
+        self._pressed_at = time.monotonic()
+        sent = send_again(job)
+        if sent is None:
+            return
+        self._say("Sent. The clip appears here when it is done.")
+        for callback in self._on_jobs:
+            with self.showing_errors("What was to happen with the job"):
+                callback(sent)
+
+    def _on_vary(self, content: dict[str, Any], _: object) -> None:
+        if (job := self._job(content)) is not None:
+            for callback in self._vary:
+                callback(job)
+
+    def _on_compare(self, *_: object) -> None:
+        for callback in self._on_compares:
+            callback(self.chosen)
+
+    def _on_export(self, *_: object) -> None:
+        self._say(words.exported_words(*export(self.chosen)))
+
+    def _on_delete(self, content: dict[str, Any], _: object) -> None:
+        if (job := self._job(content)) is not None:
+            job.delete_clip()
+            self._say(words.DELETED)
+            self._send_if_new(job)
+            self.refresh()
+
+    def _on_watch(self, content: dict[str, Any], _: object) -> None:
+        if (job := self._job(content)) is not None:
+            job.watch()
+            self.refresh()
+
+    def _job(self, content: dict[str, Any]) -> Job | None:
+        return self._found.by_key(str(content.get("key", "")))
+
+    def _say(self, text: str) -> None:
+        self.send({"name": "told", "text": text})

@@ -1,0 +1,33 @@
+"""What stands where nothing is yet: one line on what will appear, and the button that makes it happen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import traitlets
+
+from .assets import module, style
+from .base import Panel
+
+
+class Hint(Panel):
+    """One line of text and one button; `on_press(callback)` hears of the press."""
+
+    _esm = module("hint")
+    _css = style("hint")
+
+    text = traitlets.Unicode(help="What will appear here.").tag(sync=True)
+    button = traitlets.Unicode(help="The button's label.").tag(sync=True)
+
+    def __init__(self, **traits: Any) -> None:
+        self._callbacks: list[Callable[[], object]] = []
+        super().__init__(**traits)
+
+    def on_press(self, callback: Callable[[], object]) -> None:
+        """`callback()` is called when the button is pressed."""
+        self._callbacks.append(callback)
+
+    def _on_press(self, *_: object) -> None:
+        for callback in self._callbacks:
+            callback()

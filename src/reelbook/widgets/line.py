@@ -1,0 +1,46 @@
+"""The line on top of the Studio: the service, what is left of balance and budget, and the way around."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+from reelbook.session import Session
+
+from .assets import added_style, module, style
+from .base import Panel
+from .live import Live
+from .words import facts_words
+
+
+class StatusLine(Panel):
+    """Which service, what is left of the balance and of the key's requests; `views` to choose from.
+
+    Observe or link `view`, the name of the chosen one; `views` are pairs of a name and a label.
+    """
+
+    _esm = module("line")
+    _css = style("line") + added_style("studio")
+
+    facts = traitlets.Dict(help="What the page draws.").tag(sync=True)
+    views: traitlets.List[Any] = traitlets.List(help="Names and labels to choose from.").tag(sync=True)
+    view = traitlets.Unicode(help="The chosen one's name.").tag(sync=True)
+
+    def __init__(self, session: Session, **traits: Any) -> None:
+        self.session = session
+        super().__init__(facts=self._facts(), **traits)
+        self._live = Live(self.refresh)
+        self._endings = (self._live.close, session.subscribe(self._live.changed))
+        self._live.changed()
+
+    def update(self) -> None:
+        facts = self.session.facts
+        self.facts = self._facts()
+        self.live = facts.requests_left < facts.requests_limit
+        if self.live:
+            # Requests come back by time alone, and nobody tells.
+            self._live.changed_in(facts.requests_back_in_seconds or 3.0)
+
+    def _facts(self) -> dict[str, Any]:
+        return facts_words(self.session.service, self.session.facts, running=len(self.session.running))

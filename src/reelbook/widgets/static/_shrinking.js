@@ -1,0 +1,88 @@
+// Photographs made smaller before they travel: drawn anew, upright, with what their files held besides for Python to name.
+import { h } from "./_dom.js";
+
+const SEGMENT = 20 * 1024;
+const ALL_SEGMENTS = 40 * 1024;
+const SIDE = 2048; // as reelbook.media.images.prepare
+
+/** A picture larger than what is sent, drawn anew with its longer side at most SIDE; null if it can go as it is. */
+export async function shrunk(file) {
+  const kind = kindOf(new Uint8Array(await file.slice(0, 16).arrayBuffer()));
+  const segments = kind ? await SEGMENTS_OF[kind](file) : null;
+  if (!segments) return null;
+  const bitmap = await createImageBitmap(file, { imageOrientation: "from-image" });
+  const { width, height } = bitmap;
+  const factor = Math.min(1, SIDE / Math.max(width, height));
+  if (factor === 1 && kind !== "HEIC") return null;
+  const canvas = h("canvas", { width: Math.max(1, Math.round(width * factor)), height: Math.max(1, Math.round(height * factor)) });
+  const pen = canvas.getContext("2d");
+  pen.imageSmoothingQuality = "high";
+  pen.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
+  const clear = kind !== "JPEG" && seeThrough(pen.getImageData(0, 0, canvas.width, canvas.height).data);
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, clear ? "image/png" : "image/jpeg", 0.92));
+  canvas.width = canvas.height = 0; // some browsers hold the pixels until then
+  if (!blob) return null;
+  const kept = [];
+  for (const one of segments) if (kept.reduce((sum, [, bytes]) => sum + bytes.byteLength, one[1].byteLength) <= ALL_SEGMENTS) kept.push(one);
+  return { blob, segments: kept.map(([, bytes]) => bytes), made: { kind, width, height, segments: kept.map(([name]) => name) } };
+}
+
+function seeThrough(pixels) {
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] < 255) return true;
+  return false;
+}
+
+function kindOf(head) {
+  const text = String.fromCharCode(...head);
+  if (text.startsWith("\xff\xd8\xff")) return "JPEG";
+  if (text.startsWith("\x89PNG")) return "PNG";
+  if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return "WebP";
+  // Some browsers read these, Python doesn't.
+  return /^....ftyp(hei|hev|mif1)/s.test(text) ? "HEIC" : "";
+}
+
+const name4 = (bytes, at) => String.fromCharCode(...bytes.subarray(at, at + 4));
+const cut = (bytes, from, length) => bytes.slice(from, from + Math.min(length, SEGMENT)).buffer;
+
+/**
+ * The parts of a file that hold no picture, for Python to say what was removed: [name, bytes]. Null if the file is to
+ * go as it is, because only Python is sure to turn it upright.
+ */
+const SEGMENTS_OF = {
+  HEIC: async () => [["HEIC", new ArrayBuffer(0)]],
+  async JPEG(file) {
+    const bytes = new Uint8Array(await file.slice(0, 4 << 20).arrayBuffer());
+    const found = [];
+    for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff && bytes[at + 1] !== 0xda;) {
+      const length = bytes[at + 2] * 256 + bytes[at + 3];
+      const name = bytes[at + 1].toString(16);
+      if (["e1", "e2", "ed", "fe"].includes(name)) found.push([name, cut(bytes, at + 4, length - 2)]);
+      at += 2 + length;
+    }
+    return found;
+  },
+  async PNG(file) {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const view = new DataView(bytes.buffer);
+    const found = [];
+    for (let at = 8; at + 12 <= bytes.length; at += 12 + view.getUint32(at)) {
+      const name = name4(bytes, at + 4);
+      if (name === "eXIf" || name === "acTL") return null;
+      if (["tEXt", "zTXt", "iTXt"].includes(name)) found.push([name, cut(bytes, at + 8, view.getUint32(at))]);
+    }
+    return found;
+  },
+  async WebP(file) {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const view = new DataView(bytes.buffer);
+    const found = [];
+    for (let at = 12; at + 8 <= bytes.length;) {
+      const [name, length] = [name4(bytes, at), view.getUint32(at + 4, true)];
+      if (name === "EXIF" || name === "ANIM") return null;
+      if (name === "XMP ") found.push([name, cut(bytes, at + 8, length)]);
+      at += 8 + length + (length % 2);
+    }
+    return found;
+  },
+};

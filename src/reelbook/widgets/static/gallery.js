@@ -1,0 +1,340 @@
+// The gallery: tiles that Python composed, page by page as they are scrolled to; one clip opened beside them.
+import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { keepAsking } from "./_live.js";
+import { clipCard, copyText } from "./_card.js";
+import { posters } from "./_posters.js";
+
+/**
+ * A tile of reelbook.widgets.words.gallery; what is empty is left out.
+ * @typedef {{key: string, id?: string, prompt: string, about: string, money: string, word?: string, tone?: string,
+ *   starred?: boolean, here?: boolean}} Tile
+ */
+
+function render({ model, el }) {
+  const frame = openPanel(model, el, "gallery", "Gallery");
+  const pictures = posters(frame, model);
+  // By messages: a trait set here could be undone by the echo of the one set before it.
+  const set = (name, value) => tell(model, { name: "filter", trait: name, value });
+  const choices = () => model.get("choices");
+  const face = () => model.get("face");
+
+  // The filters.
+  const text = h("input", { type: "search", placeholder: "Search", "aria-label": "Search prompts and notes", autocomplete: "off" });
+  let typing = 0;
+  text.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => set("text", text.value), 250); });
+  frame.onClose(() => clearTimeout(typing));
+  const choose = (name, label, read = (value) => value) => {
+    const node = h("select", { "aria-label": label, onchange: () => set(name, read(node.value)) });
+    frame.draw(["choices", name], () => {
+      const options = choices()[name] || [];
+      if (JSON.stringify(options) !== node.dataset.options) {
+        node.dataset.options = JSON.stringify(options);
+        node.replaceChildren(...options.map(([value, word]) => h("option", { value }, word)));
+      }
+      node.value = String(model.get(name));
+      // What Python set may be none of the usual ones.
+      if (node.selectedIndex < 0) { node.append(h("option", { value: model.get(name) }, String(model.get(name)))); node.value = String(model.get(name)); }
+      node.hidden = options.length < 2;
+    });
+    return node;
+  };
+  const onlyStarred = h("button", { type: "button", class: "rb-plain", onclick: () => set("starred", !model.get("starred")) }, "Starred");
+  const badge = h("span", { class: "rb-badge" });
+  const count = h("span", { class: "rb-quiet" });
+  const chosen = h("span");
+  const why = h("span", { class: "rb-quiet" });
+  const compare = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "compare" }) }, "Compare");
+  const save = h("button", { type: "button", class: "rb-plain", onclick: () => { wait(save); tell(model, { name: "export" }); } }, "Export");
+  const none = h("button", { type: "button", class: "rb-plain", onclick: () => { select([]); focusTile(); } }, "Deselect");
+  const keys = h("span", { class: "rb-quiet rb-keys" });
+  const said = h("div", { class: "rb-note", hidden: true });
+  const grid = h("ul", { class: "rb-grid", "aria-label": "Clips" });
+  const end = h("div", { class: "rb-end rb-quiet" });
+  const scroller = h("div", { class: "rb-scroll" }, grid, end);
+  const nothing = h("div", { class: "rb-nothing", hidden: true }, h("p", { class: "rb-quiet" }), h("button", { type: "button", class: "rb-plain", onclick: () => { clearTimeout(typing); text.value = ""; text.focus(); tell(model, { name: "clear" }); } }, "Clear filters"));
+  const box = h("div", { class: "rb-opened", hidden: true });
+  frame.body.append(h("div", { class: "rb-gallery" },
+    h("div", { class: "rb-filters", role: "search", "aria-label": "Filters" }, text, choose("state", "State"), onlyStarred, choose("tag", "Tag"), choose("experiment", "Experiment"),
+      choose("mode", "Made from"), choose("days", "Time", Number), choose("sort", "Order")),
+    h("div", { class: "rb-tally" }, count, chosen, compare, save, none, why, keys, badge), said,
+    h("div", { class: "rb-panes" }, box, h("div", { class: "rb-list" }, scroller, nothing))));
+  const wait = (button) => { button.disabled = true; setTimeout(() => { button.disabled = false; }, 1500); };
+
+  // The tiles.
+  let turn = -1;
+  let more = false;
+  let asked = -1;
+  let current = "";
+  let anchor = "";
+  const tiles = new Map(); // key: {tile, item, open, …}, in the order of the grid after `order`
+  let order = [];
+  const place = (key) => order.indexOf(key);
+  const build = (key) => {
+    const parts = {
+      img: h("img", { alt: "", hidden: true }), words: h("span", { class: "rb-quiet" }), prompt: h("span", { class: "rb-prompt" }),
+      about: h("span"), money: h("span", { class: "rb-money" }), state: h("span", { class: "rb-chip" }),
+      tick: h("button", { type: "button", class: "rb-tick", role: "checkbox", tabindex: -1, "aria-label": "Select", onclick: (event) => pick(key, event.shiftKey) }),
+      star: h("button", { type: "button", class: "rb-star", tabindex: -1, "aria-label": "Star", onclick: () => star(key) }),
+    };
+    parts.open = h("button", { type: "button", class: "rb-tile", tabindex: -1, "data-key": key, onclick: (event) => {
+      focusOn(key);
+      if (event.shiftKey) pick(key, true);
+      else if (event.ctrlKey || event.metaKey) pick(key, false);
+      else tell(model, { name: "open", key });
+    } }, h("span", { class: "rb-pic" }, parts.img, parts.words), parts.prompt, h("span", { class: "rb-meta" }, parts.about, parts.money), parts.state);
+    parts.item = h("li", {}, parts.open, parts.tick, parts.star);
+    return parts;
+  };
+  const draw = (tile) => {
+    const parts = tiles.get(tile.key) || build(tile.key);
+    parts.tile = tile;
+    tiles.set(tile.key, parts);
+    setText(parts.prompt, tile.prompt);
+    setText(parts.about, tile.about);
+    setText(parts.money, tile.money);
+    setText(parts.state, tile.word || "");
+    parts.state.hidden = !tile.word;
+    parts.state.className = `rb-chip rb-${tile.tone}`;
+    setText(parts.words, tile.here || tile.word ? "" : "No file here");
+    parts.star.setAttribute("aria-pressed", String(Boolean(tile.starred)));
+    parts.item.classList.toggle("rb-starred", Boolean(tile.starred));
+    parts.tick.hidden = !tile.id;
+    if (tile.here) pictures.show(parts.img, tile.key);
+    else { pictures.forget(parts.img); parts.img.hidden = true; }
+    drawChosen(parts);
+    return parts;
+  };
+  const drawChosen = (parts) => {
+    const is = selected().includes(parts.tile.id);
+    parts.item.classList.toggle("rb-chosen", is);
+    parts.tick.setAttribute("aria-checked", String(is));
+    const { tile } = parts;
+    parts.open.setAttribute("aria-label", [tile.prompt, tile.word, tile.about, tile.money, tile.starred && "starred", is && "selected"].filter(Boolean).join(", "));
+    parts.open.setAttribute("aria-current", String(tile.key === face().key));
+  };
+  const drop = () => {
+    for (const parts of tiles.values()) pictures.forget(parts.img);
+    tiles.clear();
+    order = [];
+    asked = -1;
+    grid.replaceChildren();
+    scroller.scrollTop = 0;
+  };
+  const tally = (content) => {
+    more = content.more;
+    setText(count, content.count);
+    count.hidden = !content.count;
+    setText(end, more ? "Looking for more clips." : "");
+    setText(nothing.firstElementChild, content.nothing);
+    nothing.hidden = !content.nothing;
+    nothing.lastElementChild.hidden = !content.filtered;
+    scroller.hidden = Boolean(content.nothing);
+    drawTally();
+  };
+  const hears = {
+    tiles(content) {
+      if (content.turn !== turn) {
+        const had = grid.contains(document.activeElement);
+        turn = content.turn;
+        drop();
+        if (had) requestAnimationFrame(focusTile);
+        frame.say(content.count || content.nothing);
+      }
+      if (content.from !== order.length) return;
+      grid.append(...content.tiles.map((tile) => draw(tile).item));
+      order.push(...content.tiles.map((tile) => tile.key));
+      if (!tiles.has(current)) focusOn(order[0], false);
+      tally(content);
+      // A tall window may show the end already.
+      requestAnimationFrame(() => near && askMore());
+    },
+    added(content) {
+      if (content.turn !== turn || content.at > order.length) return;
+      grid.insertBefore(draw(content.tile).item, grid.children[content.at] || null);
+      order.splice(content.at, 0, content.tile.key);
+      if (order.length === 1) focusOn(order[0], false);
+      tally(content);
+    },
+    changed: (content) => { if (tiles.has(content.tile.key)) draw(content.tile); },
+    said: (content) => content.turn === turn && tally(content),
+    told(content) { setText(said, content.text); said.hidden = !content.text; frame.say(content.text); },
+  };
+  frame.listen("msg:custom", (content) => { if (Object.hasOwn(hears, content.name)) hears[content.name](content); });
+  let near = false;
+  const askMore = () => {
+    if (!more || asked === order.length) return;
+    asked = order.length;
+    tell(model, { name: "page", turn, from: asked });
+  };
+  const bottom = new IntersectionObserver((entries) => {
+    near = entries[entries.length - 1].isIntersecting;
+    if (near) askMore();
+  }, { root: scroller, rootMargin: "600px" });
+  bottom.observe(end);
+  frame.onClose(() => bottom.disconnect());
+
+  // Focus, selection, stars.
+  const focusOn = (key, move = true) => {
+    tiles.get(current)?.open.setAttribute("tabindex", "-1");
+    current = key;
+    const parts = tiles.get(key);
+    if (!parts) return;
+    parts.open.setAttribute("tabindex", "0");
+    if (move) parts.open.focus();
+  };
+  const focusTile = () => focusOn(tiles.has(current) ? current : order[0]);
+  // What was selected here counts until the kernel has it: the next press builds on it.
+  const view = freshId("view");
+  let mine = null;
+  let sends = 0;
+  const selected = () => mine ?? model.get("selected");
+  const drawSelected = () => {
+    for (const parts of tiles.values()) drawChosen(parts);
+    drawTally();
+  };
+  const select = (ids) => {
+    mine = [...new Set(ids)];
+    sends += 1;
+    tell(model, { name: "select", ids: mine, id: `${view} ${sends}` });
+    drawSelected();
+  };
+  hears.selected = (content) => {
+    if (content.id !== `${view} ${sends}`) return;
+    mine = null;
+    drawSelected();
+  };
+  const pick = (key, range) => {
+    const { id } = tiles.get(key).tile;
+    const had = selected();
+    if (range && tiles.has(anchor)) {
+      const [from, to] = [place(anchor), place(key)].sort((a, b) => a - b);
+      select([...had, ...order.slice(from, to + 1).map((each) => tiles.get(each).tile.id).filter(Boolean)]);
+      return;
+    }
+    anchor = key;
+    if (id) select(had.includes(id) ? had.filter((each) => each !== id) : [...had, id]);
+  };
+  const star = (key) => tell(model, { name: "mark", key, starred: !tiles.get(key).tile.starred });
+  const columns = () => {
+    const top = grid.children[0].offsetTop;
+    let number = 1;
+    while (number < grid.children.length && grid.children[number].offsetTop === top) number += 1;
+    return number;
+  };
+  let opening = 0;
+  grid.addEventListener("keydown", (event) => {
+    const open = event.target.closest(".rb-tile");
+    if (!open || event.altKey) return;
+    const { key } = open.dataset;
+    const at = place(key);
+    const ctrl = event.ctrlKey || event.metaKey;
+    const last = order.length - 1;
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns(), ArrowDown: columns(), Home: -at, End: last - at };
+    if (Object.hasOwn(steps, event.key) && !ctrl) {
+      const to = at + steps[event.key];
+      event.preventDefault();
+      if (to < 0 || to > last) return;
+      if (event.shiftKey) {
+        if (!selected().includes(tiles.get(key).tile.id)) anchor = key;
+        if (!tiles.has(anchor)) anchor = key;
+        pick(order[to], true);
+      }
+      focusOn(order[to]);
+      // Once a clip is open, the next one is looked at by an arrow key alone.
+      clearTimeout(opening);
+      if (face().key && !event.shiftKey) opening = setTimeout(() => tell(model, { name: "open", key: order[to] }), 200);
+    } else if (event.key === " ") { event.preventDefault(); pick(key, event.shiftKey); }
+    else if (event.key === "s" && !ctrl) star(key);
+    else if (event.key === "a" && ctrl) { event.preventDefault(); select(order.map((each) => tiles.get(each).tile.id).filter(Boolean)); }
+  });
+  // A button is pressed when the space bar comes up.
+  grid.addEventListener("keyup", (event) => { if (event.key === " " && event.target.closest(".rb-tile")) event.preventDefault(); });
+  frame.onClose(() => clearTimeout(opening));
+  frame.root.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || document.fullscreenElement) return;
+    if (!sure.hidden) { sure.hidden = true; remove()?.focus(); return; }
+    if (face().key && event.target !== text) close();
+  });
+  const drawTally = () => {
+    const number = selected().length;
+    setText(chosen, number ? `${number} selected` : "");
+    for (const node of [save, none]) node.hidden = !number;
+    compare.hidden = !number || !choices().compare;
+    compare.disabled = number < 2 || number > 9;
+    setText(why, compare.hidden || !compare.disabled ? "" : number < 2 ? "Select at least two to compare." : "Nine can be compared at most.");
+    setText(keys, choices().keys);
+    keys.hidden = Boolean(number) || !order.length;
+  };
+
+  // The opened clip.
+  const shut = h("button", { type: "button", class: "rb-plain", onclick: () => close() }, "Close");
+  const starred = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "mark", key: face().key, starred: !face().starred }) });
+  const closeRow = h("div", { class: "rb-acts rb-close" }, starred, shut);
+  box.append(closeRow);
+  const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
+    if (name === "save") return void card.player()?.save(face().file);
+    if (name === "code") return void copyText(frame, face().code, button, card.note);
+    if (name === "delete") { sure.hidden = false; keep.focus(); return; }
+    wait(button);
+    tell(model, { name, key: face().key });
+  });
+  const remove = () => box.querySelector('[data-act="delete"]');
+  const keep = h("button", { type: "button", class: "rb-plain", onclick: () => { sure.hidden = true; remove()?.focus(); } }, "Keep it");
+  const sureWords = h("p");
+  const sure = h("div", { class: "rb-note rb-odd rb-sure", role: "group", "aria-label": "Delete the file", hidden: true }, sureWords,
+    h("div", { class: "rb-acts" }, keep, h("button", { type: "button", class: "rb-plain", onclick: () => { sure.hidden = true; tell(model, { name: "delete", key: face().key }); shut.focus(); } }, "Delete the file")));
+  const field = (label, node, hint) => h("div", { class: "rb-mark" }, h("label", { for: node.id }, label, h("small", { class: "rb-hint" }, hint)), node);
+  const known = h("datalist", { id: freshId("tags") });
+  const note = h("textarea", { id: freshId("note"), rows: 2, maxlength: 5000 });
+  const tags = h("input", { type: "text", id: freshId("tag"), autocomplete: "off", list: known.id });
+  box.append(sure, h("div", { class: "rb-marks" }, field("Note", note, ""), field("Tags", tags, "with commas between them"), known));
+  // Kept when a field is left, and a while after the last letter; for the clip that it was typed for.
+  const keeper = (node, name) => {
+    let timer = 0;
+    let key = "";
+    const flush = () => {
+      clearTimeout(timer);
+      if (timer) tell(model, { name: "mark", key, [name]: node.value });
+      timer = 0;
+    };
+    node.addEventListener("input", () => { key = face().key; clearTimeout(timer); timer = setTimeout(flush, 1500); });
+    node.addEventListener("change", flush);
+    frame.onClose(flush);
+    return (value, changed) => {
+      if (changed) flush();
+      if (!timer && (changed || document.activeElement !== node)) node.value = value;
+    };
+  };
+  const keepNote = keeper(note, "note");
+  const keepTags = keeper(tags, "tags");
+  const close = () => { clearTimeout(opening); tell(model, { name: "open", key: "" }); focusTile(); };
+  let shown = "";
+  frame.draw(["face"], () => {
+    const now = face();
+    const changed = now.key !== shown;
+    shown = now.key;
+    box.hidden = !now.key;
+    keepNote(now.remark || "", changed);
+    keepTags(now.tags || "", changed);
+    setText(starred, now.starred ? "★ Starred" : "☆ Star");
+    starred.setAttribute("aria-pressed", String(Boolean(now.starred)));
+    setText(sureWords, now.delete || "");
+    if (changed || !now.delete) sure.hidden = true;
+    if (!changed) return;
+    for (const parts of tiles.values()) parts.open.setAttribute("aria-current", String(parts.tile.key === now.key));
+    if (now.key) { box.scrollIntoView({ block: "nearest" }); frame.say(`${now.word}. ${now.prompt}`); }
+  });
+  frame.draw(["choices"], () => {
+    setText(badge, choices().mark || "");
+    badge.hidden = !choices().mark;
+    known.replaceChildren(...(choices().tag || []).filter(([value]) => value).map(([value]) => h("option", { value })));
+    drawTally();
+  });
+  frame.draw(["text"], () => { if (document.activeElement !== text) text.value = model.get("text"); });
+  frame.draw(["starred"], () => onlyStarred.setAttribute("aria-pressed", String(model.get("starred"))));
+  frame.draw(["selected"], drawSelected);
+  keepAsking(frame, model, () => {});
+  return () => frame.close();
+}
+
+export default { render };

@@ -1,0 +1,245 @@
+// What the image picker fetches when it is first used: files sent in pieces, camera, recent images, crop.
+import { freshId, h, setText, tell } from "./_dom.js";
+import { shrunk } from "./_shrinking.js";
+
+const PIECE = 960 * 1024; // with its header and what _shrinking.js found a message stays under 1 MiB
+const LARGEST = 50 * 1024 * 1024;
+const RATIOS = [["", "As it is"], ["16:9", "16:9"], ["9:16", "9:16"], ["1:1", "1:1"]];
+const GONE = "The kernel is gone. Run the cell again.";
+
+/** @param {Record<string, any>} part what _picker.js made: its elements, `show` for problems, `shown` */
+export function pickerTools({ frame, model, zone, whole, picture, words, choose, camera, recent, show, shown }) {
+  const button = (label, onclick, kind = "rb-plain") => h("button", { type: "button", class: kind, onclick }, label);
+  const waiting = new Map();
+  frame.listen("msg:custom", (content, buffers) => {
+    const key = `${content.id} ${content.index || 0}`;
+    if (content.name === "got" && waiting.has(key)) waiting.get(key)({ ...content, buffers });
+  });
+  /** Sends a message and waits for its answer; what keeps it waiting is said, while it is `wanted`. */
+  const ask = async (content, buffers, wanted = () => true) => {
+    const id = content.id || freshId("ask");
+    const key = `${id} ${content.index || 0}`;
+    const slow = setTimeout(() => { if (wanted()) show("The kernel is busy. This goes on when it is free."); }, 5000);
+    const answer = await new Promise((resolve) => {
+      waiting.set(key, resolve);
+      if (!tell(model, { ...content, id }, buffers)) resolve({ problem: GONE });
+    });
+    clearTimeout(slow);
+    waiting.delete(key);
+    return answer;
+  };
+
+  // A file on its way
+  const bar = h("div", { class: "rb-bar", role: "progressbar", "aria-label": "Sending the image", "aria-valuemin": 0, "aria-valuemax": 100 }, h("i"));
+  const sendingWords = h("span", { class: "rb-quiet" });
+  const sending = h("div", { class: "rb-sending", hidden: true }, bar, h("div", { class: "rb-acts" }, sendingWords, button("Don't send", () => { stop(); show(""); })));
+  words.append(sending);
+  let transfer = 0;
+  const stop = () => { transfer += 1; ended(); };
+  const ended = () => {
+    if (sending.contains(document.activeElement)) choose.focus();
+    sending.hidden = true;
+  };
+  const progress = (share, text) => {
+    bar.firstElementChild.style.width = `${share}%`;
+    bar.setAttribute("aria-valuenow", share);
+    setText(sendingWords, text);
+  };
+  const take = async (file) => {
+    if (!file) return;
+    closePanes();
+    stop();
+    const mine = transfer;
+    show("");
+    if (file.size > LARGEST) return show(`The file has ${Math.round(file.size / 1048576)} MB; an image may have 50 MB. Nothing was sent.`);
+    progress(0, "Getting the image ready");
+    sending.hidden = false;
+    let small = null;
+    // What the browser can't show goes as it is: Python says what it is.
+    try { small = await shrunk(file); } catch { /* as above */ }
+    const body = small ? small.blob : file;
+    const id = freshId("send");
+    const total = Math.max(1, Math.ceil(body.size / PIECE));
+    try {
+      for (let index = 0; index < total && mine === transfer; index += 1) {
+        const share = Math.round((index / total) * 100);
+        progress(share, `Sending · ${share} %`);
+        const piece = await body.slice(index * PIECE, (index + 1) * PIECE).arrayBuffer();
+        const first = small && !index;
+        const answer = await ask({ name: "image", id, index, total, size: body.size, ...(first ? { made: small.made } : {}) }, [piece, ...(first ? small.segments : [])], () => mine === transfer);
+        if (mine !== transfer) return;
+        show(answer.problem || "");
+        if (answer.problem) break;
+      }
+    } catch { if (mine === transfer) show("The file can't be read. Nothing was sent."); }
+    if (mine === transfer) ended();
+  };
+
+  // Panes under the picture: one at a time, left by Escape
+  const panes = h("div", { class: "rb-panes" });
+  zone.after(panes);
+  let leave = () => {};
+  const closePanes = () => { const left = leave; leave = () => {}; panes.replaceChildren(); left(); };
+  const openPane = (opener, label, children, onLeave = () => {}) => {
+    closePanes();
+    leave = () => { opener.removeAttribute("aria-expanded"); onLeave(); };
+    opener.setAttribute("aria-expanded", "true");
+    panes.append(h("div", { class: "rb-pane", role: "group", "aria-label": label, onkeydown: (event) => { if (event.key === "Escape") shut(opener); } }, ...children));
+  };
+  const shut = (opener) => { closePanes(); opener.focus(); };
+  const isOpen = (opener) => opener.hasAttribute("aria-expanded");
+
+  const openCamera = async () => {
+    if (isOpen(camera)) return shut(camera);
+    if (!navigator.mediaDevices) return show("This page may not use a camera. Browsers allow it over https and on localhost only.");
+    const video = h("video", { muted: true, playsinline: true, "aria-label": "What the camera sees" });
+    video.muted = true;
+    const snap = button("Take the picture", () => {
+      const canvas = h("canvas", { width: video.videoWidth, height: video.videoHeight });
+      canvas.getContext("2d").drawImage(video, 0, 0);
+      canvas.toBlob((blob) => { take(blob); choose.focus(); }, "image/jpeg", 0.92);
+    }, "rb-primary");
+    const state = h("span", { class: "rb-quiet" }, "Waiting for the camera");
+    snap.hidden = true;
+    let stream = null;
+    let open = true;
+    // Where the picker isn't shown any more the camera doesn't look on.
+    const seen = new IntersectionObserver(() => { if (open && !shown()) closePanes(); });
+    const off = () => {
+      open = false;
+      seen.disconnect();
+      if (stream) stream.getTracks().forEach((track) => track.stop());
+    };
+    openPane(camera, "Camera", [video, h("div", { class: "rb-acts" }, snap, button("Close", () => shut(camera)), state)], off);
+    seen.observe(video);
+    try {
+      stream = await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 1920 }, height: { ideal: 1080 } } });
+      if (!open) return off();
+      stream.getVideoTracks()[0].onended = () => { if (open) { closePanes(); show("The camera was switched off."); } };
+      video.srcObject = stream;
+      await video.play();
+      snap.hidden = false;
+      setText(state, "The picture stays here until you send it.");
+      frame.say("The camera is on.");
+      snap.focus();
+    } catch (error) {
+      if (!open) return;
+      shut(camera);
+      show({
+        NotAllowedError: "The browser didn't give this page the camera. Allow it beside the address, then press again.",
+        NotFoundError: "No camera was found.",
+        NotReadableError: "The camera is in use elsewhere. Close the other program, then press again.",
+      }[error.name] || "The camera didn't start.");
+    }
+  };
+
+  const openRecent = async () => {
+    if (isOpen(recent)) return shut(recent);
+    const answer = await ask({ name: "recent" });
+    if (answer.problem) return show(answer.problem);
+    drawRecent(answer);
+  };
+  const drawRecent = ({ items, words: where, buffers }) => {
+    const urls = [];
+    const tiles = items.map((item, place) => {
+      urls.push(URL.createObjectURL(new Blob([buffers[place]], { type: "image/jpeg" })));
+      return h("button", { type: "button", class: "rb-tile", tabindex: place ? -1 : 0, "aria-label": item.words, onclick: async () => {
+        shut(choose);
+        stop();
+        const answer = await ask({ name: "take_recent", key: item.key });
+        show(answer.problem || "");
+      } }, h("img", { alt: "", src: urls[place] }));
+    });
+    const grid = h("div", { class: "rb-tiles", role: "group", "aria-label": "Recent images", onkeydown: (event) => {
+      const at = tiles.indexOf(event.target);
+      const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: tiles.length - 1 }[event.key];
+      if (to === undefined || at < 0) return;
+      event.preventDefault();
+      if (!tiles[to]) return;
+      tiles.forEach((tile, place) => { tile.tabIndex = place === to ? 0 : -1; });
+      tiles[to].focus();
+    } }, ...tiles);
+    const close = button("Close", () => shut(recent));
+    const forget = button("Forget them", async () => { drawRecent(await ask({ name: "forget_recent" })); frame.say("The recent images are forgotten."); });
+    openPane(recent, "Recent images", [...(items.length ? [grid] : []), h("div", { class: "rb-quiet" }, where), h("div", { class: "rb-acts" }, ...(items.length ? [forget] : []), close)], () => urls.forEach((url) => URL.revokeObjectURL(url)));
+    (tiles[0] || close).focus();
+  };
+
+  // The part that is sent: a frame over the picture, moved along the one side that has room
+  const ratios = h("div", { class: "rb-ratios", role: "group", "aria-label": "Shape of the image" }, ...RATIOS.map(([ratio, label]) => h("button", { type: "button", "data-ratio": ratio, onclick: () => setCrop(ratio ? { x: 0.5, y: 0.5, ...crop, ratio } : null) }, label)));
+  const shapeWords = h("span", { class: "rb-quiet" }, "The image is sent in this shape.");
+  const shapeRow = h("div", { class: "rb-shape" }, ratios, shapeWords);
+  const part = h("div", { class: "rb-part", role: "slider", tabindex: 0, "aria-label": "Part of the image that is sent", "aria-valuemin": 0, "aria-valuemax": 100 });
+  whole.append(part);
+  words.append(shapeRow);
+  let crop = null;
+  let later = 0;
+  let dragged = null;
+  const setCrop = (value, wait = 0) => {
+    crop = value;
+    drawCrop();
+    clearTimeout(later);
+    later = setTimeout(() => { later = 0; if (!tell(model, { name: "crop", crop })) show(GONE); }, wait);
+  };
+  /** Where the frame is: its size, the side with room, and how far along it is, from 0 to 1. */
+  const place = () => {
+    const [wide, high] = crop.ratio.split(":").map(Number);
+    const share = (wide / high) * (picture.naturalHeight / picture.naturalWidth);
+    const across = share < 1;
+    const size = across ? share : 1 / share;
+    const room = size > 0.995 ? 0 : 1 - size;
+    return { across, size, room, at: room ? Math.min(1, Math.max(0, ((across ? crop.x : crop.y) - size / 2) / room)) : 0 };
+  };
+  const drawCrop = () => {
+    for (const one of ratios.children) one.setAttribute("aria-pressed", String(one.dataset.ratio === (crop ? crop.ratio : "")));
+    shapeRow.hidden = whole.hidden;
+    part.hidden = !crop || !picture.naturalWidth;
+    if (part.hidden) return;
+    const { across, size, room, at } = place();
+    part.hidden = !room;
+    const from = `${at * room * 100}%`;
+    part.style.inset = across ? `0 auto 0 ${from}` : `${from} 0 auto 0`;
+    part.style.width = across ? `${size * 100}%` : "100%";
+    part.style.height = across ? "100%" : `${size * 100}%`;
+    part.setAttribute("aria-orientation", across ? "horizontal" : "vertical");
+    part.setAttribute("aria-valuenow", Math.round(at * 100));
+    part.setAttribute("aria-valuetext", at === 0.5 ? "the middle" : `${Math.round(at * 100)} % from the ${across ? "left" : "top"}`);
+  };
+  const move = (at, wait) => {
+    const { across, size, room } = place();
+    const centre = Math.min(1, Math.max(0, at)) * room + size / 2;
+    setCrop({ ...crop, [across ? "x" : "y"]: Math.round(centre * 10000) / 10000 }, wait);
+  };
+  part.addEventListener("keydown", (event) => {
+    const step = event.shiftKey ? 0.2 : 0.04;
+    const { at } = place();
+    const to = { ArrowLeft: at - step, ArrowUp: at - step, ArrowRight: at + step, ArrowDown: at + step, PageUp: at - 0.2, PageDown: at + 0.2, Home: 0, End: 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    move(to, 400);
+  });
+  part.addEventListener("pointerdown", (event) => {
+    part.setPointerCapture(event.pointerId);
+    dragged = { ...place(), x: event.clientX, y: event.clientY };
+  });
+  part.addEventListener("pointermove", (event) => {
+    if (!dragged) return;
+    const box = whole.getBoundingClientRect();
+    const by = dragged.across ? (event.clientX - dragged.x) / box.width : (event.clientY - dragged.y) / box.height;
+    move(dragged.at + by / dragged.room, 400);
+  });
+  for (const kind of ["pointerup", "pointercancel"]) part.addEventListener(kind, () => { if (dragged) { dragged = null; setCrop(crop); } });
+  picture.addEventListener("load", drawCrop);
+  frame.draw(["crop"], () => {
+    if (later || dragged) return; // an answer to an earlier place
+    crop = model.get("crop");
+    drawCrop();
+  });
+  frame.draw(["preview"], () => { shapeRow.hidden = whole.hidden; });
+
+  frame.onClose(() => { stop(); closePanes(); clearTimeout(later); });
+  return {
+    take, camera: openCamera, recent: openRecent,
+    remove() { stop(); closePanes(); show(""); tell(model, { name: "remove" }); choose.focus(); },
+  };
+}

@@ -1,0 +1,39 @@
+"""What the image picker says of recent images, and of what the page did to a file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def recent_words(width: int, height: int, at: float) -> str:
+    """One recent image, for who can't see it: `at` is when it was sent, in epoch seconds."""
+    return f"{width} × {height}, sent {time.strftime('%d %b, %H:%M', time.localtime(at)).lstrip('0')}"
+
+
+def where_words(count: int, folder: Path, most: int) -> str:
+    """Where copies of recent images lie, and whose they are; what will be kept where there are none yet."""
+    if not count:
+        return f"No images yet. The last {most} that you send are kept here."
+    images = "image is" if count == 1 else f"{count} images are"
+    return f"The last {images} kept in {_short(folder)}, for you alone to read."
+
+
+def page_notes(
+    removed: Sequence[str], kind: str, to: str, before: tuple[int, int], after: tuple[int, int]
+) -> tuple[str, ...]:
+    """What the page changed in a file before it sent it, in the order in which it happened."""
+    notes = [*removed]
+    if kind != to:
+        notes.append(f"converted from {kind}")
+    if before != after:
+        notes.append(f"shrunk from {before[0]} × {before[1]} to {after[0]} × {after[1]}")
+    return tuple(notes)
+
+
+def _short(folder: Path) -> str:
+    try:
+        return str(Path("~") / folder.relative_to(Path.home()))
+    except (RuntimeError, ValueError):  # no home, or not in it
+        return str(folder)

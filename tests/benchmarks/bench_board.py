@@ -1,0 +1,107 @@
+"""A board of 300 jobs, 200 of them live: bytes to the page per changed job, the page's time and memory.
+
+In a real JupyterLab. The jobs change as a key without a limit would let them: each every five seconds.
+`PYTHONPATH=tests python tests/benchmarks/bench_board.py`
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from browser.lab import CHROMIUM, CHROMIUM_ARGS, Notebook, running_lab, shown
+from playwright.sync_api import sync_playwright
+
+SECONDS = 20
+TESTS = Path(__file__).parents[1]
+
+MAKE = f"""
+import json, sys, threading, time
+from dataclasses import replace
+sys.path.insert(0, {str(TESTS)!r})
+import reelbook as rb
+from widgets.doubles import FOX
+from widgets.test_board import FakeLedgerSession, made
+session = FakeLedgerSession()
+session.clock = time.monotonic
+prompt = 'a red fox runs through snow at night, slow pan left, number {{}}'
+session.past = [made(session, prompt.format(n), state='completed', cost_usd=0.25) for n in range(100)]
+session.at_work = [made(session, prompt.format(n), began_at=time.monotonic(), estimated_cost_usd=0.25)
+                   for n in range(100, 300)]
+board = rb.JobBoard(session, limit=100)
+sent, send = [], board.send
+def counting(content, buffers=None):
+    sent.append((len(json.dumps(content, ensure_ascii=False).encode()), len(content.get('rows', []))))
+    send(content, buffers)
+board.send = counting
+"""
+
+RUN = f"""
+def run():
+    begun = time.monotonic()
+    for step in range({SECONDS} * 5):
+        for job in session.at_work[step * 8 % 200:][:8]:
+            now = time.monotonic()
+            share = (now - begun) / {2 * SECONDS}
+            job._learn(progress=share, ends_at=begun + {2 * SECONDS} + step % 7, asked_at=now)
+        time.sleep(0.2)
+sent.clear()
+threading.Thread(target=run).start()
+"""
+
+
+def metrics(cdp: Any) -> dict[str, float]:
+    cdp.send("HeapProfiler.collectGarbage")
+    return {each["name"]: each["value"] for each in cdp.send("Performance.getMetrics")["metrics"]}
+
+
+def main() -> None:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        running_lab(Path(name)) as url,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        notebook = Notebook(browser.new_page(viewport={"width": 1280, "height": 1000}), url, Path(name))
+        cdp = notebook.page.context.new_cdp_session(notebook.page)
+        cdp.send("Performance.enable")
+        notebook.value("1")
+        notebook.run(MAKE)
+        notebook.value("len(board.jobs)")
+        before = metrics(cdp)
+        cell = notebook.run("board")
+        shown(cell, ".rb-row")
+        notebook.page.wait_for_timeout(3000)
+        there = metrics(cdp)
+        rows, first = cell.locator(".rb-row").count(), notebook.value("sum(size for size, _ in sent)")
+        notebook.run(RUN)
+        began = metrics(cdp)
+        notebook.page.wait_for_timeout(SECONDS * 1000)
+        ended = metrics(cdp)
+        sizes = notebook.value("sent")
+        moved = cell.locator(".rb-row", has_text="number 150").text_content()
+        notebook.value("board.close()")
+        browser.close()
+    total, changed = sum(size for size, _ in sizes), sum(count for _, count in sizes)
+    print(f"{rows} rows: {first / 1000:.0f} kB to the page at first, {first / rows:.0f} bytes a row")
+    print(
+        f"shown: script {there['ScriptDuration'] - before['ScriptDuration']:.2f} s, "
+        f"layout {there['LayoutDuration'] - before['LayoutDuration']:.2f} s, "
+        f"memory {(there['JSHeapUsedSize'] - before['JSHeapUsedSize']) / 1e6:.1f} MB, "
+        f"{there['Nodes'] - before['Nodes']:.0f} nodes"
+    )
+    print(
+        f"{SECONDS} s live: {changed} changes in {len(sizes)} messages, {len(sizes) / SECONDS:.1f} a second, "
+        f"{total / max(1, changed):.0f} bytes per changed job (goal 400)"
+    )
+    print(
+        f"script {(ended['ScriptDuration'] - began['ScriptDuration']) / SECONDS * 1000:.0f} ms a second, "
+        f"layout {(ended['LayoutDuration'] - began['LayoutDuration']) / SECONDS * 1000:.0f} ms, "
+        f"the whole page {(ended['TaskDuration'] - began['TaskDuration']) / SECONDS * 1000:.0f} ms, "
+        f"memory {(ended['JSHeapUsedSize'] - began['JSHeapUsedSize']) / 1e6:+.1f} MB; a row reads {moved}"
+    )
+
+
+if __name__ == "__main__":
+    main()

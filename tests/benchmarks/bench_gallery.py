@@ -1,0 +1,175 @@
+"""The gallery's figures over a ledger of 5,000 jobs: time to the first page, state, memory and script time
+after all of them were scrolled through. Prints them, asserts none.
+
+`python tests/benchmarks/bench_gallery.py`
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+JOBS, FILES = 5_000, 300
+LINK = "https://cdn.example/clip.mp4"
+COLUMNS = (
+    "account, state, mode, prompt, duration_seconds, aspect_ratio, seed, sameness, experiment, kernel, "
+    "intended_at, accepted_at, ended_at, request_id, estimated_cost_micro, cost_micro, took_seconds, "
+    "video_url, clip_path"
+)
+TEXT = """
+red fox snow night slow pan left city rain
+neon boat storm sea forest autumn fog bird meadow
+"""
+WORDS = TEXT.split()
+
+IN_KERNEL = """
+import time
+began = time.perf_counter()
+gallery = rb.Gallery(session)
+made = time.perf_counter() - began
+gallery
+"""
+
+
+def plant(session: Any, clip: Path) -> None:
+    """Writes finished jobs into the session's ledger; the newest ones have a file, which is the same one."""
+    account = session._books._account.id
+    now = time.time()
+    rows = []
+    for number in range(JOBS):
+        at = now - 60.0 * (JOBS - number)
+        here = number >= JOBS - FILES
+        prompt = " ".join(WORDS[(number + place * place) % len(WORDS)] for place in range(9))
+        path = clip if here else clip.with_name(f"gone-{number}.mp4")
+        what = (account, "completed", "text-to-video", prompt, 1 + number % 9, "16:9", str(number))
+        where = (f"{number:032x}", f"series {number // 500}", "1-bench", at, at + 1, at + 40)
+        rows.append((*what, *where, f"req-{number:05}", 50_000, 50_000, 39.0, LINK, str(path)))
+
+    def work(connection: sqlite3.Connection) -> None:
+        marks = ", ".join("?" * len(rows[0]))
+        connection.executemany(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", rows)
+
+    session._books._ledger._store.write(work)
+
+
+def in_python(session: Any) -> None:
+    """What the kernel does: the first page with its messages, one page further, a search, posters."""
+    from reelbook.widgets import Gallery
+
+    def ask(gallery: Any, content: dict[str, Any]) -> float:
+        began = time.perf_counter()
+        gallery._handle_custom_msg(content, [])
+        return 1000 * (time.perf_counter() - began)
+
+    first, sent = [], 0
+    for _ in range(10):
+        began = time.perf_counter()
+        gallery = Gallery(session)
+        said: list[int] = []
+        gallery.send = lambda content, buffers=None, said=said: said.append(
+            len(json.dumps(content)) + sum(map(len, buffers or []))
+        )
+        gallery._handle_custom_msg({"name": "hello"}, [])
+        first.append(1000 * (time.perf_counter() - began))
+        sent = sum(said)
+    took = f"{statistics.median(first):8.1f} ms, worst {max(first):.1f}"
+    print(f"{took}  first page (goal 300), {sent / 1000:.1f} kB sent")
+    code = len(gallery._esm) + len(gallery._css)
+    state = {name: value for name, value in gallery.get_state().items() if name not in ("_esm", "_css")}
+    size = len(json.dumps(state, default=str))
+    print(f"{size / 1000:8.1f} kB of state (goal 100), {code / 1000:.1f} kB of code")
+    turn = gallery._found.turn
+    pages = [ask(gallery, {"name": "page", "turn": turn, "from": at}) for at in range(60, JOBS, 60)]
+    took = f"{statistics.median(pages):8.1f} ms, worst {max(pages):.1f}"
+    print(f"{took}  each further page, {len(gallery.jobs)} jobs in all")
+    keys = [str(job.number) for job in gallery.jobs[:20]]
+    print(
+        f"{ask(gallery, {'name': 'posters', 'keys': keys}):8.1f} ms  20 posters, drawn once (all of one file)"
+    )
+    began = time.perf_counter()
+    gallery.text = "fox"
+    print(f"{1000 * (time.perf_counter() - began):8.1f} ms  the first search, which makes the index")
+    began = time.perf_counter()
+    gallery.text = "fox sn"
+    print(f"{1000 * (time.perf_counter() - began):8.1f} ms  a search")
+    gallery.close()
+
+
+def in_page(folder: Path) -> None:
+    """Scrolls through all of them in a real JupyterLab, and prints what the page then holds."""
+    from browser.lab import CHROMIUM, CHROMIUM_ARGS, SETUP, Notebook, running_lab, shown
+    from playwright.sync_api import sync_playwright
+
+    if CHROMIUM is None:
+        print("chromium isn't installed: the page isn't measured")
+        return
+    with running_lab(folder) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        tools = page.context.new_cdp_session(page)
+        tools.send("Performance.enable")
+
+        def figures() -> dict[str, float]:
+            tools.send("HeapProfiler.collectGarbage")
+            return {each["name"]: each["value"] for each in tools.send("Performance.getMetrics")["metrics"]}
+
+        notebook = Notebook(page, url, folder)
+        notebook.run(SETUP)
+        notebook.value("len(session.jobs())")
+        before = figures()
+        began = time.perf_counter()
+        cell = notebook.run(IN_KERNEL)
+        shown(cell, ".rb-grid li")
+        print(f"{1000 * (time.perf_counter() - began):8.0f} ms  from running the cell to the first tiles")
+        print(f"{1000 * notebook.value('made'):8.0f} ms  of it making the panel in the kernel")
+        scroller = cell.locator(".rb-scroll")
+        began = time.perf_counter()
+        while time.perf_counter() - began < 120 and cell.locator(".rb-grid li").count() < JOBS:
+            scroller.evaluate("(node) => { node.scrollTop += 2000; }")
+            page.wait_for_timeout(60)
+        page.wait_for_timeout(1500)
+        after = figures()
+        tiles = cell.locator(".rb-grid li").count()
+        print(f"{tiles:8} tiles after {time.perf_counter() - began:.0f} s of scrolling")
+        for name, unit, scale in (
+            ("JSHeapUsedSize", "MB of heap more", 1e6),
+            ("Nodes", "nodes more", 1),
+            ("ScriptDuration", "s of script", 1),
+            ("LayoutDuration", "s of layout", 1),
+        ):
+            print(f"{(after[name] - before[name]) / scale:8.1f} {unit}")
+        browser.close()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ["REELBOOK_HOME"] = str(folder / "home")
+        from reelbook.sandbox import server
+        from reelbook.session import connect
+
+        try:
+            with connect("sandbox") as session:
+                assert session.sandbox is not None
+                session.sandbox.settings(pace=0, rate_limiting=False)
+                clip = session.text_to_video("a red fox", duration_seconds=5).result(60).path
+                one = shutil.copy(clip, folder / "one.mp4")
+                plant(session, Path(one))
+                in_python(session)
+            in_page(folder)
+        finally:
+            server.stop(folder / "home")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Twenty players on one page: memory and script time; and what one shown 3 MB clip adds to a saved notebook.
+
+In a real JupyterLab, widget state saved with the notebook. The page's memory is the JavaScript heap after a
+collection and the Blobs that the page holds (each loaded clip is one).
+`PYTHONPATH=tests python tests/benchmarks/bench_players.py`
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from browser.lab import CHROMIUM, CHROMIUM_ARGS, PLAYS, Notebook, running_lab, shown, until
+from playwright.sync_api import CDPSession, sync_playwright
+
+PLAYERS = 20
+# Noise doesn't get smaller: a clip of about 3 MB, 5 s long.
+CLIP = """import av, numpy as np, reelbook as rb
+random = np.random.default_rng(1)
+with av.open('big.mp4', 'w') as file:
+    stream = file.add_stream('libx264', rate=24)
+    stream.width, stream.height, stream.pix_fmt, stream.bit_rate = 640, 360, 'yuv420p', 4_800_000
+    for number in range(120):
+        picture = random.integers(0, 256, (45, 80, 3), dtype=np.uint8).repeat(8, 0).repeat(8, 1)
+        file.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format='rgb24')))
+    file.mux(stream.encode())
+import os; print(os.path.getsize('big.mp4'))
+"""
+
+
+def metrics(cdp: CDPSession) -> dict[str, float]:
+    cdp.send("HeapProfiler.collectGarbage")
+    return {one["name"]: one["value"] for one in cdp.send("Performance.getMetrics")["metrics"]}
+
+
+def save_widget_state(folder: Path) -> None:
+    """JupyterLab does so only where a person turns it on."""
+    manager = folder / "settings" / "@jupyter-widgets" / "jupyterlab-manager"
+    manager.mkdir(parents=True)
+    (manager / "plugin.jupyterlab-settings").write_text('{"saveState": true}')
+
+
+def saved_bytes(notebook: Notebook) -> int:
+    notebook.save()
+    return notebook.file.stat().st_size
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        save_widget_state(Path(name))
+        with running_lab(Path(name)) as url, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+            page = browser.new_page(viewport={"width": 1280, "height": 1000})
+            notebook = Notebook(page, url, Path(name))
+            size = int(notebook.run(CLIP).locator(".jp-OutputArea-output").first.inner_text(timeout=60_000))
+            growth = _growth(notebook)
+            cdp = page.context.new_cdp_session(page)
+            cdp.send("Performance.enable")
+            before = metrics(cdp)
+            cells = [notebook.run("rb.Player('big.mp4')") for _ in range(PLAYERS)]
+            for cell in cells:
+                until(shown(cell, ".rb-card"), PLAYS)
+            after = metrics(cdp)
+            page.wait_for_timeout(10_000)
+            later = metrics(cdp)
+            held = page.locator(".rb video[src]").count()
+            browser.close()
+    _print(size, growth, before, after, later, held)
+
+
+def _growth(notebook: Notebook) -> int:
+    """Bytes that one shown clip adds to the notebook, its cell included and widget state saved."""
+    without = saved_bytes(notebook)
+    until(shown(notebook.run("rb.Player('big.mp4')"), ".rb-card"), PLAYS)
+    notebook.page.wait_for_timeout(1000)
+    grown = saved_bytes(notebook) - without
+    assert "widget-state+json" in notebook.file.read_text(), "the widget state wasn't saved"
+    return grown
+
+
+def _print(
+    size: int, growth: int, before: dict[str, Any], after: dict[str, Any], later: dict[str, Any], held: int
+) -> None:
+    heap = (later["JSHeapUsedSize"] - before["JSHeapUsedSize"]) / 1e6
+    opening = (after["ScriptDuration"] - before["ScriptDuration"]) / PLAYERS
+    playing = (later["ScriptDuration"] - after["ScriptDuration"]) / 10
+    print(f"one shown clip of {size / 1e6:.1f} MB: the notebook grows by {growth / 1e3:.1f} KB (goal 60)")
+    print(
+        f"{PLAYERS} players: {heap:.1f} MB of heap, {held} clips loaded"
+        f" ({held * size / 1e6:.0f} of {PLAYERS * size / 1e6:.0f} MB)"
+    )
+    print(f"script: {opening * 1000:.0f} ms a player to open, then {playing * 100:.1f} % of the page's time")
+
+
+if __name__ == "__main__":
+    main()

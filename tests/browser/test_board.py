@@ -1,0 +1,100 @@
+"""The board in a real JupyterLab: rows that move, open and play, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.lab import PLAYS, SECONDS, Notebook, says, shown, until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+pytestmark = [pytest.mark.browser]
+
+
+def row(cell: Locator, prompt: str) -> Locator:
+    return cell.locator(".rb-row", has_text=prompt).first
+
+
+def test_jobs_of_other_cells_appear_move_and_play(notebook: Notebook) -> None:
+    """The board stays idle in its cell; what another cell submits comes by itself, ends, opens and plays."""
+    cell = notebook.run("board20 = rb.JobBoard(session)\nboard20")
+    shown(cell, ".rb-board")
+    notebook.run(
+        "with session.experiment('board 20'):\n"
+        "    batch20 = session.submit_many(['a heron in the reeds', 'a kite over dunes'], duration_seconds=1)"
+    )
+    row(cell, "heron").wait_for(timeout=20 * SECONDS)
+    says(cell, "board 20")
+    row(cell, "kite").locator(".rb-chip.rb-done").wait_for(timeout=40 * SECONDS)
+    until(row(cell, "kite"), "(row) => row.querySelector('img').naturalWidth > 0")
+    row(cell, "kite").click()
+    until(cell.locator(".rb-open-row"), PLAYS)
+    cell.get_by_role("button", name="Select", exact=True).click()
+    says(cell, "Selected")
+    assert notebook.value(
+        "[job.request.prompt for job in board20.jobs if job.request_id in board20.selected]"
+    ) == ["a kite over dunes"]
+    row(cell, "kite").click()
+    cell.locator("video").wait_for(state="detached", timeout=10 * SECONDS)
+
+
+def test_the_board_is_worked_by_keyboard_and_the_notebook_hears_nothing(notebook: Notebook) -> None:
+    """Arrows go through the rows, Enter opens one, Escape closes it, and no cell runs or appears."""
+    notebook.run("batch21 = session.submit_many(['one', 'two'], duration_seconds=1)")
+    notebook.value("len(batch21.results(30))")
+    cell = notebook.run("batch21")
+    shown(cell, ".rb-row")
+    before = notebook.executions()
+    page = notebook.page
+    row(cell, "two").focus()
+    page.keyboard.press("ArrowDown")
+    until(row(cell, "one"), "(row) => row === document.activeElement && row.tabIndex === 0")
+    assert cell.locator('.rb-row[tabindex="0"]').count() == 1
+    page.keyboard.press("Enter")
+    until(cell.locator(".rb-open-row"), PLAYS)
+    assert row(cell, "one").get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("a")
+    page.keyboard.press("Escape")
+    cell.locator("video").wait_for(state="detached", timeout=10 * SECONDS)
+    assert notebook.executions() == before
+
+
+def test_where_no_update_comes_by_itself_the_board_asks(notebook: Notebook) -> None:
+    """With nothing sent but answers, as in Colab, an idle board learns of a job when a person comes to it."""
+    cell = notebook.run("board22 = rb.JobBoard(session, limit=0)\nboard22.asks = True\nboard22")
+    shown(cell, ".rb-board")
+    notebook.run(
+        "board22.send_state = lambda *args, **kwargs: None\n"
+        "job22 = session.text_to_video('a lone larch', duration_seconds=1)"
+    )
+    notebook.page.wait_for_timeout(500)
+    assert row(cell, "larch").count() == 0
+    notebook.run("del board22.send_state")
+    cell.locator(".rb").first.dispatch_event("pointerenter")
+    row(cell, "larch").locator(".rb-chip.rb-done").wait_for(timeout=40 * SECONDS)
+
+
+def test_nothing_scrolls_sideways_at_700_pixels(notebook: Notebook) -> None:
+    """With a long prompt and an open row, everything keeps to the cell."""
+    notebook.value("finished_job().request.duration_seconds")
+    cell = notebook.run(
+        "rb.JobBoard(jobs=[finished_job(), session.text_to_video('snow' * 90, duration_seconds=1)])"
+    )
+    shown(cell, ".rb-row")
+    try:
+        notebook.page.set_viewport_size({"width": 700, "height": 1000})
+        cell.locator(".rb-row").last.click()
+        until(cell.locator(".rb-open-row"), PLAYS)
+        wide = cell.evaluate(
+            """(cell) => [...cell.querySelectorAll('.rb, .rb *')]
+              .filter((node) => node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1
+                && !node.closest('.rb-hidden'))
+              .map((node) => node.className || node.tagName)"""
+        )
+        assert wide == []
+    finally:
+        notebook.page.set_viewport_size({"width": 1280, "height": 1000})

@@ -1,0 +1,162 @@
+"""The gallery in a real JupyterLab: by mouse, by keyboard, and with what is not there."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.lab import PLAYS, SECONDS, Notebook, says, shown, until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+pytestmark = [pytest.mark.browser]
+
+# Clips of an experiment of their own, so that what other tests made doesn't count.
+MADE = """
+session.sandbox.settings(pace=0)
+made = {name}, []
+with session.experiment(made[0]):
+    for number, prompt in enumerate({prompts}):
+        made[1].append(session.text_to_video(prompt, duration_seconds=1, seed=number))
+for job in made[1]:
+    job.result(30)
+session.sandbox.settings(pace=3)
+gallery = rb.Gallery(session, experiment=made[0])
+"""
+
+
+def gallery(notebook: Notebook, name: str, *prompts: str, more: str = "") -> Locator:
+    """A cell that shows a gallery of clips made for the test, the newest first."""
+    code = MADE.format(name=repr(name), prompts=repr(prompts))
+    cell = notebook.run(f"{code}{more}\ngallery")
+    shown(cell, ".rb-tile")
+    return cell
+
+
+def selected(notebook: Notebook) -> list[str]:
+    """The prompts of the selected clips, as Python knows them."""
+    found: list[str] = notebook.value("[job.request.prompt for job in gallery.chosen]")
+    return found
+
+
+def test_search_open_mark_and_delete_by_mouse(notebook: Notebook) -> None:
+    """Type to find, click to play, note and tag it, delete its file after a question, fetch it again."""
+    cell = gallery(notebook, "mouse", "a fox in snow", "a wolf at night", "a paper boat")
+    tiles = cell.locator(".rb-tile")
+    until(
+        cell,
+        "(cell) => [...cell.querySelectorAll('.rb-tile img')].filter((img) => img.naturalWidth).length === 3",
+    )
+    cell.get_by_label("Search prompts and notes").fill("wol")
+    until(cell, "(cell) => cell.querySelectorAll('.rb-tile').length === 1")
+    tiles.first.click()
+    until(shown(cell, ".rb-opened"), PLAYS)
+    assert "seed 1" in cell.locator(".rb-opened").inner_text()
+    cell.locator(".rb-marks textarea").fill("the best light")
+    cell.locator(".rb-marks input").fill("keep, blue")
+    cell.get_by_role("button", name="☆ Star").click()
+    says(cell, "★ Starred")
+    assert notebook.value("[made[1][1].note, made[1][1].tags, made[1][1].starred]") == [
+        "the best light",
+        ["keep", "blue"],
+        True,
+    ]
+    cell.get_by_role("button", name="Delete file…").click()
+    says(cell, "Its record stays")
+    cell.get_by_role("button", name="Delete the file", exact=True).click()
+    says(cell, "No file here")
+    assert notebook.value("made[1][1].clip is None and made[1][1].note") == "the best light"
+    cell.get_by_role("button", name="Fetch again").click()
+    until(cell.locator(".rb-opened"), PLAYS)
+    cell.get_by_label("Search prompts and notes").fill("xylophone")
+    says(cell, "No clip matches.")
+    cell.get_by_role("button", name="Clear filters").click()
+    until(cell, "(cell) => cell.querySelectorAll('.rb-tile').length >= 3")
+    assert notebook.value("[gallery.text, gallery.experiment]") == ["", ""]
+
+
+def test_the_selected_clips_are_compared_and_exported(notebook: Notebook, lab_folder: Path) -> None:
+    """Ctrl and Shift with a click, the box in the corner; the callback gets them, and a zip holds them."""
+    more = """
+compared = []
+gallery.on_compare(lambda jobs: compared.append([job.request.prompt for job in jobs]))
+"""
+    cell = gallery(notebook, "chosen", "a fox", "a wolf", "a boat", "a whale", more=more)
+    tiles = cell.locator(".rb-tile")
+    tiles.nth(0).click(modifiers=["Control"])
+    says(cell, "Select at least two to compare.")
+    assert cell.get_by_role("button", name="Compare").is_disabled()
+    tiles.nth(2).click(modifiers=["Shift"])
+    says(cell, "3 selected")
+    cell.locator(".rb-grid li").nth(1).hover()
+    cell.get_by_role("checkbox", name="Select").nth(1).click()
+    says(cell, "2 selected")
+    cell.get_by_role("button", name="Compare").click()
+    assert notebook.value("compared") == [["a whale", "a wolf"]]
+    cell.get_by_role("button", name="Export").click()
+    says(cell, "2 clips and their settings are in")
+    (path,) = (lab_folder / "work").glob("reelbook-*.zip")
+    with zipfile.ZipFile(path) as archive:
+        assert sorted(archive.namelist()) == [
+            "a-whale-3.mp4",
+            "a-wolf-1.mp4",
+            "settings.csv",
+            "settings.json",
+        ]
+    assert cell.locator(".rb-opened").is_hidden()
+
+
+def test_the_grid_by_keyboard_alone(notebook: Notebook) -> None:
+    """Arrows move, Space selects, s stars, Enter opens, arrows then open the next, Escape closes."""
+    cell = gallery(notebook, "keys", "a fox", "a wolf", "a boat")
+    runs = notebook.executions()
+    press = notebook.page.keyboard.press
+    cell.locator(".rb-tile[tabindex='0']").focus()
+    for key in ("Space", "ArrowRight", "Shift+ArrowRight"):
+        press(key)
+    assert selected(notebook) == ["a boat", "a wolf", "a fox"]
+    cell.locator(".rb-tile[tabindex='0']").focus()
+    for key in ("s", "Enter"):
+        press(key)
+    until(shown(cell, ".rb-opened"), PLAYS)
+    says(cell, "★ Starred")
+    assert notebook.value("made[1][0].starred and gallery.opened == made[1][0].request_id")
+    cell.locator(".rb-tile[tabindex='0']").focus()
+    press("ArrowLeft")
+    until(cell, "(cell) => cell.querySelector('.rb-opened .rb-prompt').textContent === 'a wolf'")
+    press("Escape")
+    cell.locator(".rb-opened").wait_for(state="hidden", timeout=20 * SECONDS)
+    assert (
+        cell.evaluate("(cell) => document.activeElement.querySelector('.rb-prompt').textContent") == "a wolf"
+    )
+    assert notebook.executions()[: len(runs)] == runs
+
+
+def test_what_is_made_meanwhile_appears_and_nothing_is_wide(notebook: Notebook) -> None:
+    """A clip of another cell takes its place at the top; at 700 px nothing scrolls sideways."""
+    cell = gallery(notebook, "live", "a fox")
+    notebook.run("with session.experiment('live'): session.text_to_video('a late wolf', duration_seconds=1)")
+    says(cell, "a late wolf")
+    first = "(cell) => cell.querySelector('.rb-tile .rb-prompt').textContent === 'a late wolf'"
+    until(cell, first)
+    cell.locator(".rb-tile").first.click()
+    until(shown(cell, ".rb-opened"), PLAYS)
+    try:
+        notebook.page.set_viewport_size({"width": 700, "height": 1000})
+        notebook.page.wait_for_timeout(500)
+        wide = cell.evaluate(
+            """(cell) => [...cell.querySelectorAll('.rb, .rb *')]
+              .filter((node) => node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
+              .map((node) => node.className || node.tagName)"""
+        )
+        assert wide == []
+        opened, grid = cell.locator(".rb-opened").bounding_box(), cell.locator(".rb-grid").bounding_box()
+        assert opened is not None
+        assert grid is not None
+        assert grid["y"] > opened["y"] + opened["height"] - 1
+    finally:
+        notebook.page.set_viewport_size({"width": 1280, "height": 1000})

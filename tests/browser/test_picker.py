@@ -1,0 +1,252 @@
+"""The image picker in a real JupyterLab: photographs, camera, recent images, the part that is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PIL import ExifTags, Image
+
+from browser.lab import SECONDS, Notebook, says, shown, until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+pytestmark = [pytest.mark.browser]
+
+
+def photo(width: int, height: int) -> bytes:
+    """A JPEG as a phone stores it: on its side, with EXIF 6 and a place. Upright, its left half is red."""
+    picture = Image.new("RGB", (width, height), "blue")
+    picture.paste("red", (0, 0, width // 2, height))
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    exif[ExifTags.Base.Make] = "Phone"
+    exif.get_ifd(ExifTags.IFD.GPSInfo)[ExifTags.GPS.GPSLatitudeRef] = "N"
+    file = BytesIO()
+    picture.transpose(Image.Transpose.ROTATE_90).save(file, "JPEG", exif=exif)
+    return file.getvalue()
+
+
+def choose(cell: Locator, data: bytes, mime: str = "image/jpeg") -> None:
+    cell.locator("input[type=file]").set_input_files({"name": "x", "mimeType": mime, "buffer": data})
+
+
+HALVES = (
+    "(lambda p: [p.size, p.getpixel((p.width // 8, p.height // 2))[0] > 200,"
+    " p.getpixel((p.width * 7 // 8, p.height // 2))[2] > 200])"
+    "(__import__('PIL.Image').Image.open(__import__('io').BytesIO({picker}.image.data)))"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "notes"),
+    [
+        ("small", (900, 600), ["location and camera data removed", "turned upright"]),
+        (
+            "large",
+            (3000, 2000),
+            [
+                "location and camera data removed",
+                "turned upright",
+                "shrunk from 3000 × 2000 to 2048 × 1365",
+            ],
+        ),
+    ],
+)
+def test_a_photograph_comes_out_upright_by_either_way(
+    notebook: Notebook, name: str, size: tuple[int, int], notes: list[str]
+) -> None:
+    """Python turns a small one, the browser a large one, which it shrinks first; both say what went."""
+    data = photo(*size)
+    cell = notebook.run(
+        f"taken_{name}, sent_{name} = rb.ImagePicker(), []\n"
+        f"taken_{name}.on_msg(lambda _, content, buffers:"
+        f" content['name'] == 'image' and sent_{name}.append(len(buffers[0])))\ntaken_{name}"
+    )
+    shown(cell)
+    choose(cell, data)
+    says(cell, "turned upright", 30)
+    assert notebook.value(f"taken_{name}.image.notes") == notes
+    expected = [2048, 1365] if name == "large" else list(size)
+    assert notebook.value(HALVES.format(picker=f"taken_{name}")) == [expected, True, True]
+    assert (notebook.value(f"sum(sent_{name})") == len(data)) is (name == "small")
+
+
+def test_a_heic_photograph_is_named_at_once(notebook: Notebook) -> None:
+    """What to do with it is said after its first piece; the rest doesn't travel."""
+    cell = notebook.run(
+        "picker20, pieces20 = rb.ImagePicker(), []\n"
+        "picker20.on_msg(lambda _, content, buffers: content['name'] == 'image' and pieces20.append(1))\n"
+        "picker20"
+    )
+    shown(cell)
+    choose(cell, b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(3_000_000), "image/heic")
+    says(cell, "This is a HEIC photo, which can't be read here. Export it as JPEG.")
+    assert notebook.value("[len(pieces20), picker20.image is None]") == [1, True]
+    assert not cell.get_by_role("progressbar").is_visible()
+
+
+def test_a_file_that_is_too_large_is_named_before_it_is_sent(notebook: Notebook) -> None:
+    """Its size and the limit are said; nothing travels, and the image chosen before stays."""
+    cell = notebook.run(
+        "picker24 = rb.ImagePicker(image=__import__('PIL.Image').Image.new('RGB', (30, 20)))\npicker24"
+    )
+    shown(cell, ".rb-drop").evaluate(
+        """(zone) => {
+          const carried = new DataTransfer();
+          carried.items.add(new File([new Uint8Array(52 << 20)], 'x.jpg', {type: 'image/jpeg'}));
+          zone.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: carried}));
+        }"""
+    )
+    says(cell, "The file has 52 MB; an image may have 50 MB. Nothing was sent.")
+    assert notebook.value("picker24.image.width") == 30
+
+
+def test_an_image_on_its_way_can_be_called_back(notebook: Notebook) -> None:
+    """How far it is stands beside the button; afterwards nothing more is sent, and no image is there."""
+    cell = notebook.run(
+        "import threading\npicker25, go25 = rb.ImagePicker(), threading.Event()\n"
+        "taking25 = picker25._on_image\n"
+        "picker25._on_image = lambda *given: taking25(*given) if given[0]['index'] == 0 else go25.wait(20)\n"
+        "picker25"
+    )
+    shown(cell)
+    file = BytesIO()
+    Image.effect_noise((1500, 1500), 90).save(file, "PNG")
+    assert len(file.getvalue()) > 1_500_000
+    choose(cell, file.getvalue(), "image/png")
+    says(cell, "Sending · 33 %")
+    assert cell.get_by_role("progressbar", name="Sending the image").get_attribute("aria-valuenow") == "33"
+    cell.get_by_role("button", name="Don't send").click()
+    assert not cell.get_by_role("progressbar").is_visible()
+    assert notebook.page.evaluate("document.activeElement.textContent") == "Choose an image"
+    notebook.run("go25.set()")
+    assert notebook.value("picker25.image is None") is True
+
+
+def test_the_part_that_is_sent_is_chosen_by_keyboard_and_mouse(notebook: Notebook) -> None:
+    """A shape shows its frame; arrows and a drag move it along the side with room; Python cuts there."""
+    cell = notebook.run("picker21 = rb.ImagePicker(image=__import__('PIL.Image').Image.linear_gradient('L')"
+                        ".rotate(90).resize((800, 400)))\npicker21")  # fmt: skip
+    shown(cell)
+    square = cell.get_by_role("button", name="1:1")
+    square.wait_for(timeout=10 * SECONDS)
+    square.press("Enter")
+    frame = cell.get_by_role("slider", name="Part of the image that is sent")
+    frame.wait_for()
+    assert frame.get_attribute("aria-valuetext") == "the middle"
+    frame.press("Home")
+    frame.press("ArrowRight")
+    assert frame.get_attribute("aria-valuenow") == "4"
+    arrived(notebook, "picker21.crop", {"ratio": "1:1", "x": 0.27, "y": 0.5})
+    assert notebook.value("[picker21.image.width, picker21.image.height]") == [400, 400]
+    frame.scroll_into_view_if_needed()
+    box = frame.bounding_box()
+    assert box is not None
+    notebook.page.mouse.move(box["x"] + 20, box["y"] + 20)
+    notebook.page.mouse.down()
+    notebook.page.mouse.move(box["x"] + 400, box["y"] + 20, steps=3)
+    notebook.page.mouse.up()
+    arrived(notebook, "picker21.crop", {"ratio": "1:1", "x": 0.75, "y": 0.5})
+    cell.get_by_role("button", name="As it is").click()
+    arrived(notebook, "[picker21.crop, picker21.image.width]", [None, 800])
+    frame.wait_for(state="hidden")
+
+
+def test_a_picture_is_taken_with_the_camera(notebook: Notebook) -> None:
+    """The camera shows what it sees, takes a picture, and is off afterwards, also after Escape."""
+    cell = notebook.run("picker22 = rb.ImagePicker()\npicker22")
+    shown(cell)
+    notebook.page.evaluate(
+        """() => { window.streams = [];
+          const media = navigator.mediaDevices, real = media.getUserMedia.bind(media);
+          media.getUserMedia = async (...given) => {
+            streams.push(await real(...given));
+            return streams.at(-1);
+          };
+        }"""
+    )
+    off = "() => streams.every((one) => one.getTracks().every((track) => track.readyState === 'ended'))"
+    cell.get_by_role("button", name="Use the camera").click()
+    snap = cell.get_by_role("button", name="Take the picture")
+    snap.wait_for(timeout=20 * SECONDS)
+    until(cell, "() => document.activeElement.textContent === 'Take the picture'")
+    assert not cell.evaluate(off)
+    snap.press("Enter")
+    says(cell, "JPEG", 20)
+    assert cell.evaluate(off)
+    assert notebook.value("picker22.image.width >= 640") is True
+    cell.get_by_role("button", name="Use the camera").click()
+    snap.wait_for(timeout=20 * SECONDS)
+    snap.press("Escape")
+    snap.wait_for(state="hidden")
+    until(cell, off)
+    assert notebook.page.evaluate("document.activeElement.textContent") == "Use the camera"
+
+
+NO_CAMERA = "{getUserMedia: async () => { throw new DOMException('', '%s'); }}"
+
+
+@pytest.mark.parametrize(
+    ("media", "words"),
+    [
+        (NO_CAMERA % "NotAllowedError", "didn't give this page"),
+        (NO_CAMERA % "NotFoundError", "No camera was found."),
+        ("undefined", "over https and on localhost only"),
+    ],
+)
+def test_why_there_is_no_camera_is_said(notebook: Notebook, media: str, words: str) -> None:
+    """Refused, absent, or a page that may have none: each has its own sentence."""
+    cell = notebook.run("rb.ImagePicker()")
+    shown(cell)
+    notebook.page.evaluate(
+        f"Object.defineProperty(navigator, 'mediaDevices', {{configurable: true, value: {media}}})"
+    )
+    try:
+        cell.get_by_role("button", name="Use the camera").click()
+        says(cell, words)
+        assert not cell.locator("video").is_visible()
+    finally:
+        notebook.page.evaluate("delete navigator.mediaDevices")
+
+
+def test_a_recent_image_is_taken_again_by_keyboard_alone(notebook: Notebook) -> None:
+    """Arrows lead through them, Enter takes one, the focus never gets lost; Forget them leaves none."""
+    cell = notebook.run(
+        "from PIL import Image\n"
+        "for side in (300, 200):\n    rb.ImagePicker(image=Image.new('RGB', (side, 100))).keep_image()\n"
+        "picker23 = rb.ImagePicker()\npicker23"
+    )
+    shown(cell)
+    before = notebook.executions()
+    cell.get_by_role("button", name="Recent").press("Enter")
+    first = cell.get_by_role("button", name="200 × 100, sent")
+    first.wait_for(timeout=10 * SECONDS)
+    focused: Callable[[], Any] = lambda: notebook.page.evaluate(  # noqa: E731
+        "document.activeElement.ariaLabel || document.activeElement.textContent"
+    )
+    assert focused().startswith("200 × 100")
+    notebook.page.keyboard.press("ArrowRight")
+    assert focused().startswith("300 × 100")
+    notebook.page.keyboard.press("Enter")
+    says(cell, "300 × 100 · ", 10)
+    assert focused() == "Choose another"
+    cell.get_by_role("button", name="Recent").click()
+    says(cell, "for you alone to read")
+    cell.get_by_role("button", name="Forget them").click()
+    says(cell, "No images yet.")
+    notebook.page.keyboard.press("Escape")
+    assert focused() == "Recent"
+    assert notebook.executions() == before
+
+
+def arrived(notebook: Notebook, expression: str, expected: object) -> None:
+    """What the page sends is in Python soon."""
+    for _ in range(20):
+        if notebook.value(expression) == expected:
+            return
+        notebook.page.wait_for_timeout(100)
+    assert notebook.value(expression) == expected

@@ -1,0 +1,281 @@
+"""The comparison of clips: its words, its winner, and what the page gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pytest
+import traitlets
+from hypothesis import given
+from hypothesis import strategies as st
+from widgets.doubles import FOX, FakeSession, clip_file, heard, job, learn, page_sends
+
+from reelbook.errors import InvalidInput, NotAVideo
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session import Clip, JobRequest, Session, connect
+from reelbook.widgets.compare import Compare
+from reelbook.widgets.words.compare import PROMPT_CHARACTERS, differing, plain_runs
+
+DUNES = replace(FOX, prompt="a red fox runs through dunes", seed=9)
+
+
+def made(folder: Path, name: str, request: JobRequest | None = FOX, **facts: Any) -> Clip:
+    """A finished clip of the sandbox under a name of its own; `seconds` and `size` are the file's."""
+    shape = {key: facts.pop(key) for key in ("seconds", "size") if key in facts}
+    known: dict[str, Any] = {"cost_usd": 0.25, "sandbox": True, **facts}
+    return Clip(
+        path=clip_file(folder / f"{name}.mp4", **shape), request_id=f"req-{name}", request=request, **known
+    )
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[Clip]:
+    return [made(tmp_path, "a"), made(tmp_path, "b", DUNES, cost_usd=0.4)]
+
+
+def marks(runs: Any) -> list[str]:
+    return [text for text, differs in runs if differs]
+
+
+def test_words_that_are_not_in_all_prompts_are_marked() -> None:
+    """What differs is marked word by word; case and commas make no difference, nor are they underlined."""
+    runs = differing(
+        [
+            "a red fox runs through snow at night, slow pan left",
+            "A red fox, runs through dunes at noon. Slow pan left",
+            "a red fox runs through slow pan left",
+        ]
+    )
+    assert [marks(each) for each in runs] == [["snow at night"], ["dunes at noon"], []]
+    assert plain_runs(runs[0]) == "a red fox runs through snow at night, slow pan left"
+
+
+@pytest.mark.parametrize(
+    ("prompts", "expected"),
+    [
+        (["a fox", "a fox"], [[], []]),
+        (["", "a fox"], [[], ["a fox"]]),
+        (["one", "two"], [["one"], ["two"]]),
+        (["雪の中を走る狐", "海辺を走る狐"], [["雪の中"], ["海辺"]]),
+        (["fox fox", "fox"], [["fox"], []]),
+    ],
+)
+def test_what_differs_in_odd_prompts(prompts: list[str], expected: list[list[str]]) -> None:
+    """Equal, empty and repeated words, and scripts without blanks."""
+    assert [marks(each) for each in differing(prompts)] == expected
+
+
+@given(st.lists(st.text("ab ,é雪", max_size=40), min_size=2, max_size=5))
+def test_runs_joined_are_the_prompt(prompts: list[str]) -> None:
+    """Nothing is lost or made up, and what isn't marked is the same words in every prompt."""
+    runs = differing(prompts)
+    assert [plain_runs(each) for each in runs] == [" ".join(prompt.split()) for prompt in prompts]
+    assert all(text for each in runs for text, _ in each)
+    assert all(left[1] != right[1] for each in runs for left, right in pairwise(each))
+
+
+def test_long_prompts_are_shortened_where_they_are_alike() -> None:
+    """A thousand equal words leave room for the one that differs."""
+    same = "word " * 1000
+    runs = differing([f"{same}snow", f"{same}dunes"])
+    assert marks(runs[0]) == ["snow"]
+    assert "…" in runs[0][0][0]
+    assert len(plain_runs(differing(["x" * 5000, "y"])[0])) == PROMPT_CHARACTERS + 1
+
+
+def test_figures_that_differ_are_marked(two: list[Clip], tmp_path: Path) -> None:
+    """Seed and cost differ here; length and size are alike."""
+    compared = Compare([two[0], two[1]])
+    assert compared.tiles[0]["facts"] == [("1.0 s", False), ("64 × 36", False), ("seed 7", True)]
+    assert compared.tiles[1]["money"] == [("$0.40", True)]
+    assert (compared.face["mark"], compared.face["lengths"]) == ("sandbox", "")
+    mixed = Compare([two[0], made(tmp_path, "m", sandbox=False)])
+    assert (mixed.face["mark"], mixed.tiles[0]["facts"][-1]) == ("", ("sandbox", True))
+
+
+def test_clips_of_different_length_and_shape(tmp_path: Path) -> None:
+    """The clock runs to the longest, the shorter one says when it ended, and each keeps its shape."""
+    compared = Compare([made(tmp_path, "a"), made(tmp_path, "b", seconds=2, size=(36, 64))])
+    assert [tile["ended"] for tile in compared.tiles] == ["ended at 1.0 s", ""]
+    assert [tile["shape"] for tile in compared.tiles] == [[64, 36], [36, 64]]
+    assert "runs to the longest, 2.0 s." in compared.face["lengths"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 10])
+def test_two_to_nine_clips(tmp_path: Path, count: int) -> None:
+    """Fewer and more are refused in plain words; a clip that was given twice counts once."""
+    clips = [made(tmp_path, str(number)) for number in range(count)]
+    with pytest.raises(InvalidInput, match=f"two to nine different clips, not {count}"):
+        Compare([*clips, *clips])
+
+
+def test_files_are_compared_too(tmp_path: Path) -> None:
+    """A path is enough; two files of one name are told apart; what is no video is refused at the call."""
+    (tmp_path / "x").mkdir()
+    files: list[str | Path] = [clip_file(tmp_path / "a.mp4"), str(clip_file(tmp_path / "b.mp4"))]
+    files.append(tmp_path / "x" / "a.mp4")
+    clip_file(tmp_path / "x" / "a.mp4")
+    compared = Compare(files)
+    assert compared.names == (str(files[0]), "b.mp4", str(files[2]))
+    (tmp_path / "no.mp4").write_text("no video")
+    with pytest.raises(NotAVideo):
+        Compare([files[0], tmp_path / "no.mp4"])
+    nothing: Any = 3
+    with pytest.raises(InvalidInput, match="not int"):
+        Compare([files[0], nothing])
+
+
+def test_the_page_gets_pieces_and_posters_by_number(two: list[Clip]) -> None:
+    """It names the clips by their places and learns no path; another number gives nothing."""
+    compared = Compare(two)
+    messages = heard(compared)
+    page_sends(compared, {"name": "chunk", "id": "v", "key": "1", "index": 0})
+    page_sends(compared, {"name": "chunk", "id": "v", "key": "2", "index": 0})
+    page_sends(compared, {"name": "posters", "keys": ["0", "x"]})
+    assert messages[0][1] == [two[1].path.read_bytes()]
+    assert "problem" in messages[1][0]
+    assert [bool(picture) for picture in messages[2][1]] == [True, False]
+    assert str(two[0].path.parent) not in json.dumps(compared.get_state())
+
+
+def test_the_winner_of_mere_clips_is_kept_by_the_panel(two: list[Clip]) -> None:
+    """A clip knows no session: the panel says so, and how the ledger would keep it."""
+    compared = Compare(two)
+    page_sends(compared, {"name": "pick", "place": 1})
+    assert compared.winner == "req-b"
+    assert compared.face["winner"].startswith("Clip 2 wins. Only this panel keeps it. Compare(")
+    compared.winner = ""
+    assert compared.face["winner"] == ""
+    with pytest.raises(traitlets.TraitError, match="req-a, req-b"):
+        compared.winner = "req-z"
+    assert compared.winner == ""
+
+
+@pytest.mark.parametrize("place", [None, -1, 2, "1"])
+def test_no_other_clip_can_be_picked(two: list[Clip], place: object) -> None:
+    """What the page sends is checked."""
+    compared = Compare(two)
+    page_sends(compared, {"name": "pick", "place": place})
+    assert (compared.winner, compared.trouble) == ("", "")
+
+
+def test_views_of_two_need_two(two: list[Clip], tmp_path: Path) -> None:
+    """Wipe and difference are for two clips, and say so."""
+    assert Compare(two, view="wipe").view == "wipe"
+    three = Compare([*two, made(tmp_path, "c")])
+    with pytest.raises(traitlets.TraitError, match="compares two clips; here are 3"):
+        three.view = "difference"
+    with pytest.raises(TypeError, match="volume"):
+        Compare(two, volume=1)
+
+
+def test_its_traits_can_be_linked(two: list[Clip]) -> None:
+    """Two comparisons with one clock; the page is asked for the time only then."""
+    first, second, label = Compare(two), Compare(two), ipywidgets.Label()
+    assert first.tells_time is False
+    traitlets.link((first, "time"), (second, "time"))
+    ipywidgets.dlink((first, "winner"), (label, "value"))
+    first.time, first.winner = 0.5, "req-a"
+    assert (first.tells_time, second.time, label.value) == (True, 0.5, "req-a")
+
+
+def test_a_running_job_joins_when_it_is_done(two: list[Clip]) -> None:
+    """Until then its place says how far it is, and nothing can be picked there."""
+    running = job(progress=0.4, request_id="req-r")
+    compared = Compare([two[0], running])
+    tile = compared.tiles[1]
+    assert (compared.live, tile["word"], tile["bar"], tile["clip"]) == (True, "Processing", 0.4, 0)
+    page_sends(compared, {"name": "pick", "place": 1})
+    assert compared.winner == ""
+    learn(running, state="completed", watched=False, clip=replace(two[1], request_id="req-r"))
+    page_sends(compared, {"name": "ask"})
+    assert (compared.live, compared.tiles[1]["clip"] > 0, compared.tiles[1]["word"]) == (False, True, "")
+
+
+def test_in_colab_all_that_changed_comes_as_the_answer(two: list[Clip]) -> None:
+    """What a thread sends there is lost: nothing is sent until the page asks."""
+    running = job(progress=0.4, request_id="req-r")
+    compared = Compare([two[0], running])
+    compared.asks = True
+    before = compared.tiles
+    learn(running, progress=0.5)
+    compared._by_itself()
+    assert compared.tiles == before
+    page_sends(compared, {"name": "ask"})
+    assert compared.tiles[1]["bar"] == 0.5
+
+
+def test_a_failed_job_and_a_lost_file_have_their_place(two: list[Clip], tmp_path: Path) -> None:
+    """They say what became of them, and the rest is compared."""
+    failed = job(state="failed", watched=False, request_id="req-f")
+    lost = made(tmp_path, "lost")
+    lost.path.unlink()
+    tiles = Compare([*two, failed, lost]).tiles
+    assert (tiles[2]["word"], tiles[2]["stage"]) == ("Failed", "There is no clip.")
+    assert tiles[3]["stage"] == "The clip's file isn't on this disk."
+
+
+def test_the_still_form_shows_all_and_names_the_winner(tmp_path: Path) -> None:
+    """Small posters side by side; with nine clips it stays small too."""
+    clips = [made(tmp_path, str(number), replace(FOX, seed=number)) for number in range(9)]
+    compared = Compare(clips, winner="req-4")
+    page, text = compared.still()
+    assert (page.count("<img"), page.count("Winner"), page.count("outline:")) == (9, 1, 1)
+    assert "a red fox runs through snow · Winner · 1.0 s · 64 × 36 · seed 4 · $0.25" in text
+    assert len(page) < 40_000
+
+
+def test_code_and_state_of_nine_clips_fit_in_thirty_kilobytes(tmp_path: Path) -> None:
+    """anywidget saves a panel's code with every instance."""
+    clips = [
+        made(tmp_path, str(number), replace(FOX, prompt=f"a red fox runs through snow {number} at night"))
+        for number in range(9)
+    ]
+    state = Compare(clips).get_state()
+    assert len(json.dumps(state).encode()) < 30_000
+
+
+@pytest.fixture
+def session(sandbox: Sandbox, home: Path) -> Iterator[Session]:
+    with connect("sandbox") as opened:
+        yield opened
+
+
+def test_the_ledger_keeps_the_winner(session: Session) -> None:
+    """Picked among jobs, or among clips with a session; each pick is kept with what it was chosen among."""
+    jobs = [session.text_to_video(word, duration_seconds=1) for word in ("a fox", "a wolf")]
+    clips = [each.result(30) for each in jobs]
+    compared = Compare(jobs)
+    page_sends(compared, {"name": "pick", "place": 1})
+    assert (compared.winner, compared.trouble) == (jobs[1].request_id, "")
+    assert compared.face["winner"] == "Clip 2 wins. The ledger keeps it."
+    other = Compare(clips, session)
+    other.winner = clips[0].request_id
+    picks = session._books._ledger.marks.picks(session._books._account)
+    assert [each.winner for each in picks] == [jobs[0].entry_id, jobs[1].entry_id]
+    assert {jobs[0].entry_id, jobs[1].entry_id} == set(picks[0].among)
+    session.close()
+    other.winner = clips[1].request_id
+    assert other.trouble == ""
+    assert other.face["winner"] == "Clip 2 wins. Only this panel keeps it."
+
+
+def test_what_goes_wrong_at_keeping_is_said(two: list[Clip]) -> None:
+    """The winner stays picked in the panel, and the error stands under it."""
+
+    class Full(FakeSession):
+        def pick(self, winner: object, among: object) -> None:
+            raise OSError("disk full")
+
+    full: Any = Full()
+    compared = Compare(two, full)
+    page_sends(compared, {"name": "pick", "place": 0})
+    assert compared.winner == "req-a"
+    assert "disk full" in compared.trouble
+    assert "Only this panel keeps it." in compared.face["winner"]

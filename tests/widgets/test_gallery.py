@@ -1,0 +1,292 @@
+"""The gallery in the kernel: what it looks up, what it sends, and what its buttons do."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from widgets.doubles import heard, page_sends
+
+from reelbook.errors import InvalidInput
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session import Job, Session, connect
+from reelbook.widgets import Gallery, found
+from reelbook.widgets import gallery as module
+
+
+@pytest.fixture
+def session(sandbox: Sandbox, home: Path) -> Iterator[Session]:
+    with connect("sandbox") as opened:
+        yield opened
+
+
+def finished(session: Session, *prompts: str, **arguments: Any) -> list[Job]:
+    """Jobs whose clips are here, one a prompt."""
+    jobs = [session.text_to_video(prompt, duration_seconds=1, **arguments) for prompt in prompts]
+    for job in jobs:
+        job.result(30)
+    return jobs
+
+
+def named(sent: list[tuple[dict[str, Any], list[bytes]]], name: str) -> list[dict[str, Any]]:
+    """The messages of that name, in order."""
+    return [content for content, _ in sent if content["name"] == name]
+
+
+def alone(sent: list[tuple[dict[str, Any], list[bytes]]]) -> list[dict[str, Any]]:
+    """The tiles that were sent by themselves, not as a page."""
+    return [content["tile"] for content, _ in sent if "tile" in content]
+
+
+def prompts(message: dict[str, Any]) -> list[str]:
+    """What the tiles of a message say."""
+    return [tile["prompt"] for tile in message["tiles"]]
+
+
+def until(condition: Any, seconds: float = 10) -> None:
+    """Waits for what another thread does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.01)
+
+
+def test_tiles_come_a_page_at_a_time(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first page when a view opens, the next ones as it asks; a page of another search is not sent."""
+    monkeypatch.setattr(found, "PAGE", 2)
+    monkeypatch.setattr(module, "PAGE", 2)
+    finished(session, "one", "two", "three", seed=4)
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    page_sends(gallery, {"name": "hello"})
+    (first,) = named(sent, "tiles")
+    assert (prompts(first), first["more"], first["count"]) == (["three", "two"], True, "2 clips, more below")
+    page_sends(gallery, {"name": "page", "turn": first["turn"], "from": 2})
+    second = named(sent, "tiles")[1]
+    assert (prompts(second), second["more"], second["count"]) == (["one"], False, "3 clips")
+    assert second["tiles"][0]["about"] == "seed 4 · 1 s · 16:9"
+    page_sends(gallery, {"name": "page", "turn": first["turn"] - 1, "from": 0})
+    assert len(named(sent, "tiles")) == 2
+
+
+def test_filters_search_anew_and_can_be_cleared(session: Session) -> None:
+    """From Python and from the page; what nothing matches is said, with a way back; clearing asks once."""
+    fox, _ = finished(session, "a fox", "a wolf")
+    fox.mark(tags=["keep"])
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    gallery.tag = "keep"
+    assert [prompts(each) for each in named(sent, "tiles")] == [["a fox"]]
+    page_sends(gallery, {"name": "filter", "trait": "text", "value": "wolf"})
+    last = named(sent, "tiles")[-1]
+    assert (last["tiles"], last["nothing"], last["filtered"]) == ([], "No clip matches.", True)
+    page_sends(gallery, {"name": "clear"})
+    assert (gallery.text, gallery.tag) == ("", "")
+    assert prompts(named(sent, "tiles")[-1]) == ["a wolf", "a fox"]
+    assert len(named(sent, "tiles")) == 3
+
+
+def test_an_empty_gallery_says_what_will_be_there(session: Session) -> None:
+    """One line, on the page and in the still form."""
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    page_sends(gallery, {"name": "hello"})
+    assert named(sent, "tiles")[0]["nothing"].startswith("No clips yet.")
+    assert "No clips yet." in gallery.still()[1]
+
+
+def test_a_clip_that_is_made_appears_in_its_place(session: Session) -> None:
+    """Without a reload, once it is finished; only what is new is sent."""
+    finished(session, "one")
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    page_sends(gallery, {"name": "hello"})
+    finished(session, "two")
+    until(lambda: named(sent, "added"))
+    assert [(each["at"], each["tile"]["prompt"]) for each in named(sent, "added")] == [(0, "two")]
+    until(lambda: any(tile["prompt"] == "two" and tile.get("here") for tile in alone(sent)))
+    assert {tile["prompt"] for tile in alone(sent)} == {"two"}
+    assert [job.request.prompt for job in gallery.jobs if job.request] == ["two", "one"]
+    gallery.close()
+
+
+def test_where_the_page_has_to_ask_it_gets_what_changed(session: Session) -> None:
+    """As in Colab: nothing is sent by a thread, everything within the answer to the page's question."""
+    gallery = Gallery(session)
+    gallery.asks = True
+    sent = heard(gallery)
+    page_sends(gallery, {"name": "hello"})
+    finished(session, "one")
+    until(lambda: gallery.live)
+    assert named(sent, "added") == []
+    page_sends(gallery, {"name": "ask"})
+    assert [each["tile"]["prompt"] for each in named(sent, "added")] == ["one"]
+    gallery.close()
+
+
+def test_an_opened_clip_shows_everything_and_plays(session: Session) -> None:
+    """By the page or by its id; its file is served under the panel's own key, its code can be copied."""
+    (fox,) = finished(session, "a fox", seed=7)
+    fox.mark(note="the tail", tags=["keep", "blue"])
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    gallery.opened = str(fox.request_id)
+    face: Any = gallery.face
+    assert (face["prompt"], face["remark"], face["tags"]) == ("a fox", "the tail", "keep, blue")
+    assert [name for name, _ in face["actions"]] == ["again", "save", "code", "delete"]
+    assert "seed=7" in face["code"]
+    page_sends(gallery, {"name": "chunk", "id": "x", "index": 0, "key": ""})
+    assert sent[-1][1][0] == fox.result().path.read_bytes()
+    gallery.opened = "req-unknown"
+    assert (gallery.face["key"], gallery.opened) == ("", "")
+
+
+def test_marks_made_on_the_page_are_kept(session: Session) -> None:
+    """Star, note and tags go into the ledger; the tile and the tags to choose from follow."""
+    (fox,) = finished(session, "a fox")
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    page_sends(gallery, {"name": "hello"})
+    key = str(fox.number)
+    page_sends(gallery, {"name": "open", "key": key})
+    page_sends(gallery, {"name": "mark", "key": key, "starred": True})
+    page_sends(gallery, {"name": "mark", "key": key, "note": "mind"})
+    page_sends(gallery, {"name": "mark", "key": key, "tags": "blue, , keep"})
+    assert (fox.starred, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
+    assert named(sent, "changed")[-1]["tile"]["starred"] is True
+    assert [name for name, _ in gallery.choices["tag"]] == ["", "blue", "keep"]
+    assert gallery.face["starred"] is True
+
+
+def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:
+    """The record stays, the tile says so, and "Fetch again" brings the file back."""
+    (fox,) = finished(session, "a fox")
+    path, key = fox.result().path, str(fox.number)
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    page_sends(gallery, {"name": "hello"})
+    page_sends(gallery, {"name": "open", "key": key})
+    assert "Its record stays" in gallery.face["delete"]
+    page_sends(gallery, {"name": "delete", "key": key})
+    assert not path.exists()
+    assert "here" not in named(sent, "changed")[-1]["tile"]
+    assert gallery.face["note"].startswith("The clip's file isn't on this disk.")
+    assert [name for name, _ in gallery.face["actions"]] == ["watch", "again", "code"]
+    page_sends(gallery, {"name": "watch", "key": key})
+    assert fox.result(30).path == path
+    until(lambda: gallery.face["clip"])
+    gallery.close()
+
+
+def test_again_buys_one_clip_however_often_it_is_pressed(session: Session) -> None:
+    """A double press sends one; whoever asked hears of the job."""
+    (fox,) = finished(session, "a fox", seed=7)
+    gallery = Gallery(session)
+    jobs: list[Job] = []
+    gallery.on_job(jobs.append)
+    heard(gallery)
+    for _ in range(2):
+        page_sends(gallery, {"name": "again", "key": str(fox.number)})
+    assert [job.request for job in jobs] == [fox.request]
+    assert len(session.jobs()) == 2
+    gallery.close()
+
+
+def test_vary_and_compare_are_offered_where_somebody_hears_them(session: Session) -> None:
+    """Their callbacks get the opened job, and the selected ones in the order of their selection."""
+    fox, wolf = finished(session, "a fox", "a wolf")
+    gallery = Gallery(session)
+    page_sends(gallery, {"name": "open", "key": str(fox.number)})
+    assert "vary" not in [name for name, _ in gallery.face["actions"]]
+    assert gallery.choices["compare"] is False
+    varied: list[Job] = []
+    compared: list[tuple[Job, ...]] = []
+    gallery.on_vary(varied.append)
+    gallery.on_compare(compared.append)
+    page_sends(gallery, {"name": "open", "key": str(wolf.number)})
+    assert "vary" in [name for name, _ in gallery.face["actions"]]
+    assert gallery.choices["compare"] is True
+    gallery.selected = [str(wolf.request_id), "req-unknown", str(fox.request_id)]
+    page_sends(gallery, {"name": "vary", "key": str(fox.number)})
+    page_sends(gallery, {"name": "compare"})
+    assert (varied, compared) == ([fox], [(wolf, fox)])
+
+
+def test_an_export_holds_the_clips_and_what_made_them(session: Session, tmp_path: Path) -> None:
+    """A zip with the files, and their settings as CSV and JSON; a clip without a file is in the settings."""
+    fox, twin, lost = finished(session, "a fox", "a fox", '=HYPERLINK("x")', seed=7)
+    fox.mark(tags=["a", "b"], note="mind")
+    lost.delete_clip()
+    gallery = Gallery(session)
+    gallery.selected = [str(job.request_id) for job in (fox, twin, lost)]
+    path = gallery.export(tmp_path)
+    assert path.parent == tmp_path
+    with zipfile.ZipFile(path) as archive:
+        assert sorted(archive.namelist()) == ["a-fox-7-2.mp4", "a-fox-7.mp4", "settings.csv", "settings.json"]
+        assert archive.read("a-fox-7.mp4") == fox.result().path.read_bytes()
+        records = json.loads(archive.read("settings.json"))
+        rows = list(csv.DictReader(archive.read("settings.csv").decode().splitlines()))
+    assert [record["file"] for record in records] == ["a-fox-7.mp4", "a-fox-7-2.mp4", ""]
+    assert (records[0]["tags"], records[0]["note"], records[0]["seed"]) == (["a", "b"], "mind", 7)
+    assert (rows[0]["tags"], rows[2]["prompt"]) == ("a, b", '\'=HYPERLINK("x")')
+    assert list(tmp_path.glob("*.part")) == []
+    with pytest.raises(InvalidInput, match="is there already"):
+        gallery.export(path)
+    with pytest.raises(InvalidInput, match="no folder"):
+        gallery.export(tmp_path / "nowhere" / "x.zip")
+    gallery.selected = []
+    with pytest.raises(InvalidInput, match="No clips"):
+        gallery.export(tmp_path)
+
+
+def test_posters_are_drawn_once(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was drawn is kept; a clip without a file has none."""
+    fox, wolf = finished(session, "a fox", "a wolf")
+    wolf.delete_clip()
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    keys = [str(fox.number), str(wolf.number), "unknown"]
+    page_sends(gallery, {"name": "posters", "keys": keys})
+    monkeypatch.setattr("reelbook.media.clips.poster", None)
+    page_sends(gallery, {"name": "posters", "keys": keys})
+    first, second = (buffers for content, buffers in sent if content["name"] == "posters")
+    assert first == second
+    assert [bool(poster) for poster in first] == [True, False, False]
+
+
+def test_the_panel_stays_small(session: Session) -> None:
+    """Code and state with a clip opened are under 30 KB, and the still form has a few small pictures."""
+    jobs = finished(session, *(f"a fox, number {number}" for number in range(6)))
+    gallery = Gallery(session)
+    gallery.opened = str(jobs[0].request_id)
+    gallery.selected = [str(job.request_id) for job in jobs]
+    assert len(json.dumps(gallery.get_state(), default=str)) < 30_000
+    page, text = gallery.still()
+    assert page.count("data:image/jpeg") == 4
+    assert len(page) < 20_000
+    assert text == "Gallery: 6 clips"
+
+
+def test_a_misspelt_argument_is_refused(session: Session) -> None:
+    """With the arguments that there are."""
+    with pytest.raises(TypeError, match=r"doesn't take tags.*text"):
+        Gallery(session, tags=["x"])
+
+
+def test_errors_of_a_callback_are_shown_under_the_panel(session: Session) -> None:
+    """They would vanish otherwise."""
+    (fox,) = finished(session, "a fox")
+    gallery = Gallery(session)
+
+    def broken(_: Job) -> None:
+        raise ValueError("no form")
+
+    gallery.on_vary(broken)
+    page_sends(gallery, {"name": "vary", "key": str(fox.number)})
+    assert "no form" in gallery.trouble
