@@ -317,7 +317,9 @@ def test_a_codec_that_the_browser_cannot_show_is_named(notebook: Notebook) -> No
 def test_where_no_update_comes_by_itself_the_page_asks(notebook: Notebook) -> None:
     """As in Colab, where no thread's message shows: the page's questions alone bring the card to its end."""
     cell = notebook.run(
+        "session.sandbox.set_pace(8)\n"
         "job16 = session.text_to_video('a train', duration_seconds=1)\n"
+        "session.sandbox.set_pace(3)\n"
         "card16 = rb.JobCard(job16)\ncard16._live.close()\ncard16.asks = True\ncard16"
     )
     card = shown(cell, ".rb-card")

@@ -198,19 +198,6 @@ def test_a_running_job_joins_when_it_is_done(two: list[Clip]) -> None:
     assert (compared.live, compared.tiles[1]["clip"] > 0, compared.tiles[1]["word"]) == (False, True, "")
 
 
-def test_in_colab_all_that_changed_comes_as_the_answer(two: list[Clip]) -> None:
-    """What a thread sends there is lost: nothing is sent until the page asks."""
-    running = job(progress=0.4, request_id="req-r")
-    compared = Compare([two[0], running])
-    compared.asks = True
-    before = compared.tiles
-    learn(running, progress=0.5)
-    compared._by_itself()
-    assert compared.tiles == before
-    page_sends(compared, {"name": "ask"})
-    assert compared.tiles[1]["bar"] == 0.5
-
-
 def test_a_failed_job_and_a_lost_file_have_their_place(two: list[Clip], tmp_path: Path) -> None:
     """They say what became of them, and the rest is compared."""
     failed = job(state="failed", watched=False, request_id="req-f")

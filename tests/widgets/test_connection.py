@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ LIVE = {
     "colab": False,
     "keyring": True,
     "kept": False,
+    "home": Path("/home/me/reelbook"),
 }
 
 
@@ -124,3 +126,13 @@ def test_colab_is_told_of_its_secrets() -> None:
     words = connection_words(**{**LIVE, "colab": True}, source="argument")  # type: ignore[arg-type]  # as above
     assert "open Secrets" in words["keep"]
     assert not words["can_keep"]
+
+
+def test_colab_is_told_what_its_disk_forgets() -> None:
+    """And how to keep it on a mounted Drive; where it is kept there already nothing more is said."""
+    colab = {**LIVE, "colab": True, "source": None}
+    lost = connection_words(**{**colab, "home": Path("/root/reelbook")})["disk"]  # type: ignore[arg-type]  # as above
+    kept = connection_words(**{**colab, "home": Path("/content/drive/MyDrive/reelbook")})["disk"]  # type: ignore[arg-type]  # as above
+    assert "are lost then" in lost
+    assert "drive.mount('/content/drive')" in lost
+    assert kept == "Clips and the ledger lie in /content/drive/MyDrive/reelbook."

@@ -263,6 +263,8 @@ class Runner:
                 changes |= {"ended_at": _now(), "ends_at": None}
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
+        if isinstance(status, Failed):
+            changes |= {"error": job_failed(status)}
         job._learn(**changes)
         if seen.status is not None:
             self._books.heard(job, seen.status)

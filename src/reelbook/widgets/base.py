@@ -83,8 +83,9 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
 
     @property
     def reaches_page(self) -> bool:
-        """Whether what is sent on this thread arrives."""
-        return not self.asks or threading.current_thread() is threading.main_thread()
+        """Whether what is sent on this thread arrives: where the page asks, in a cell or as an answer."""
+        on_main = threading.current_thread() is threading.main_thread()
+        return not self.asks or on_main or getattr(_answering, "now", False)
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
         """As ipywidgets' own. What can't reach the page now is sent with the answer to its next message."""
@@ -128,10 +129,14 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         if handler is None:
             self.trouble = f"The page sent “{name}”, which this panel doesn't know. Run the cell again."
             return
-        with self.showing_errors(f"“{name}”"):
-            handler(content, buffers)
-        if self.asks:
-            _tell_what_waits()
+        _answering.now = True  # a kernel with subshells answers on a thread of its own
+        try:
+            with self.showing_errors(f"“{name}”"):
+                handler(content, buffers)
+            if self.asks:
+                _tell_what_waits()
+        finally:
+            _answering.now = False
 
     def _on_dismiss(self, *_: object) -> None:
         self.trouble = ""
@@ -147,6 +152,7 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
 
 _waiting: weakref.WeakSet[Panel] = weakref.WeakSet()
 _waiting_lock = threading.Lock()
+_answering = threading.local()
 
 
 def _tell_what_waits() -> None:

@@ -78,7 +78,7 @@ class Compare(ServesClips):
         jobs = [each for each in self.clips if isinstance(each, Job)]
         self.session = session or next((job.session for job in jobs), None)
         self._kept = False
-        self._live = Live(self._by_itself)
+        self._live = Live(self.refresh)
         super().__init__(**traits)
         super().observe(self._picked, "winner")
         self._endings = (self._live.close, *(job.subscribe(self._live.changed) for job in jobs))
@@ -161,11 +161,6 @@ class Compare(ServesClips):
 
     def _recorded(self) -> list[str]:
         return [each.request_id for each in self.clips if each.request_id]
-
-    def _by_itself(self) -> None:
-        # What is sent now wouldn't arrive where the page has to ask; then it is sent as the answer.
-        if not self.asks:
-            self.refresh()
 
     def _on_pick(self, content: dict[str, Any], _: object) -> None:
         place = content.get("place")

@@ -64,6 +64,7 @@ class ConnectionPanel(Panel):
                 service=self.session.service,
                 base_url=self.session.base_url,
                 source=self._source,
+                home=self.session.home,
                 colab=settings.in_colab(),
                 keyring=settings.has_keyring(),
                 kept=self._source == "keyring",

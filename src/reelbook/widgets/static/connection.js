@@ -17,6 +17,7 @@ function render({ model, el }) {
   const keep = h("input", { id: freshId("keep"), type: "checkbox" });
   const keepLine = h("label", { class: "rb-keep", for: keep.id }, keep, " Keep it in this system's keyring");
   const hint = h("p", { class: "rb-quiet" });
+  const disk = h("p", { class: "rb-quiet rb-disk" });
   const use = h("button", { type: "button", class: "rb-primary", onclick: () => send() }, "Test and use");
   const send = () => {
     if (!key.value.trim()) return key.focus();
@@ -29,7 +30,7 @@ function render({ model, el }) {
   frame.onClose(() => { key.value = ""; });
   frame.body.append(h("div", { class: "rb-frame rb-connection" },
     h("div", { class: "rb-acts" }, title, badge), about, source,
-    h("div", { class: "rb-acts" }, test, sandbox), outcome,
+    h("div", { class: "rb-acts" }, test, sandbox), outcome, disk,
     h("h3", {}, "Another key"),
     h("div", { class: "rb-fields" },
       h("label", { class: "rb-label", for: address.id }, "Address of the service"), address,
@@ -43,6 +44,7 @@ function render({ model, el }) {
     setText(about, now.about || "");
     setText(source, now.key || "");
     setText(hint, now.keep || "");
+    setText(disk, now.disk || "");
     keepLine.hidden = !now.can_keep;
     if (!address.value && now.address) address.value = now.address;
     const busy = model.get("live");

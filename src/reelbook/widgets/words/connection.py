@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from reelbook.settings import API_KEY, BASE_URL
+
+DRIVE = Path("/content/drive")
 
 _SOURCES = {
     "argument": "given in the code",
@@ -18,7 +21,14 @@ _SOURCES = {
 
 
 def connection_words(
-    *, service: str, base_url: str, source: str | None, colab: bool, keyring: bool, kept: bool
+    *,
+    service: str,
+    base_url: str,
+    source: str | None,
+    home: Path,
+    colab: bool,
+    keyring: bool,
+    kept: bool,
 ) -> dict[str, Any]:
     """All that stands in the panel but the outcome of a test.
 
@@ -51,7 +61,21 @@ def connection_words(
         "address": "" if service == "sandbox" else base_url,
         "keep": _keeping(colab=colab, keyring=keyring, kept=kept),
         "can_keep": keyring and not colab,
+        "disk": _disk(home, colab=colab),
     }
+
+
+def _disk(home: Path, *, colab: bool) -> str:
+    """Where clips and ledger lie, and what becomes of them."""
+    where = f"Clips and the ledger lie in {home}."
+    if not colab or home.is_relative_to(DRIVE):
+        return where
+    return (
+        f"{where} Colab empties this disk when the machine ends: the clips, and the ids of clips that are "
+        "still being made, are lost then. To keep them, run this before connecting: "
+        f"from google.colab import drive; drive.mount('{DRIVE}'); "
+        f"session = rb.connect(home='{DRIVE}/MyDrive/reelbook')"
+    )
 
 
 def _keeping(*, colab: bool, keyring: bool, kept: bool) -> str:

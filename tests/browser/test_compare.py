@@ -1,0 +1,206 @@
+"""Comparing clips in a real JupyterLab: one clock, wipe, difference, a winner; by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser.lab import Notebook, says, shown, until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+pytestmark = [pytest.mark.browser]
+
+MAKE = """
+def clip_of(prompt, seconds, seed):
+    request = dict(duration_seconds=seconds, seed=seed, once=f'{prompt} {seconds} {seed}')
+    return session.text_to_video(prompt, **request)
+jobs40 = [clip_of('a red fox runs through snow at night', 4, 7),
+          clip_of('a red fox runs through dunes', 2, 7), clip_of('a red fox runs along the sea', 4, 8)]
+for job in jobs40: job.result(90)
+"""
+READY = """(cell) => {
+  const videos = [...cell.querySelectorAll('video')];
+  return videos.length > 1 && videos.every((video) => video.readyState > 2);
+}"""
+TIMES = "(cell) => [...cell.querySelectorAll('video')].map((video) => video.currentTime)"
+STILL = "(cell) => [...cell.querySelectorAll('video')].every((video) => video.paused && !video.seeking)"
+# How far the playing clips are apart, looked at in every frame of a second and a half.
+APART = """(cell) => new Promise((done) => {
+  const videos = [...cell.querySelectorAll('video')], began = performance.now(), apart = [];
+  const look = () => {
+    const times = videos.filter((video) => !video.paused && !video.ended).map((video) => video.currentTime);
+    if (times.length > 1) apart.push(Math.max(...times) - Math.min(...times));
+    performance.now() - began < 1500 ? requestAnimationFrame(look) : done(apart);
+  };
+  look();
+})"""
+# The mean brightness of the difference, 0 to 255.
+LIGHT = """(cell) => {
+  const canvas = cell.querySelector('canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  return data.reduce((sum, value, place) => sum + (place % 4 < 3 ? value : 0), 0) / (data.length * 0.75);
+}"""
+FRAME = 1 / 24
+
+
+def opened(notebook: Notebook, code: str) -> Locator:
+    """A cell that shows a comparison, its clips loaded."""
+    cell = notebook.run(MAKE + code)
+    shown(cell, ".rb-compare")
+    until(cell, READY)
+    return cell
+
+
+def apart(times: list[float]) -> float:
+    return max(times) - min(times)
+
+
+def test_clips_keep_one_time(notebook: Notebook) -> None:
+    """Playing, after a scrub and after a step all are within a frame; a shorter clip waits at its end."""
+    cell = opened(notebook, "compare40 = rb.Compare([jobs40[0], jobs40[2], jobs40[1]])\ncompare40")
+    cell.get_by_role("button", name="Play all").click()
+    until(cell, "(cell) => [...cell.querySelectorAll('video')].every((video) => video.currentTime > 0.1)")
+    gaps: list[float] = cell.evaluate(APART)
+    print(f"while playing: {max(gaps) * 1000:.1f} ms apart at most, in {len(gaps)} frames")
+    assert len(gaps) > 10
+    assert max(gaps) < 2 * FRAME
+    says(cell, "3 · ended at 2.0 s")
+    cell.get_by_role("button", name="Pause").click()
+    until(cell, STILL)
+
+    line = cell.get_by_role("slider", name="Time")
+    box: Any = line.bounding_box()
+    line.click(position={"x": box["width"] * 0.3, "y": box["height"] / 2})
+    until(cell, STILL)
+    times = cell.evaluate(TIMES)
+    print(f"after a scrub: {apart(times) * 1000:.1f} ms apart")
+    assert apart(times) < FRAME
+    assert abs(times[0] - 0.3 * 4) < 0.15
+    cell.get_by_role("button", name="Frame forward").click()
+    until(cell, STILL)
+    stepped = cell.evaluate(TIMES)
+    assert 0.4 * FRAME < stepped[0] - times[0] < 1.6 * FRAME
+    assert apart(stepped) < FRAME
+    line.fill("3")
+    until(cell, "(cell) => Math.abs(cell.querySelector('video').currentTime - 3) < 0.05")
+    until(cell, STILL)
+    assert 2 - 2 * FRAME < min(cell.evaluate(TIMES)) < 2
+    notebook.page.wait_for_timeout(400)
+    assert abs(notebook.value("compare40.time") - 3) < 0.01
+
+
+def test_two_clips_by_mouse(notebook: Notebook) -> None:
+    """What differs is marked; wipe by dragging, the difference is seen, the winner is kept by the ledger."""
+    cell = opened(notebook, "compare41 = rb.Compare(jobs40[:2])\ncompare41")
+    assert cell.locator(".rb-prompt mark").all_inner_texts() == ["snow at night", "dunes"]
+    cell.get_by_role("button", name="Wipe").click()
+    divider = cell.get_by_role("slider", name="Divider")
+    stage: Any = cell.locator(".rb-cell").first.bounding_box()
+    held: Any = divider.bounding_box()
+    mouse = notebook.page.mouse
+    mouse.move(held["x"] + held["width"] / 2, held["y"] + 40)
+    mouse.down()
+    mouse.move(stage["x"] + stage["width"] * 0.8, held["y"] + 40, steps=4)
+    mouse.up()
+    assert divider.get_attribute("aria-valuenow") == "80"
+    seen = "(cell) => [...cell.querySelectorAll('video')].map((video) => getComputedStyle(video).clipPath)"
+    assert cell.evaluate(seen) == ["inset(0px 20% 0px 0px)", "inset(0px 0px 0px 80%)"]
+    cell.get_by_role("button", name="Difference").click()
+    until(cell, "(cell) => cell.querySelector('canvas').width === 640")
+    plain: float = cell.evaluate(LIGHT)
+    cell.get_by_role("button", name="Brighter").click()
+    assert 5 < plain < cell.evaluate(LIGHT)
+    cell.get_by_role("button", name="Pick clip 2").click()
+    says(cell, "Clip 2 wins. The ledger keeps it.")
+    cell.get_by_role("button", name="Clip 2 is the winner").wait_for()
+    assert notebook.value("[compare41.view, compare41.winner == jobs40[1].request_id]") == [
+        "difference",
+        True,
+    ]
+    # Set from Python, as a link does.
+    notebook.run("compare41.view, compare41.winner, compare41.time = 'grid', jobs40[0].request_id, 1.0")
+    cell.get_by_role("button", name="Clip 1 is the winner").wait_for()
+    until(
+        cell, "(cell) => [...cell.querySelectorAll('video')].every((v) => Math.abs(v.currentTime - 1) < .01)"
+    )
+    same = opened(
+        notebook,
+        "rb.Compare([jobs40[0].clip, jobs40[0].clip.save('copy40.mp4', overwrite=True)], view='difference')",
+    )
+    until(same, "(cell) => cell.querySelector('canvas').width === 640")
+    assert same.evaluate(LIGHT) == 0
+
+
+def test_two_clips_by_keyboard(notebook: Notebook) -> None:
+    """Space, arrows, comma, angle brackets, 1 to 9, the divider, f and Escape; no cell runs."""
+    cell = opened(notebook, "compare42 = rb.Compare(jobs40[:2])\ncompare42")
+    before = notebook.executions()
+    keyboard = notebook.page.keyboard
+    cell.get_by_role("slider", name="Time").focus()
+    keyboard.press("Space")
+    until(cell, "(cell) => [...cell.querySelectorAll('video')].some((video) => !video.paused)")
+    keyboard.press("Space")
+    until(cell, STILL)
+    keyboard.press("Home")
+    keyboard.press("ArrowRight")
+    keyboard.press("Shift+ArrowRight")
+    until(cell, "(cell) => Math.abs(cell.querySelector('video').currentTime - 1.1) < 0.05")
+    keyboard.press(",")
+    keyboard.press("<")
+    keyboard.press("2")
+    cell.get_by_role("button", name="Clip 2 is the winner").wait_for()
+    cell.get_by_role("button", name="Wipe").press("Enter")
+    divider = cell.get_by_role("slider", name="Divider")
+    divider.focus()
+    keyboard.press("ArrowLeft")
+    keyboard.press("Shift+ArrowRight")
+    assert divider.get_attribute("aria-valuenow") == "58"
+    for number in ("1", "2"):
+        keyboard.press(number)
+        cell.get_by_role("button", name=f"Clip {number} is the winner").wait_for()
+    assert divider.evaluate("(part) => part === document.activeElement")
+    keyboard.press("?")
+    says(cell, "Space plays and pauses all.")
+    keyboard.press("Escape")
+    keyboard.press("f")
+    notebook.page.wait_for_function("document.fullscreenElement")
+    keyboard.press("f")
+    notebook.page.wait_for_function("!document.fullscreenElement")
+    # Every control is reached with Tab, and has a name.
+    cell.get_by_role("button", name="Pick clip 1").focus()
+    names = []
+    for _ in range(20):
+        keyboard.press("Tab")
+        name = notebook.page.evaluate(
+            "document.activeElement.closest('.rb')"
+            " && (document.activeElement.ariaLabel || document.activeElement.innerText)"
+        )
+        if not name:
+            break
+        names.append(name)
+    expected = ["Divider", "Clip 2 is the winner", "Play all", "Frame back", "Frame forward", "Time", "Speed"]
+    assert [*expected, "Grid", "Wipe", "Difference", "Full screen", "Keys"] == names
+    cell.get_by_role("button", name="Wipe").focus()
+    keyboard.press("Control+Enter")
+    keyboard.press("a")
+    keyboard.press("Escape")
+    assert notebook.page.evaluate("!document.activeElement.closest('.rb')")
+    assert notebook.executions() == before
+    assert notebook.value("[compare42.speed, compare42.view]") == [0.75, "wipe"]
+    assert abs(notebook.value("compare42.time") - 1.06) < 0.05
+
+
+def test_a_comparison_gives_its_clips_back(notebook: Notebook) -> None:
+    """A running job joins when it is done; a cleared output leaves no video behind."""
+    cell = notebook.run(MAKE + "late43 = session.text_to_video('a boat', duration_seconds=1)\n"
+                        "rb.Compare([jobs40[1], late43])")  # fmt: skip
+    shown(cell, ".rb-compare")
+    until(cell, READY)
+    cell.get_by_role("button", name="Pick clip 2").wait_for()
+    notebook.page.evaluate("window.kept43 = [...document.querySelectorAll('.rb-compare video')]")
+    notebook.page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    notebook.page.wait_for_function("!document.querySelector('.rb-compare')")
+    assert notebook.page.evaluate("kept43.filter((video) => video.src).length") == 0
