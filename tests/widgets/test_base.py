@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import ipywidgets
 import pytest
 from widgets.doubles import FakeSession, heard, page_sends
@@ -63,6 +65,24 @@ def test_a_new_view_is_answered() -> None:
     messages = heard(panel)
     page_sends(panel, {"name": "hello"})
     assert messages == [({"name": "here"}, [])]
+
+
+def test_what_threads_change_goes_with_the_answer_to_any_panel() -> None:
+    """Where only answers reach the page, nothing is sent in vain and one question brings the news of all."""
+    asked, other = Odd(), Odd()
+    sent: list[tuple[Odd, set[str]]] = []
+    for panel in (asked, other):
+        panel.asks = True
+        panel._send = lambda message, buffers=None, panel=panel: sent.append((panel, set(message["state"])))
+    by_a_thread = threading.Thread(target=lambda: other.send_state(("trouble", "live")))
+    by_a_thread.start()
+    by_a_thread.join()
+    assert (other.reaches_page, sent) == (True, [])
+    heard(asked)
+    page_sends(asked, {"name": "ask"})
+    assert sent == [(other, {"trouble", "live"})]
+    page_sends(asked, {"name": "ask"})
+    assert len(sent) == 1
 
 
 def test_a_panel_has_a_still_form_beside_the_live_one() -> None:

@@ -94,9 +94,11 @@ class Gallery(ServesClips):
         self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
         self._on_jobs: list[Callable[[Job], object]] = []
         self._live = Live(self._by_itself)
+        opened = traits.pop("opened", "")
         super().__init__(face=dict(words.nothing_opened()), **traits)
         self._endings = (self._live.close, session.subscribe(self._told))
         self._found.search(self._filters())
+        self.opened = opened  # it is one of those found
         self._offer()
 
     @property

@@ -1,0 +1,74 @@
+"""One environment, one classic Notebook, one page and one kernel for all tests of this package.
+
+Package-wide, not session-wide: see browser/conftest.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from browser.lab import CHROMIUM, CHROMIUM_ARGS, SETUP
+
+from colab.classic import ClassicNotebook, running_classic
+from colab.environment import Environment, environment
+from reelbook.sandbox import server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture(scope="package")
+def colab() -> Environment:
+    return environment()
+
+
+@pytest.fixture(scope="package")
+def classic_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("classic")
+    yield folder
+    server.stop(folder / "home")
+
+
+@pytest.fixture(scope="package")
+def classic(colab: Environment, classic_folder: Path) -> Iterator[str]:
+    if CHROMIUM is None:
+        pytest.skip("chromium isn't installed: the panels can't be tried in a browser")
+    with running_classic(colab.python, classic_folder) as url:
+        yield url
+
+
+@pytest.fixture(scope="package")
+def page(classic: str) -> Iterator[Page]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        yield browser.new_page(viewport={"width": 1280, "height": 1000})
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def open_notebook(page: Page, classic: str, classic_folder: Path) -> ClassicNotebook:
+    notebook = ClassicNotebook(page, classic, classic_folder)
+    notebook.run(SETUP)
+    return notebook
+
+
+@pytest.fixture
+def notebook(open_notebook: ClassicNotebook) -> Iterator[ClassicNotebook]:
+    """The notebook without what earlier tests showed; no test may leave an error in the page."""
+    broken: list[str] = []
+
+    def note(error: Exception) -> None:
+        broken.append(str(error))
+
+    open_notebook.clear()
+    # A view that was on its way to a cell now empty is an error of the notebook's own.
+    open_notebook.page.wait_for_timeout(300)
+    open_notebook.page.on("pageerror", note)
+    yield open_notebook
+    open_notebook.page.remove_listener("pageerror", note)
+    assert broken == []

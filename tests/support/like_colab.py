@@ -1,0 +1,94 @@
+"""Makes this kernel's messages reach the page as they do in Colab: only while it handles one of the page's.
+
+A thread's messages after the cell are dropped (googlecolab/colabtools#3373). Run inside a kernel.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+_HELD_BACK = ("comm_open", "comm_msg", "comm_close", "display_data", "update_display_data")
+
+_answering = contextvars.ContextVar("answering", default=False)
+_undo: list[Callable[[], object]] = []
+
+heard: list[str] = []  # the names of the page's own messages
+dropped: list[str] = []  # the kinds of messages that never arrived
+
+
+def begin() -> None:
+    """From the next cell on; panels made then know that they are in Colab."""
+    from IPython import get_ipython
+
+    kernel = get_ipython().kernel
+    handlers, send = kernel.shell_handlers, kernel.session.send
+    originals = dict(handlers)
+
+    def only_answers(stream: Any, kind: Any, *args: Any, **options: Any) -> Any:
+        name = kind if isinstance(kind, str) else kind["header"]["msg_type"]
+        if name in _HELD_BACK and not _answering.get():
+            dropped.append(name)
+            return None
+        return send(stream, kind, *args, **options)
+
+    def marked(handler: Callable[..., Any]) -> Callable[..., Any]:
+        async def handle(*args: Any) -> Any:
+            _note(args[-1])
+            token = _answering.set(True)
+            try:
+                result = handler(*args)
+                return await result if inspect.isawaitable(result) else result
+            finally:
+                _answering.reset(token)
+
+        return handle
+
+    heard.clear()
+    dropped.clear()
+    kernel.session.send = only_answers
+    handlers.update({name: marked(handler) for name, handler in originals.items()})
+    google, colab, userdata = (
+        types.ModuleType(name) for name in ("google", "google.colab", "google.colab.userdata")
+    )
+    refusals = ("SecretNotFoundError", "NotebookAccessError", "TimeoutException")
+    vars(userdata).update({name: type(name, (Exception,), {}) for name in refusals})
+    vars(userdata)["get"] = _no_secret
+    vars(colab)["userdata"] = userdata
+    sys.modules.update(
+        {
+            "google": google,
+            "google.colab": colab,
+            "google.colab.userdata": userdata,
+        }  # as Colab's kernel has them
+    )
+    _undo.extend(
+        [
+            lambda: handlers.update(originals),
+            lambda: setattr(kernel.session, "send", send),
+            *(
+                lambda name=name: sys.modules.pop(name)
+                for name in ("google.colab.userdata", "google.colab", "google")
+            ),
+        ]
+    )
+
+
+def end() -> None:
+    """The kernel as it was."""
+    while _undo:
+        _undo.pop()()
+
+
+def _no_secret(name: str) -> str:
+    raise sys.modules["google.colab.userdata"].SecretNotFoundError(name)
+
+
+def _note(message: Any) -> None:
+    data = message["content"].get("data") if isinstance(message["content"], dict) else None
+    if isinstance(data, dict) and data.get("method") == "custom":
+        heard.append(str(data["content"].get("name")))
