@@ -10,6 +10,24 @@ from browser.lab import PLAYS, Notebook, shown, until
 
 pytestmark = [pytest.mark.browser]
 
+STUDIO = """
+both18 = [session.text_to_video(prompt, duration_seconds=1, once='looks')
+          for prompt in ('a fox' * 30, 'a kite')]
+for job in both18: job.result(30)
+studio18 = rb.Studio(session)
+studio18.card.job = both18[0]
+studio18._put_side_by_side(tuple(both18))
+studio18.view = 'create'
+studio18
+"""
+# The Studio's other views, and what is there once they are drawn.
+VIEWS = {
+    "board": ".rb-board .rb-row",
+    "gallery": ".rb-gallery .rb-tile",
+    "compare": ".rb-compare .rb-deck",
+    "connection": ".rb-connection",
+}
+
 
 def test_the_saved_notebook_shows_the_finished_clip_and_stays_small(notebook: Notebook) -> None:
     """The still form of a card shown while it ran is the finished one: poster, figures, cost."""
@@ -46,9 +64,9 @@ def test_a_panel_has_the_themes_colours_and_can_be_read(notebook: Notebook, them
 
 
 def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None:
-    """At 700 px the panes stand one above the other and every panel keeps to its cell."""
-    cell = notebook.run("rb.Studio(session)")
-    form, card = shown(cell, ".rb-form"), shown(cell, ".rb-card")
+    """At 700 px the panes stand one above the other, and in every view each panel keeps to its cell."""
+    cell = notebook.run(STUDIO)
+    form, card = shown(cell, ".rb-form"), shown(cell, ".rb-of-card .rb-card")
 
     def tops() -> list[float]:
         boxes = [form.bounding_box(), card.bounding_box()]
@@ -59,16 +77,30 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
         notebook.page.set_viewport_size({"width": 700, "height": 1000})
         notebook.page.wait_for_timeout(500)
         assert tops()[1] - tops()[0] > 200
-        wide = cell.evaluate(
-            """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *')]
-              .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 2
-                && !['hidden', 'clip', 'visible'].includes(getComputedStyle(node).overflowX)
-                || node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
-              .map((node) => node.className || node.tagName)"""
-        )
-        assert wide == []
+        wide = {"create": cell.evaluate(_WIDE)}
+        for view, selector in VIEWS.items():
+            notebook.run(f"studio18.view = {view!r}")
+            shown(cell, selector)
+            notebook.page.wait_for_timeout(500)
+            wide[view] = cell.evaluate(_WIDE)
+        assert wide == {view: [] for view in ("create", *VIEWS)}
     finally:
         notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook) -> None:
+    """A page has one style for all that it shows: no panel's rules move anything in another."""
+    cell = notebook.run(STUDIO)
+    until(shown(cell, ".rb-of-card .rb-card"), PLAYS)
+    before = cell.evaluate(_PLACES)
+    for view, selector in VIEWS.items():
+        notebook.run(f"studio18.view = {view!r}")
+        shown(cell, selector)
+    shown(notebook.run("rb.Player(both18[0].clip)"), ".rb-tools")
+    shown(notebook.run("rb.ImagePicker()"), ".rb-drop")
+    notebook.run("studio18.view = 'create'")
+    until(shown(cell, ".rb-of-card .rb-card"), PLAYS)
+    assert cell.evaluate(_PLACES) == before
 
 
 def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Notebook) -> None:
@@ -83,6 +115,19 @@ def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Not
     assert nameless == []
     assert cell.locator(".rb [aria-live=polite]").count() == 1
 
+
+# What scrolls sideways within the cell, or stands out of it.
+_WIDE = """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *')]
+  .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 2
+    && !['hidden', 'clip', 'visible'].includes(getComputedStyle(node).overflowX)
+    || node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
+  .map((node) => node.className || node.tagName)"""
+# Where everything in the form and the card is; the play button's picture changes with time.
+_PLACES = """(cell) => [...cell.querySelectorAll(':is(.rb-of-form, .rb-of-card) .rb *')]
+  .filter((node) => node.getClientRects().length && node.tagName !== 'I').map((node) => {
+    const from = node.closest('.rb').getBoundingClientRect(), box = node.getBoundingClientRect();
+    return [node.tagName, node.className, box.x - from.x, box.y - from.y, box.width, box.height].join(' ');
+  })"""
 
 _WEAK_TEXTS = """(cell) => {
   const rgba = (colour) => {

@@ -319,6 +319,7 @@ def test_where_no_update_comes_by_itself_the_page_asks(notebook: Notebook) -> No
     cell = notebook.run(
         "session.sandbox.set_pace(8)\n"
         "job16 = session.text_to_video('a train', duration_seconds=1)\n"
+        "while not job16.request_id: pass\n"
         "session.sandbox.set_pace(3)\n"
         "card16 = rb.JobCard(job16)\ncard16._live.close()\ncard16.asks = True\ncard16"
     )

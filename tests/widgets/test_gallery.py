@@ -147,6 +147,14 @@ def test_an_opened_clip_shows_everything_and_plays(session: Session) -> None:
     assert (gallery.face["key"], gallery.opened) == ("", "")
 
 
+def test_what_is_opened_can_be_given_at_once(session: Session) -> None:
+    """Whatever else is given with it: the search comes first."""
+    (fox,) = finished(session, "a fox")
+    for given in ({}, {"state": "any"}, {"text": "fox", "sort": "oldest"}):
+        gallery = Gallery(session, opened=str(fox.request_id), **given)
+        assert (gallery.opened, gallery.face["key"]) == (fox.request_id, str(fox.number))
+
+
 def test_marks_made_on_the_page_are_kept(session: Session) -> None:
     """Star, note and tags go into the ledger; the tile and the tags to choose from follow."""
     (fox,) = finished(session, "a fox")

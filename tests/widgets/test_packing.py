@@ -22,7 +22,7 @@ def test_a_packed_module_holds_the_module_whole() -> None:
 
 
 def test_a_pressed_style_means_the_same() -> None:
-    """Only spaces and a rule's last semicolon go, and none of those that part selectors, lengths or the sides of a sum."""
+    """Spaces and a last semicolon go, but no space that parts selectors, lengths or the sides of a sum."""
     style = """a .b,
 .c > i {
   margin: 0 4px; width: calc(100% - 8px); }

@@ -122,6 +122,7 @@ class _Said:
             self._id = job.request_id
             self._say(f"The job's id: {self._id}")
         # The error that ends the waiting is said at the end, by whoever asked.
-        if view.watched and view.error is not None and view.error != self._error:
+        passing = view.watched and view.state not in words.FINAL
+        if passing and view.error is not None and view.error != self._error:
             self._say(view.error)
         self._error = view.error

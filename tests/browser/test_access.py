@@ -1,0 +1,261 @@
+"""The panels for people who can't see them, can't use a mouse, or both: axe-core, focus, the keyboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+
+from browser.lab import PLAYS, SECONDS, Notebook, says, shown, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Locator
+
+pytestmark = [pytest.mark.browser]
+
+THEMES = ("JupyterLab Light", "JupyterLab Dark")
+
+JOBS = """
+from PIL import Image
+session.sandbox.settings(pace=0)
+def made(prompt):
+    job = session.text_to_video(prompt, duration_seconds=1, seed=3, once='access')
+    job.result(30)
+    return job
+done, other = made('a heron in the reeds'), made('a kite over dunes')
+"""
+TROUBLED = """
+session.sandbox.fail_next('content policy')
+failed = session.text_to_video('a crowd', duration_seconds=1)
+import contextlib
+from reelbook.errors import ReelbookError
+with contextlib.suppress(ReelbookError): failed.result(30)
+session.sandbox.fault('answer_lost', endpoint='generate')
+lost = session.text_to_video('a lost letter', duration_seconds=1)
+with contextlib.suppress(ReelbookError): lost.result(30)
+session.sandbox.settings(pace=900)
+running = session.text_to_video('a slow snail', duration_seconds=1)
+"""
+# What a panel's cell is to show before it is looked at, and what is done in it by then.
+STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
+    "form": [
+        ("rb.PromptForm(session)", ".rb-form", ()),
+        (
+            "form50 = rb.PromptForm(session, mode='image-to-video', crop='1:1',"
+            " image=Image.linear_gradient('L').resize((320, 200)))\n"
+            "form50.problems = {'image': 'It is broken.', 'prompt': 'It is empty.'}\n"
+            "form50.trouble = 'Sending failed.'\nform50",
+            ".rb-part",
+            (),
+        ),
+        ("rb.ImagePicker()", ".rb-drop", ("Recent",)),
+        ("rb.ImagePicker()", ".rb-drop", ("Use the camera",)),
+    ],
+    "card": [
+        (f"rb.JobCard({job})", ".rb-card", ()) for job in ("done", "failed", "lost", "running")
+    ],
+    "player": [
+        ("rb.Player(done.clip, loop_range=(0.2, 0.6))", ".rb-tools", ("Keys",)),
+        ("rb.Player(done.clip, view='filmstrip')", ".rb-strip button", ()),
+    ],
+    "board": [
+        ("rb.JobBoard(session, jobs=())", ".rb-board-empty", ()),
+        *(
+            (
+                "board50 = rb.JobBoard(jobs=[done, failed, lost, running])\n"
+                "board50.selected = [other.request_id, done.request_id]\n"
+                f"board50._on_open({{'key': {key}}}, [])\n"
+                "board50",
+                ".rb-open-row .rb-card",
+                (),
+            )
+            for key in (f"board50._rows.of({job}).key" for job in ("done", "lost", "failed", "running"))
+        ),
+    ],
+    "gallery": [
+        ("rb.Gallery(session, text='xylophone')", ".rb-nothing p", ()),
+        (
+            "gallery50 = rb.Gallery(session, state='any', selected=[done.request_id],"
+            " opened=done.request_id)\ngallery50.on_compare(print)\ngallery50",
+            ".rb-opened video",
+            ("Delete file…",),
+        ),
+    ],
+    "compare": [
+        ("rb.Compare([done, other], winner=done.request_id)", ".rb-tile video", ("Keys",)),
+        ("rb.Compare([done, other], view='wipe')", ".rb-divider", ()),
+        ("rb.Compare([done, other], view='difference')", ".rb-cell canvas", ()),
+        ("rb.Compare([done, running, lost])", ".rb-blank", ()),
+    ],
+    "connection": [
+        ("rb.ConnectionPanel(session)", ".rb-connection", ("Test",)),
+    ],
+    "studio": [
+        (f"rb.Studio(session, view='{view}')", f".rb-of-{stem}", ())
+        for view, stem in (
+            ("create", "form"),
+            ("board", "board"),
+            ("gallery", "gallery"),
+            ("compare", "hint"),
+            ("connection", "connection"),
+        )
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def jobs(open_notebook: Notebook) -> Iterator[None]:
+    """Clips, a failed job, one whose answer was lost and one that runs, in the notebook's kernel."""
+    open_notebook.run(JOBS + TROUBLED)
+    assert open_notebook.value("[failed.state, lost.state]") == ["failed", "uncertain"]
+    yield
+    open_notebook.run("running.stop_watching()\nsession.sandbox.settings(pace=3)")
+
+
+@pytest.mark.parametrize("panel", STATES)
+@pytest.mark.usefixtures("jobs")
+def test_axe_finds_nothing_serious(notebook: Notebook, panel: str) -> None:
+    """In each state of a panel, light and dark; every control shows its focus, and one region is polite."""
+    cells: list[Locator] = []
+    for code, selector, presses in STATES[panel]:
+        cell = notebook.run(code)
+        shown(cell, selector)
+        for name in presses:
+            cell.get_by_role("button", name=name, exact=True).first.click()
+        cells.append(cell)
+    notebook.page.wait_for_timeout(1000)
+    notebook.page.evaluate(AXE_SCRIPT)
+    # JupyterLab's body has no height and hides what is outside it: axe would take everything for hidden.
+    notebook.page.evaluate("document.body.style.height = '100vh'")
+    found = []
+    for theme in THEMES:
+        notebook.theme(theme)
+        notebook.page.wait_for_timeout(1500)
+        for cell, (code, *_) in zip(cells, STATES[panel], strict=True):
+            notebook.page.keyboard.press("Shift")  # what is focused from now on is focused by keyboard
+            wrong = [*findings(cell), *cell.evaluate(UNSEEN_FOCUS), *cell.evaluate(REGIONS)]
+            found += [f"{theme}: {code.splitlines()[-1]}: {each}" for each in wrong]
+    notebook.theme(THEMES[0])
+    notebook.page.evaluate("document.body.style.height = ''")
+    assert found == [], "\n" + "\n".join(found)
+
+
+def findings(cell: Locator) -> list[str]:
+    """What axe-core finds in the cell's panels that is serious or critical, a line for each element."""
+    cell.scroll_into_view_if_needed()
+    violations: list[dict[str, Any]] = cell.locator(".jp-OutputArea-output").first.evaluate(
+        "(output) => axe.run(output, {resultTypes: ['violations']}).then((found) => found.violations)"
+    )
+    return [
+        f"{each['id']} ({each['impact']}): {node['html'][:300]} {' '.join(node['failureSummary'].split())}"
+        for each in violations
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
+
+
+@pytest.mark.usefixtures("jobs")
+def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebook) -> None:
+    """Tab goes in reading order; write, generate, watch, find, compare and come back; no cell hears of it."""
+    cell = notebook.run("session.sandbox.settings(pace=1)\nstudio51 = rb.Studio(session)\nstudio51")
+    shown(cell, ".rb-form")
+    before = notebook.executions()
+    keyboard = notebook.page.keyboard
+    cell.get_by_role("button", name="Create", exact=True).focus()  # as if Tab had come to the panel
+    names = [focused(notebook)]
+    while names[-1] != "Random":
+        keyboard.press("Tab")
+        names.append(focused(notebook))
+    views = ["Create", "Board", "Gallery", "Compare", "Connection"]
+    form = ["From text", "From an image", "Prompt", "Length", "16:9", "9:16", "1:1", "Random"]
+    assert [*views, *form] == [name.removesuffix(" 1") for name in names]  # one job runs
+    tab_to(notebook, "Prompt", back=True)
+    keyboard.type("a badger and a duck")
+    keyboard.press("Control+Enter")
+    until(shown(cell, ".rb-of-card .rb-card"), PLAYS)
+    tab_to(notebook, "Pause")
+    keyboard.press("Space")
+    until(cell, "(cell) => cell.querySelector('.rb-of-card video').paused")
+    look_at(notebook, "Board")
+    tab_to(notebook, "a badger")
+    keyboard.press("Enter")
+    until(cell.locator(".rb-open-row"), PLAYS)
+    keyboard.press("Escape")
+    cell.locator(".rb-open-row").wait_for(state="hidden", timeout=20 * SECONDS)
+    assert "a badger" in focused(notebook)
+    look_at(notebook, "Gallery")
+    tab_to(notebook, "a badger")
+    for key in ("Space", "ArrowRight", "Space"):
+        keyboard.press(key)
+    says(cell, "2 selected")
+    tab_to(notebook, "Compare", back=True)
+    keyboard.press("Enter")
+    shown(cell, ".rb-compare")
+    tab_to(notebook, "Play all")
+    keyboard.press("Enter")
+    until(
+        cell,
+        "(cell) => [...cell.querySelectorAll('.rb-compare video')].filter((one) => !one.paused).length === 2",
+    )
+    look_at(notebook, "Create")
+    tab_to(notebook, "Prompt")
+    assert notebook.page.evaluate("document.activeElement.value") == "a badger and a duck"
+    keyboard.press("Escape")
+    assert notebook.executions() == before
+    assert notebook.value("studio51.view") == "create"
+
+
+def focused(notebook: Notebook) -> str:
+    """What a person is told of the control that has the focus; empty outside the panels."""
+    name: str = notebook.page.evaluate(
+        """() => {
+          const node = document.activeElement;
+          if (!node.closest('.rb')) return '';
+          const label = node.labels && [...node.labels].map((one) => one.innerText).join(' ');
+          return node.ariaLabel || label || node.innerText.trim();
+        }"""
+    )
+    return name
+
+
+def tab_to(notebook: Notebook, name: str, *, back: bool = False) -> None:
+    """Presses Tab until the control of that name has the focus."""
+    passed: list[str] = []
+    while len(passed) < 40:
+        notebook.page.keyboard.press("Shift+Tab" if back else "Tab")
+        passed.append(focused(notebook))
+        if passed[-1].startswith(name):
+            return
+    raise AssertionError(f"Tab never came to {name}, only to {passed}")
+
+
+def look_at(notebook: Notebook, view: str) -> None:
+    """Goes back to the Studio's line and chooses a view."""
+    tab_to(notebook, view, back=True)
+    notebook.page.keyboard.press("Enter")
+    notebook.page.wait_for_timeout(1000)
+
+
+# Controls that look the same with the focus as without it. A divider shows it on its handle.
+UNSEEN_FOCUS = """(cell) => {
+  const controls = '.rb :is(button, input, textarea, select, a[href], [tabindex]):not(:disabled, .rb-hidden)';
+  const ring = (node) => ['', '::before', '::after'].map((part) => {
+    const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(node, part || null);
+    return outlineStyle === 'none' || parseFloat(outlineWidth) < 2 ? '' : outlineColor;
+  });
+  return [...cell.querySelectorAll(controls)].filter((node) => {
+    if (!node.getClientRects().length) return false;
+    node.focus();
+    if (document.activeElement !== node) return false;
+    const focused = ring(node);
+    node.blur();
+    return focused.every((colour, part) => !colour || colour === ring(node)[part]);
+  }).map((node) => `the focus isn't seen on ${node.outerHTML.slice(0, 200)}`);
+}"""
+REGIONS = """(cell) => [...cell.querySelectorAll('.rb')]
+  .map((panel) => [panel, panel.querySelectorAll('[aria-live=polite]').length])
+  .filter(([, count]) => count !== 1)
+  .map(([panel, count]) => `${count} polite regions in ${panel.getAttribute('aria-label')}`)"""
