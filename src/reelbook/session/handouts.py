@@ -1,0 +1,232 @@
+"""What a class gets on paper and as files: a file for each student and a sheet of cards to cut out.
+
+They hold keys, so they lie in a folder of their owner's only, and in no repository.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import html
+import ipaddress
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from .. import settings
+from ..errors import ClassroomError, InvalidInput
+from ..ledger.classrooms import Classroom, Seat
+from ..sandbox.places import write_whole
+from ..secret import Secret
+
+SHEET: Final = "sheet.html"
+_REPOSITORIES: Final = (".git", ".hg", ".svn")
+_SLUG_CHARACTERS: Final = 40
+_KEY_ID: Final = "# Key: "
+# Nothing in the interface says what a key may not do, so nobody is told less than this.
+WARNING: Final = (
+    "The service doesn't say what a key may not do: any student's key may be able to create and revoke keys, "
+    "and to spend the whole balance. Hand a card to its student only, and close the classroom afterwards."
+)
+
+
+@dataclass(frozen=True)
+class Handout:
+    """A student's file as it lies there."""
+
+    key_id: str
+    key: Secret
+
+
+def prepared(folder: Path, *, fresh: bool) -> Path:
+    """`folder`, made if need be, for its owner only.
+
+    Raises InvalidInput for a folder in a repository, and for a `fresh` one that has anything in it.
+    """
+    folder = folder.expanduser().resolve()
+    for place in (folder, *folder.parents):
+        if any((place / name).exists() for name in _REPOSITORIES):
+            raise InvalidInput(
+                f"{folder} lies in a repository ({place}), and the files hold keys: one commit would "
+                "publish them. Nothing was done. --out names a folder elsewhere."
+            )
+    if folder.exists() and (not folder.is_dir() or (fresh and any(folder.iterdir()))):
+        raise InvalidInput(
+            f"{folder} holds other things. Nothing was done. --out names a folder that is empty, or not "
+            "there yet."
+        )
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+    for left in folder.glob(".*.part"):  # half a file of an `open` that was killed
+        left.unlink()
+    return folder
+
+
+def file_name(number: int, student: str) -> str:
+    """The name of a student's file: "07-björn-ångström.txt"."""
+    words = "".join(each if each.isalnum() else "-" for each in student.casefold())
+    slug = re.sub("-+", "-", words).strip("-")[:_SLUG_CHARACTERS].strip("-")
+    return f"{number:02}-{slug}.txt" if slug else f"{number:02}.txt"
+
+
+def write(classroom: Classroom, seat: Seat, key_id: str, key: Secret) -> None:
+    """Writes a student's file: how to connect, and the only copy of the key. Raises ClassroomError."""
+    path = Path(classroom.folder) / seat.file
+    _keep(path, functools.partial(_text, classroom, seat, key_id, key))
+
+
+def read(classroom: Classroom, seat: Seat) -> Handout | None:
+    """What a student's file holds; None where it isn't there, or isn't one."""
+    found: dict[str, str] = {}
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        for line in (Path(classroom.folder) / seat.file).read_text(encoding="utf-8").splitlines():
+            if line.startswith(_KEY_ID):
+                found["key_id"] = line.removeprefix(_KEY_ID).strip()
+            elif line.startswith(f"{settings.API_KEY}="):
+                found["key"] = line.partition("=")[2].strip()
+    if not (found.get("key_id") and found.get("key")):
+        return None
+    return Handout(found["key_id"], Secret(found["key"]))
+
+
+def write_sheet(classroom: Classroom) -> Path:
+    """Writes the sheet anew from the students' files: HTML for A4, a card each. Returns its path.
+
+    Raises ClassroomError.
+    """
+    path = Path(classroom.folder) / SHEET
+    _keep(path, functools.partial(_page, classroom))
+    return path
+
+
+def reaches_colab(address: str) -> bool:
+    """Whether a notebook in Colab can reach this address: not one of this room or this machine."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." in host and not host.endswith((".local", ".localhost", ".lan", ".home.arpa"))
+
+
+def _keep(path: Path, content: Callable[[], str]) -> None:
+    # The error is raised where no variable holds the key: verbose tracebacks print those.
+    try:
+        write_whole(path, content().encode())
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+    else:
+        return
+    raise ClassroomError(
+        f"{path} couldn't be written ({reason}). Set that right and open the classroom again: a key that is "
+        "in no file is revoked then, and made anew."
+    )
+
+
+def _text(classroom: Classroom, seat: Seat, key_id: str, key: Secret) -> str:
+    return f"""\
+{seat.student} · {classroom.name}
+
+{_steps(classroom)}
+
+Settings. The key is yours alone: put it in no notebook, and show it to nobody.
+
+{settings.API_KEY}={key.reveal()}
+{settings.BASE_URL}={classroom.address}
+{settings.MAX_SPEND}={classroom.max_spend_usd:.2f}
+
+{_KEY_ID}{key_id}
+"""
+
+
+def _page(classroom: Classroom) -> str:
+    cards = "\n".join(_card(classroom, seat, read(classroom, seat)) for seat in classroom.seats)
+    limit, escape = f"${classroom.max_spend_usd:.2f}", html.escape
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{escape(classroom.name)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<header>\n<h1>{escape(classroom.name)}</h1>\n"
+        f"<p>{len(classroom.seats)} students · {escape(classroom.address)} · "
+        f"{classroom.rate_limit} requests a minute and {limit} each</p>\n"
+        f'<p class="warning"><strong>For the teacher.</strong> {escape(WARNING)} '
+        f"The {limit} are a limit that Reelbook keeps on the student's computer; the service knows nothing "
+        f"of it. To end it: <code>{escape(_closing(classroom))}</code></p>\n"
+        f"</header>\n<main>\n{cards}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _closing(classroom: Classroom) -> str:
+    return shlex.join(["reelbook", "classroom", "close", "--name", classroom.name])
+
+
+def _connecting(classroom: Classroom) -> str:
+    return (
+        "import reelbook as rb\n"
+        f'session = rb.connect(base_url="{classroom.address}", ask=True, '
+        f"max_spend={classroom.max_spend_usd:.2f})\n"
+        "rb.Studio(session)"
+    )
+
+
+def _steps(classroom: Classroom) -> str:
+    code = "\n".join(f"   {line}" for line in _connecting(classroom).splitlines())
+    own = "On your own computer (Python 3.11 or newer)\n   pip install 'reelbook[lab]'\n   jupyter lab"
+    colab = (
+        "In Colab, in a cell\n   %pip install reelbook"
+        if reaches_colab(classroom.address)
+        else f"Colab can't reach {classroom.address}: it runs elsewhere, and this address is in the room. "
+        "Use a computer in the room's network."
+    )
+    return (
+        f"{own}\n\n{colab}\n\nThen, in a cell; it asks for the key, which stays out of the notebook\n{code}"
+    )
+
+
+def _card(classroom: Classroom, seat: Seat, handout: Handout | None) -> str:
+    escape = html.escape
+    if handout is None:
+        key = "<p class=\"missing\">No key here: the student's file isn't in the folder.</p>"
+    else:
+        key = f'<p class="key"><span>Key</span><code>{escape(handout.key.reveal())}</code></p>'
+    colab = (
+        "<p><b>Colab:</b> <code>%pip install reelbook</code> in a cell</p>"
+        if reaches_colab(classroom.address)
+        else "<p><b>Colab</b> can't reach this address: use a computer in the room's network.</p>"
+    )
+    return (
+        f'<section class="card">\n<h2>{escape(seat.student)}</h2>\n{key}\n'
+        f'<p class="key"><span>Address</span><code>{escape(classroom.address)}</code></p>\n'
+        "<p><b>Own computer:</b> <code>pip install 'reelbook[lab]'</code>, then "
+        f"<code>jupyter lab</code></p>\n{colab}\n<p>Then run this, and type the key where it asks:</p>\n"
+        f"<pre>{escape(_connecting(classroom))}</pre>\n"
+        f'<p class="small">A second of video costs $0.05; up to ${classroom.max_spend_usd:.2f} is yours. The '
+        "key is yours alone: put it in no notebook, show it to nobody.</p>\n</section>"
+    )
+
+
+_STYLE: Final = """
+@page { size: A4; margin: 12mm; }
+* { box-sizing: border-box; }
+body { font: 10pt/1.35 system-ui, "Liberation Sans", Arial, sans-serif; color: #111; background: #fff;
+  max-width: 186mm; margin: 0 auto; }
+header { margin-bottom: 6mm; }
+h1 { font-size: 16pt; margin: 0 0 1mm; }
+header p { margin: 0 0 2mm; overflow-wrap: anywhere; }
+.warning { border: 0.5mm solid #111; padding: 2mm 3mm; }
+.card { border: 0.3mm dashed #666; padding: 2.5mm 5mm; margin: 0 0 -0.3mm; break-inside: avoid; }
+.card h2 { font-size: 13pt; line-height: 1.2; margin: 0 0 1mm; overflow-wrap: anywhere; }
+.card p { margin: 0 0 0.8mm; }
+.card p:last-child { margin: 0; }
+.key { display: flex; gap: 3mm; align-items: baseline; }
+.key span { flex: 0 0 16mm; font-weight: 600; }
+.key code { font-size: 11pt; overflow-wrap: anywhere; }
+code, pre { font-family: "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace; font-size: 9pt;
+  font-variant-ligatures: none; }
+pre { margin: 0 0 1mm; padding: 1mm 2mm; border: 0.2mm solid #bbb; white-space: pre-wrap;
+  overflow-wrap: anywhere; }
+.small { font-size: 8.5pt; color: #333; }
+.missing { font-weight: 600; }
+"""

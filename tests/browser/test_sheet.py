@@ -1,0 +1,71 @@
+"""The sheet of a class as it is printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reelbook.ledger.classrooms import MADE, Classroom, Seat
+from reelbook.secret import Secret
+from reelbook.session import handouts
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+PAGE_MM = 297 - 2 * 12
+CARDS = """
+[...document.querySelectorAll('.card')].map(card => ({
+  height: card.getBoundingClientRect().height / 96 * 25.4,
+  breaks: getComputedStyle(card).breakInside,
+  fits: card.scrollWidth <= card.clientWidth,
+}))
+"""
+
+
+def test_thirty_cards_four_on_a_page(page: Page, tmp_path: Path) -> None:
+    """No card is cut by the end of a page or at its side, and nothing is fetched for it."""
+    seats = tuple(
+        Seat(
+            number, f"Student {number} with quite a long name of {'x' * 25}", "k", f"{number}.txt", MADE, "k"
+        )
+        for number in range(1, 31)
+    )
+    room = Classroom(
+        1,
+        "https://a",
+        "classroom 2026-11-21",
+        "classroom 2026-11-21 #0000",
+        str(tmp_path),
+        "https://api.video.example",
+        20,
+        2.0,
+        frozenset(),
+        0.0,
+        None,
+        seats,
+    )
+    for seat in seats:
+        handouts.write(room, seat, "k", Secret("sk-planted-" + "w" * 48))
+    browser = page.context.browser
+    assert browser is not None
+    sheet = browser.new_page(viewport={"width": 703, "height": 1000})  # 186 mm, what A4 leaves
+    asked: list[str] = []
+    sheet.on("request", lambda request: asked.append(request.url))
+    try:
+        sheet.emulate_media(media="print")
+        sheet.goto(handouts.write_sheet(room).as_uri())
+        cards = sheet.evaluate(CARDS)
+        pdf = sheet.pdf(prefer_css_page_size=True)
+    finally:
+        sheet.close()
+    assert len(asked) == 1
+    assert len(cards) == 30
+    assert all(card["breaks"] == "avoid" and card["fits"] for card in cards)
+    assert max(card["height"] for card in cards) * 4 <= PAGE_MM
+    # The first page has the teacher's part, and three cards.
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf)) == 8

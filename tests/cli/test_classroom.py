@@ -1,0 +1,239 @@
+"""`reelbook classroom`: thirty students, a kill in the middle, and the end of all keys."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from cli.doubles import WAIT_SECONDS, environment
+from support.raw_server import RawServer
+
+import reelbook as rb
+from reelbook.cli.attending import far
+from reelbook.models import ApiKey
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session.room import own_address
+from reelbook.session.seating import Step
+
+STUDENTS = [f"Student {number:02}" for number in range(1, 31)]
+
+# Ends the process itself at the nth such step, just before it or just after.
+DEADLY = """
+import os, signal, sys
+from reelbook.cli import main
+from reelbook.ledger.classrooms import Classrooms
+from reelbook.session import handouts, keys
+owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
+real, calls = getattr(owner, step), 0
+def deadly(*args, **options):
+    global calls
+    calls += 1
+    if calls == nth and before:
+        os.kill(os.getpid(), signal.SIGKILL)
+    result = real(*args, **options)
+    if calls == nth:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+setattr(owner, step, deadly)
+sys.argv = ["reelbook", *{words!r}]
+main()
+"""
+
+
+@pytest.fixture
+def sandbox(home: Path) -> Iterator[Sandbox]:
+    """A sandbox whose notebook key may ask as often as keys can."""
+    with server.in_thread(home, pace=0, rate_limit=100) as running:
+        running.settings(rate_limiting=False)
+        yield running
+
+
+@pytest.fixture
+def names(folder: Path) -> Path:
+    """Thirty students."""
+    file = folder / "names.csv"
+    file.write_text("\n".join(["name", *STUDENTS]))
+    return file
+
+
+@pytest.fixture
+def words(names: Path, sandbox: Sandbox) -> list[str]:
+    """`classroom open` for all of them."""
+    return ["classroom", "open", "--students", str(names), "--address", sandbox.url, "--service", "sandbox"]
+
+
+def keys() -> list[ApiKey]:
+    """The class's keys as the service lists them."""
+    with rb.connect("sandbox") as session:
+        return [key for key in session.keys.list() if key.name != "notebook"]
+
+
+def files(home: Path) -> list[Path]:
+    return sorted(home.glob("classrooms/sandbox/*/*.txt"))
+
+
+def one_for_each(home: Path, url: str) -> None:
+    """Asserts that each student has one active key, and that it is the one in the student's file."""
+    active = [key for key in keys() if key.is_active]
+    assert sorted(key.name.partition(" · ")[2] for key in active) == STUDENTS
+    texts = [file.read_text() for file in files(home)]
+    assert len(texts) == 30
+    ids = {key.key_id: key.name.partition(" · ")[2] for key in active}
+    for text in texts:
+        lines = text.splitlines()
+        student = lines[0].partition(" · ")[0]
+        assert [ids[each] for each in ids if f"# Key: {each}" in lines] == [student]
+    secret = next(line for line in texts[-1].splitlines() if line.startswith("REELBOOK_API_KEY="))
+    with rb.connect("live", api_key=secret.partition("=")[2], base_url=url) as student_session:
+        assert student_session.balance().balance_usd == 25
+
+
+@pytest.mark.parametrize(
+    ("owner", "step", "before"),
+    [
+        ("Classrooms", "asking", False),
+        ("keys.Keys", "create", False),
+        ("handouts", "write", False),
+        ("Classrooms", "made", False),
+        ("handouts", "write_whole", True),
+    ],
+    ids=["before the POST", "after the answer", "after the file", "after the id", "before the file"],
+)
+def test_killed_half_way_and_opened_again(
+    owner: str, step: str, before: bool, words: list[str], home: Path, run: Run, sandbox: Sandbox
+) -> None:
+    """At each step of the fifteenth key: thirty keys then, none twice, and none after the close."""
+    code = DEADLY.format(owner=owner, step=step, nth=15, before=before, words=words)
+    killed = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, timeout=WAIT_SECONDS
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert len(files(home)) in (14, 15)
+    result = run(*words)
+    assert (result.exit_code, "30 students" in result.stdout) == (0, True)
+    one_for_each(home, sandbox.url)
+    closed = run("classroom", "close", "--service", "sandbox")
+    assert (closed.exit_code, "30 keys revoked now" in closed.stdout) == (0, True)
+    assert not [key for key in keys() if key.is_active]
+
+
+def test_killed_at_any_moment_and_opened_again(
+    words: list[str], home: Path, run: Run, sandbox: Sandbox, folder: Path
+) -> None:
+    """From outside, whenever a few files are there, again and again."""
+    for count in (4, 11, 19):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "reelbook", *words], env=environment(), stderr=subprocess.DEVNULL
+        )
+        end = time.monotonic() + WAIT_SECONDS
+        while len(files(home)) < count and time.monotonic() < end:
+            time.sleep(0.001)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        assert count <= len(files(home)) < 30
+    assert run(*words).exit_code == 0
+    one_for_each(home, sandbox.url)
+    assert run("classroom", "close", "--service", "sandbox").exit_code == 0
+    assert not [key for key in keys() if key.is_active]
+
+
+def test_no_secret_is_said(words: list[str], home: Path, run: Run) -> None:
+    """Neither output holds a key, at any of the commands; the sheet is named."""
+    said = "".join(
+        result.output for result in (run(*words), run("classroom", "status"), run("classroom", "close"))
+    )
+    for file in files(home):
+        secret = file.read_text().partition("REELBOOK_API_KEY=")[2].split("\n", 1)[0]
+        assert secret.startswith("sk-")
+        assert secret not in said
+    assert str(files(home)[0].with_name("sheet.html")) in said
+    assert "any student's key may be able to create and revoke keys" in said
+
+
+def test_status_names_everybody(words: list[str], run: Run, sandbox: Sandbox, home: Path) -> None:
+    """And what each did with the key, and keys that others made."""
+    assert run("classroom", "status").stdout == "No classroom is open.\n"
+    run(*words)
+    secret = files(home)[2].read_text().partition("REELBOOK_API_KEY=")[2].split("\n", 1)[0]
+    with rb.connect("live", api_key=secret, base_url=sandbox.url) as student:
+        student.keys.create("mine\x1b[31m too")
+    lines = run("classroom", "status").stdout.splitlines()
+    assert "30 students, 30 with a key, 1 used it." in lines[0]
+    assert lines[1].split("  ") == ["", "Student 01", "never used"]
+    assert lines[3].startswith("  Student 03  last used ")
+    assert "1 made by others" in lines[31]
+    assert ("mine[31m too" in lines[32], "\x1b" in lines[32]) == (True, False)
+
+
+def test_a_live_service_is_asked_only_after_a_yes(live: RawServer, run: Run, names: Path, home: Path) -> None:
+    """Nobody at the terminal: nothing is sent that makes a key."""
+    result = run("classroom", "open", "--students", str(names))
+    assert (result.exit_code, "--yes" in result.stderr) == (2, True)
+    assert not [each for each in live.seen if "keys" in each.first_line]
+
+
+def test_bad_options_are_refused_before_anything_starts(run: Run, names: Path, home: Path) -> None:
+    """A limit that no key can have, and a list that isn't there."""
+    assert run("classroom", "open", "--students", str(names), "--rate-limit", "101").exit_code == 2
+    result = run("classroom", "open", "--students", str(names.with_name("nobody.csv")))
+    assert (result.exit_code, "can't be read" in result.stderr) == (2, True)
+    assert server.find(home) is None
+
+
+def test_ctrl_c_ends_it_between_two_keys(
+    words: list[str], home: Path, run: Run, monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox
+) -> None:
+    """It says how to go on, and what was asked for is whole."""
+    from reelbook.session import handouts
+
+    real = handouts.write
+
+    def pressed(*given: object) -> None:
+        real(*given)  # type: ignore[arg-type]  # as it was called
+        if len(files(home)) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(handouts, "write", pressed)
+    result = run(*words)
+    assert (result.exit_code, "goes on where it stopped" in result.stderr) == (130, True)
+    assert len(files(home)) == len([key for key in keys() if key.is_active]) == 3
+    monkeypatch.undo()
+    monkeypatch.setenv("REELBOOK_HOME", str(home))
+    assert run(*words).exit_code == 0
+    one_for_each(home, sandbox.url)
+
+
+def test_a_sandbox_served_to_the_room_is_named_by_its_address(
+    names: Path, home: Path, run: Run, folder: Path
+) -> None:
+    """The files hold the address that other machines reach it by."""
+    from cli.doubles import start
+
+    if (host := own_address()) is None:
+        pytest.skip("this machine is in no network")
+    process = start("sandbox", "serve", "--host", "0.0.0.0", "--rate-limit", "100", cwd=folder)
+    assert process.stdout is not None
+    port = process.stdout.readline().strip().rpartition(":")[2]
+    names.write_text("Ada")
+    try:
+        assert run("classroom", "open", "--students", str(names), "--service", "sandbox").exit_code == 0
+        address = f"http://{host}:{port}"
+        assert f"REELBOOK_BASE_URL={address}\n" in files(home)[0].read_text()
+        assert address in files(home)[0].with_name("sheet.html").read_text()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=WAIT_SECONDS)
+
+
+def test_the_way_and_the_wait_are_said() -> None:
+    """Where the budget holds it up, for how long."""
+    assert far(Step(12, 30, 20.2)) == "12 of 30, the next in 20 s"
+    assert far(Step(12, 30, 0)) == "12 of 30"

@@ -1,0 +1,69 @@
+"""Classrooms in the ledger: written down before a key is asked for, and there after a crash."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from ledger.doubles import SERVICE, Clock
+
+from reelbook.ledger import Ledger
+from reelbook.ledger.classrooms import ASKED, MADE, REVOKED, WAITING, Classroom
+from reelbook.ledger.opening import open_memory
+from reelbook.ledger.rescue import rescue
+
+
+def opened(ledger: Ledger) -> Classroom:
+    """A classroom with two places."""
+    room = ledger.classrooms.open(
+        SERVICE,
+        "monday",
+        label="monday #1f",
+        folder="/keys",
+        address=SERVICE,
+        rate_limit=20,
+        max_spend_usd=1.25,
+        before=["key_2", "key_1"],
+    )
+    for student in ("Ada", "Björn", "Ada"):
+        ledger.classrooms.seat(room, student, f"monday #1f · {student}", f"{student}.txt")
+    return ledger.classrooms.at(SERVICE)[0]
+
+
+def test_a_place_goes_through_its_states_and_stays(ledger: Ledger, folder: Path, clock: Clock) -> None:
+    """Each step is on the disk when its call returns; a student has one place only."""
+    room = opened(ledger)
+    ada, bjoern = room.seats
+    assert (sorted(room.before), room.max_spend_usd, room.opened_at) == (["key_1", "key_2"], 1.25, clock())
+    assert [seat.state for seat in room.missing] == [WAITING, WAITING]
+    ledger.classrooms.asking(ada)
+    ledger.classrooms.made(bjoern, "key_3")
+    with Ledger.open(folder) as again:
+        (room,) = again.classrooms.at(SERVICE)
+        assert [(seat.state, seat.key_id) for seat in room.seats] == [(ASKED, None), (MADE, "key_3")]
+        assert [seat.student for seat in room.missing] == ["Ada"]
+    ledger.classrooms.waiting(ada)
+    ledger.classrooms.revoked(bjoern)
+    ledger.classrooms.closed(room)
+    (room,) = ledger.classrooms.at(SERVICE)
+    assert [seat.state for seat in room.seats] == [WAITING, REVOKED]
+    assert room.closed_at == clock()
+
+
+def test_each_service_has_its_own(ledger: Ledger) -> None:
+    """The address is told apart by its origin, whatever stands behind it."""
+    opened(ledger)
+    assert ledger.classrooms.at("https://other.example") == ()
+    assert [room.name for room in ledger.classrooms.at(f"{SERVICE}/")] == ["monday"]
+
+
+def test_they_are_saved_from_a_damaged_file(ledger: Ledger, folder: Path) -> None:
+    """Whose key is which is copied with the rest."""
+    room = opened(ledger)
+    source, target = sqlite3.connect(folder / "ledger.db"), open_memory()
+    source.row_factory = sqlite3.Row
+    rescue(source, target)
+    assert target.execute("SELECT count(*) FROM seats WHERE classroom = ?", (room.id,)).fetchone()[0] == 2
+    assert target.execute("SELECT name FROM classrooms").fetchone()[0] == "monday"
+    source.close()
+    target.close()
