@@ -66,6 +66,47 @@ FAILURES = [
 ]
 
 
+MAKE = """
+from pathlib import Path
+seen = Path(os.environ["SEEN_SECRETS"])
+created = session.keys.create("another")
+seen.write_text(created.api_key.reveal() + "\\n")
+manager = rb.KeyManager(session)
+tell = manager.send
+def send(content, buffers=None):
+    tell(content, buffers)
+    if "key" in content:
+        with seen.open("a") as file:
+            file.write(content["key"] + "\\n")
+manager.send = send
+def press(**content):
+    manager._heard(manager, content, [])
+    while manager._doing:
+        import time; time.sleep(0.05)
+    manager.refresh()
+press(name="hello")
+press(name="create", called="by a panel", limit=10)
+press(name="shown", id=manager._shown.key_id)
+rotation = session.rotate_key("by the session")
+with seen.open("a") as file:
+    file.write(rotation.new.api_key.reveal() + "\\n")
+press(name="rotate", called="by a rotation", limit=10)
+print(created, vars(created), rotation, vars(rotation), manager.get_state(), manager.listed)
+print(session.keys.list())
+print(session.balance(), manager.outcome, manager.trouble)
+display(manager)
+"""
+
+# Each is a cell of its own, that fails on purpose and prints its verbose traceback.
+MADE_FAILURES = [
+    "import pickle; pickle.dumps(created)",
+    "rotation.revoke_old('nobody')",
+    "session.rotate_key(rate_limit=1000)",
+    "rotation.keep()",
+    "session.keys.revoke('nobody')",
+]
+
+
 @pytest.fixture
 def running(home: Path) -> Iterator[Sandbox]:
     """A sandbox that knows the planted key, taken by the tests for a live service."""
@@ -107,3 +148,35 @@ def test_a_planted_key_is_found_nowhere(
     for process in [psutil.Process(running.pid), *psutil.Process(running.pid).children(recursive=True)]:
         assert KEY not in " ".join(process.cmdline())
         assert not any(name.startswith("REELBOOK_API") for name in process.environ())
+
+
+def test_a_created_secret_is_found_nowhere(
+    running: Sandbox, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made, shown by the panel or put in the key's place: not in notebook, widget state, log or ledger."""
+    seen = tmp_path / "seen-secrets"
+    monkeypatch.setenv("REELBOOK_API_KEY", KEY)
+    monkeypatch.setenv("REELBOOK_BASE_URL", running.url)
+    monkeypatch.setenv("SEEN_SECRETS", str(seen))
+    cells = [nbformat.v4.new_code_cell(source) for source in (PREPARE, MAKE)]
+    for source in MADE_FAILURES:
+        cells.append(nbformat.v4.new_code_cell(source, metadata={"tags": ["raises-exception"]}))
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
+
+    secrets = seen.read_text().split()
+    assert len(set(secrets)) == 4
+    saved = nbformat.writes(notebook)
+    assert "application/vnd.jupyter.widget-state+json" in saved
+    assert "by a rotation" in saved
+    for cell in notebook.cells[2:]:
+        assert [each for each in cell.outputs if each.output_type == "error"], (
+            f"this was to fail: {cell.source}"
+        )
+    access = Places.under(home).access
+    files = [path for path in home.rglob("*") if path.is_file() and path != access]
+    assert any(path.name == "ledger.db" for path in files)
+    for secret in secrets:
+        assert secret not in saved
+        for path in files:
+            assert secret.encode() not in path.read_bytes(), path

@@ -26,6 +26,7 @@ ReelbookError
 │       └── DeadlineExceeded (TimeoutError)
 ├── SubmissionUncertain                a paid request was sent and never answered
 ├── KeyUncertain                       a key may exist whose secret nobody saw
+├── RotationFailed                     a key was made and can't be used; the session keeps the one it has
 ├── SpendLimitReached                  the spending limit doesn't allow it; nothing was sent
 ├── JobFailed                          the service accepted the job and could not make the clip
 ├── WaitTimeout (TimeoutError)         the waiting ended, the job goes on
@@ -33,6 +34,7 @@ ReelbookError
 ├── DownloadFailed
 │   ├── LinkExpired                    the clip is no longer at this address; its job knows a fresh one
 │   └── NotAVideo                      what arrived can't be played
+├── ClassroomError                     a class's keys couldn't all be made, or couldn't all be revoked
 ├── SandboxError                       the local service could not be started or found
 ├── WouldDeadlock (RuntimeError)       a blocking call made on the session's own thread
 └── SessionClosed (RuntimeError)
@@ -52,6 +54,7 @@ __all__ = [
     "AnswerLost",
     "AuthenticationError",
     "BadRequest",
+    "ClassroomError",
     "ConfigurationError",
     "ConnectionFailed",
     "DeadlineExceeded",
@@ -73,6 +76,7 @@ __all__ = [
     "PermissionRefused",
     "RateLimited",
     "ReelbookError",
+    "RotationFailed",
     "SandboxError",
     "SendInterrupted",
     "ServerError",
@@ -286,6 +290,14 @@ class KeyUncertain(ReelbookError):
         self.candidates = candidates
 
 
+class RotationFailed(ReelbookError):
+    """A key was made to take the place of another one, and can't. `key_id` is the useless one: revoke it."""
+
+    def __init__(self, message: str, *, key_id: str) -> None:
+        super().__init__(message)
+        self.key_id = key_id
+
+
 class SpendLimitReached(ReelbookError):
     """The spending limit doesn't allow these submissions. None of them was written down or sent.
 
@@ -327,6 +339,10 @@ class LinkExpired(DownloadFailed):
 
 class NotAVideo(DownloadFailed):
     """What arrived is complete but can't be played. It is not kept."""
+
+
+class ClassroomError(ReelbookError):
+    """A class's keys couldn't all be made, or couldn't all be revoked. What was done is written down."""
 
 
 class SandboxError(ReelbookError):

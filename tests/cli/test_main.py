@@ -20,7 +20,7 @@ def test_help_names_every_command(run: Run) -> None:
     """A person finds the commands by asking for help."""
     result = run("--help")
     assert result.exit_code == 0
-    commands = ["lab", "generate", "jobs", "sandbox"]
+    commands = ["lab", "generate", "usage", "balance", "jobs", "keys", "sandbox"]
     assert [word for word in commands if f"\n  {word} " in result.stdout] == commands
 
 

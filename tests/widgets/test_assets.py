@@ -80,7 +80,7 @@ def test_every_panel_has_the_theme(stem: str) -> None:
 
 @pytest.mark.parametrize("stem", PANELS)
 def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
-    """A page has one style for all: outside its own block a panel brings the theme's colours and nothing else."""
+    """A page has one style for all: outside its own block a panel brings the theme's colours alone."""
     style = assets.style(stem)
     assert f'openPanel(model, el, "{stem}", ' in assets.module(stem)
     theme, own = style.split(f":where(.rb-of-{stem}) {{")

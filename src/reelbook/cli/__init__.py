@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import InvalidInput, ReelbookError
-from . import generate, jobs, lab, sandbox
+from . import classroom, generate, jobs, keys, lab, sandbox, usage
 
 __all__ = ["app", "main"]
 
@@ -65,8 +65,12 @@ def reelbook(
 
 app.command()(lab.lab)
 app.command()(generate.generate)
+app.command()(usage.usage)
+app.command()(usage.balance)
 app.add_typer(jobs.commands, name="jobs")
+app.add_typer(keys.commands, name="keys")
 app.add_typer(sandbox.commands, name="sandbox")
+app.add_typer(classroom.commands, name="classroom")
 
 
 def main() -> None:

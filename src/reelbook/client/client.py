@@ -17,15 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import settings, wire
-from ..errors import (
-    Answer,
-    ConfigurationError,
-    JobFailed,
-    KeyUncertain,
-    RateLimited,
-    ReelbookError,
-    WaitTimeout,
-)
+from ..errors import ConfigurationError, JobFailed, RateLimited, ReelbookError, WaitTimeout
 from ..lazy import LazyModule
 from ..secret import Secret
 from . import answers, checks, retries
@@ -33,7 +25,7 @@ from .belief import Belief
 from .budget import Budget, BudgetView, Purpose
 from .gate import Gate, SharedRequests
 from .pace import Pace
-from .paid import OnSending, OnUncertain, Paid
+from .paid import OnSending, OnUncertain, Paid, key_uncertain
 from .watching import Observation, watch
 
 if TYPE_CHECKING:
@@ -113,6 +105,27 @@ class AsyncClient:
     def moved_to(self, base_url: str) -> None:
         """The same service has another address now: a sandbox that was started again."""
         self.base_url = self._transport.base_url = settings.checked_base_url(base_url)
+
+    def with_key(self, key: str | Secret, *, rate_limit: int | None = None) -> AsyncClient:
+        """Another client of the same service, to try a key of `rate_limit` requests a minute with."""
+        other = AsyncClient(key, self.base_url, deadline_seconds=self.deadline_seconds)
+        if rate_limit is not None:
+            other._gate.budget = Budget(rate_limit)
+        return other
+
+    def use_key(self, key: str | Secret, *, tried_by: AsyncClient | None = None) -> None:
+        """Every request that begins from now on carries `key`; those under way finish with the one before.
+
+        The rate limit is a key's own, so the budget begins anew, or goes on from what `tried_by`, a client
+        that used the key already, learnt of it. Call it on the client's event loop.
+        """
+        self._key = settings.checked_key(Secret.of(key))
+        self._transport.use_key(self._key)
+        self._gate.change_budget(Budget() if tried_by is None else tried_by._gate.budget)
+
+    async def former_keys_done(self) -> None:
+        """Waits until every request that went out with a former key is answered: then it can be revoked."""
+        await self._transport.former_keys_done()
 
     async def text_to_video(
         self,
@@ -232,7 +245,6 @@ class AsyncClient:
         name = checks.key_name(name)
         body = {"name": name, "rate_limit": checks.rate_limit(rate_limit)}
         read = answers.model(models.CreatedKey)
-        failure: ReelbookError
         try:
             return await self._call(
                 "POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body, fresh=True
@@ -241,13 +253,7 @@ class AsyncClient:
             if not retries.is_uncertain(error):
                 raise
             failure = error
-        answer: Answer | None = getattr(failure, "answer", None)
-        raise KeyUncertain(
-            f"{failure} A key named “{name}” may exist all the same, and its secret can't be seen any "
-            "more. It was not asked for again: list the keys and revoke it.",
-            name=name,
-            answer=answer and replace(answer, extract=""),  # a broken answer may hold the secret
-        )
+        raise key_uncertain(failure, name)
 
     async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""

@@ -42,13 +42,21 @@ class SharedRequests(Protocol):
         """The request never reached the service."""
 
 
+@dataclass(frozen=True)
+class _Admitted:
+    """A request that may go out: the budget it is counted in, and its place among the shared ones."""
+
+    budget: Budget
+    place: int | None
+
+
 @dataclass
 class _Waiter:
-    """One request that waits. The future's result is its place among the shared ones."""
+    """One request that waits."""
 
     purpose: Purpose
     since: float
-    future: asyncio.Future[int | None]
+    future: asyncio.Future[_Admitted]
 
 
 class Turn:
@@ -73,6 +81,11 @@ class Gate:
         self._names = itertools.count(1)
         self._timer: asyncio.Handle | None = None
 
+    def change_budget(self, budget: Budget) -> None:
+        """Another key is used from now on. What is under way stays counted in the budget it went out with."""
+        self.budget = budget
+        self._look()
+
     @contextmanager
     def watched(self, belief: Belief) -> Iterator[str]:
         """While a job is watched: the name under which its questions wait for their `turn`."""
@@ -90,7 +103,11 @@ class Gate:
 
         `job` is the name of a watched job: then this waits until a question about it is worth a request.
         """
-        place = await self._wait(purpose, job)
+        admitted = await self._wait(purpose, job)
+        if admitted.budget is not self.budget:  # the key was changed in the very moment
+            self._give_back(admitted)
+            self.budget.sent()
+            admitted = _Admitted(self.budget, None)
         turn = Turn()
         arrived = True
         try:
@@ -99,14 +116,14 @@ class Gate:
             arrived = False
             raise
         finally:
-            self._settle(place, turn.reply, arrived=arrived)
+            self._settle(admitted, turn.reply, arrived=arrived)
 
     def next_question_at(self, job: str) -> float:
         """When the next question about a watched job is to be expected."""
         now = asyncio.get_running_loop().time()
         return expected_at(self._beliefs[job], self._jobs, self.budget, now)
 
-    async def _wait(self, purpose: Purpose, job: str | None) -> int | None:
+    async def _wait(self, purpose: Purpose, job: str | None) -> _Admitted:
         loop = asyncio.get_running_loop()
         waiter = _Waiter(purpose, loop.time(), loop.create_future())
         if job is None:
@@ -126,19 +143,23 @@ class Gate:
             if job is not None:
                 self._askers.pop(job, None)
 
-    def _settle(self, place: int | None, reply: Reply | None, *, arrived: bool) -> None:
-        now = asyncio.get_running_loop().time()
+    def _settle(self, admitted: _Admitted, reply: Reply | None, *, arrived: bool) -> None:
         if not arrived:
-            self.budget.unsent()
-        elif reply is None:
-            self.budget.lost(now)
+            self._give_back(admitted)
+            return
+        now, budget = asyncio.get_running_loop().time(), admitted.budget
+        if reply is None:
+            budget.lost(now)
         else:
-            self.budget.answered(reply.status, reply.headers, now)
-        if self._shared is not None and place is not None:
-            if arrived:
-                self._shared.answered(place, now, self.budget.told_limit)
-            else:
-                self._shared.give_back(place)
+            budget.answered(reply.status, reply.headers, now)
+        if self._shared is not None and admitted.place is not None:
+            self._shared.answered(admitted.place, now, budget.told_limit)
+        self._look()
+
+    def _give_back(self, admitted: _Admitted) -> None:
+        admitted.budget.unsent()
+        if self._shared is not None and admitted.place is not None:
+            self._shared.give_back(admitted.place)
         self._look()
 
     def _look(self) -> None:
@@ -171,7 +192,7 @@ class Gate:
             else:
                 self._beliefs[job].asked(now)
                 del self._askers[job]
-            waiter.future.set_result(place)
+            waiter.future.set_result(_Admitted(self.budget, place))
 
     def _fits(self, now: float, keep: int, elsewhere: Sequence[float], limit: int | None) -> bool:
         self.budget.elsewhere(elsewhere, limit)

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from ..errors import Answer, ReelbookError, SubmissionUncertain
+from ..errors import Answer, KeyUncertain, ReelbookError, SubmissionUncertain
 from . import retries
 
 OnSending = Callable[[bool], None]
@@ -68,6 +69,17 @@ class Paid:
         if last_is_uncertain:
             return f"It was not sent{again}."
         return f"It was sent again as asked, and that bought nothing: {error}"
+
+
+def key_uncertain(failure: ReelbookError, name: str) -> KeyUncertain:
+    """What the caller is to see of a key whose answer was lost."""
+    answer: Answer | None = getattr(failure, "answer", None)
+    return KeyUncertain(
+        f"{failure} A key named “{name}” may exist all the same, and its secret can't be seen any "
+        "more. It was not asked for again: list the keys and revoke it.",
+        name=name,
+        answer=answer and replace(answer, extract=""),  # a broken answer may hold the secret
+    )
 
 
 def _maybe(times: int, cost_usd: float) -> str:

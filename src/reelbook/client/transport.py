@@ -10,8 +10,8 @@ import asyncio
 import functools
 import json
 import ssl
-from collections.abc import AsyncIterator, Generator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,10 +50,22 @@ class Transport:
     def __init__(self, base_url: str, key: Secret) -> None:
         self.base_url = base_url
         self.key = key
+        self._former: list[Secret] = []
+        self._under_way: dict[asyncio.Future[None], Secret] = {}
         self._clients: dict[str, httpx.AsyncClient] = {}
 
     def __repr__(self) -> str:
         return f"Transport({self.base_url!r})"
+
+    def use_key(self, key: Secret) -> None:
+        """Every request that begins from now on carries `key`; those under way finish with the one before."""
+        self._former.append(self.key)
+        self.key = key
+
+    async def former_keys_done(self) -> None:
+        """Waits until no request is under way that carries another key than the present one."""
+        while former := [done for done, key in self._under_way.items() if key != self.key]:
+            await asyncio.wait(former)
 
     async def request(
         self,
@@ -90,7 +102,7 @@ class Transport:
             params=query,
             extensions={"trace": progress} if fresh else None,
         )
-        with _Translated(progress) as translated:
+        with _Translated(progress) as translated, self._counted():
             async with asyncio.timeout(deadline_seconds):
                 response = await client.send(request, stream=True)
                 try:
@@ -98,6 +110,16 @@ class Transport:
                 finally:
                     await response.aclose()
         raise translated.error
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._under_way[done] = self.key
+        try:
+            yield
+        finally:
+            del self._under_way[done]
+            done.set_result(None)
 
     @asynccontextmanager
     async def fetch(
@@ -112,7 +134,7 @@ class Transport:
         request = client.build_request("GET", url, headers={"accept-encoding": "identity", **headers})
         response: httpx.Response | None = None
         try:
-            with _Translated(_Progress(sent=True)) as translated:
+            with _Translated(_Progress(sent=True)) as translated, self._counted():
                 response = await client.send(request, stream=True)
             if response is None:
                 raise translated.error
@@ -140,7 +162,9 @@ class Transport:
                 reply = Reply(response.status_code, _headers(response), bytes(body[:1000]))
                 raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
         # A service that echoes what it was sent must not put the key into an error's extract.
-        masked = bytes(body).replace(self.key.reveal().encode(), b"***")
+        masked = bytes(body)
+        for key in (self.key, *self._former):
+            masked = masked.replace(key.reveal().encode(), b"***")
         return Reply(response.status_code, _headers(response), masked)
 
     async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:

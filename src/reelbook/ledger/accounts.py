@@ -10,11 +10,27 @@ from ..secret import Secret
 from .entries import Account
 
 
-def account_of(connection: sqlite3.Connection, service: str, key: Secret) -> Account:
-    """The account of `key` at `service`, made where there is none."""
+def account_of(
+    connection: sqlite3.Connection, service: str, key: Secret, same_as: Account | None = None
+) -> Account:
+    """The account of `key` at `service`, made where there is none.
+
+    With `same_as` the key takes the place of that account's key, from now on and for every later kernel: the
+    rows stay the account's, only the requests of the two keys are counted apart.
+    """
     salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
     fingerprint = hashlib.blake2b(key.reveal().encode(), key=salt, digest_size=8).hexdigest()
     named = (origin(service), fingerprint)
+    if same_as is not None:
+        connection.execute(
+            "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",
+            (*named, same_as.id),
+        )
+    later = connection.execute(
+        "SELECT id, account FROM later_keys WHERE origin = ? AND fingerprint = ?", named
+    ).fetchone()
+    if later is not None:
+        return Account(later["account"], *named, later_key=later["id"])
     connection.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
     row = connection.execute("SELECT * FROM accounts WHERE origin = ? AND fingerprint = ?", named).fetchone()
     return Account(row["id"], row["origin"], row["fingerprint"])
@@ -25,6 +41,11 @@ def restore(connection: sqlite3.Connection, account: Account) -> None:
     connection.execute(
         "INSERT OR IGNORE INTO accounts VALUES (?, ?, ?)", (account.id, account.origin, account.fingerprint)
     )
+    if account.later_key is not None:
+        connection.execute(
+            "INSERT OR IGNORE INTO later_keys VALUES (?, ?, ?, ?)",
+            (account.later_key, account.origin, account.fingerprint, account.id),
+        )
 
 
 def all_ids(connection: sqlite3.Connection) -> list[int]:

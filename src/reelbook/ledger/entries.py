@@ -26,11 +26,20 @@ MICRO: Final = 1_000_000
 
 @dataclass(frozen=True)
 class Account:
-    """Whose rows they are: one key at one service. `fingerprint` tells keys apart, not what they are."""
+    """Whose rows they are: one key at one service. `fingerprint` tells keys apart, not what they are.
+
+    A key that took the place of another one has that one's `id`, and a number in `later_key`.
+    """
 
     id: int
     origin: str
     fingerprint: str
+    later_key: int | None = None
+
+    @property
+    def requests_id(self) -> int:
+        """Under which number its requests are counted: a rate limit is a key's own."""
+        return self.id if self.later_key is None else -self.later_key
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 from .. import wire
 from ..secret import Secret
 from . import accounts, finding, life, money
+from .classrooms import Classrooms
 from .entries import (
     CANCELLED,
     INTENDED,
@@ -46,7 +47,7 @@ class Ledger:
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
     share, `samples` what the billing endpoints said, `marks` what a person put to the entries, `overview`
-    what there is of all accounts.
+    what there is of all accounts, `classrooms` which student has which key.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -58,6 +59,7 @@ class Ledger:
         self.samples = Samples(store)
         self.marks = Marks(store, clock)
         self.overview = Overview(store)
+        self.classrooms = Classrooms(store, clock)
         store.on_fall(self._fell)
 
     @classmethod
@@ -101,12 +103,13 @@ class Ledger:
         self._kernel.end()
         self._store.close()
 
-    def account(self, base_url: str, key: Secret) -> Account:
+    def account(self, base_url: str, key: Secret, *, same_as: Account | None = None) -> Account:
         """The account of `key` at the service of `base_url`: its origin and a salted fingerprint of the key.
 
-        Where the address changes and the service stays, as with the sandbox, any other name will do for it.
+        Where the address changes and the service stays, any other name will do for it. With `same_as` the
+        key takes that account's place, for good: jobs, limits and spend go on.
         """
-        account = self._store.write(lambda connection: accounts.account_of(connection, base_url, key))
+        account = self._store.write(lambda db: accounts.account_of(db, base_url, key, same_as))
         self._accounts[account.id] = account
         return account
 

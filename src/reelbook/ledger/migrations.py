@@ -155,6 +155,50 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         """,
         "CREATE INDEX picks_by_winner ON picks (account, winner)",
     ),
+    (
+        # Whose key is which. The keys themselves are in the students' files, and nowhere in here.
+        """
+        CREATE TABLE classrooms (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            origin TEXT NOT NULL,
+            name TEXT NOT NULL,
+            label TEXT NOT NULL,
+            folder TEXT NOT NULL,
+            address TEXT NOT NULL,
+            rate_limit INTEGER NOT NULL,
+            max_spend_micro INTEGER NOT NULL,
+            before TEXT NOT NULL,
+            opened_at REAL NOT NULL,
+            closed_at REAL,
+            UNIQUE (origin, name)
+        ) STRICT
+        """,
+        """
+        CREATE TABLE seats (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            classroom INTEGER NOT NULL,
+            student TEXT NOT NULL,
+            key_name TEXT NOT NULL,
+            file TEXT NOT NULL,
+            state TEXT NOT NULL,
+            key_id TEXT,
+            UNIQUE (classroom, student)
+        ) STRICT
+        """,
+    ),
+    (
+        # A key that took the place of another one: its rows are the account's, its requests are its own.
+        # Those are counted under the number below zero, which no account has.
+        """
+        CREATE TABLE later_keys (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            origin TEXT NOT NULL,
+            fingerprint TEXT NOT NULL,
+            account INTEGER NOT NULL,
+            UNIQUE (origin, fingerprint)
+        ) STRICT
+        """,
+    ),
 )
 
 

@@ -41,7 +41,7 @@ class SharedRequests:
                 "SELECT at, answered, told_limit FROM requests "
                 "WHERE account = ? AND kernel <> ? AND at > ? AND at <= ? ORDER BY at",
                 (
-                    account.id,
+                    account.requests_id,
                     self._kernel,
                     now - wire.RATE_WINDOW_SECONDS - LONGEST_SECONDS,
                     now + wire.RATE_WINDOW_SECONDS,
@@ -53,10 +53,11 @@ class SharedRequests:
                 return None
             connection.execute(
                 "DELETE FROM requests WHERE account = ? AND (at < ? OR at > ?)",
-                (account.id, now - KEPT_SECONDS, now + KEPT_SECONDS),
+                (account.requests_id, now - KEPT_SECONDS, now + KEPT_SECONDS),
             )
             cursor = connection.execute(
-                "INSERT INTO requests (account, kernel, at) VALUES (?, ?, ?)", (account.id, self._kernel, now)
+                "INSERT INTO requests (account, kernel, at) VALUES (?, ?, ?)",
+                (account.requests_id, self._kernel, now),
             )
             return cursor.lastrowid
 

@@ -6,7 +6,18 @@ import contextlib
 import sqlite3
 from typing import Final
 
-TABLES: Final = ("salt", "accounts", "entries", "images", "samples", "tags", "picks")
+TABLES: Final = (
+    "salt",
+    "accounts",
+    "later_keys",
+    "entries",
+    "images",
+    "samples",
+    "tags",
+    "picks",
+    "classrooms",
+    "seats",
+)
 
 
 def rescue(source: sqlite3.Connection, target: sqlite3.Connection) -> int:

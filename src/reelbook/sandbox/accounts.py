@@ -14,7 +14,9 @@ from typing import Any
 
 from .. import wire
 from ..secret import Secret
+from . import billing
 from .access import new_api_key
+from .billing import Posting
 from .clock import Clock, iso
 from .store import Store
 
@@ -49,6 +51,7 @@ class Accounts:
     """Keys, balance and usage. Methods that write wait for the disk: call those from a thread."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
+        self.posting = Posting()
         self._store = store
         self._clock = clock
         with store.transaction() as db:
@@ -147,28 +150,31 @@ class Accounts:
     def balance(self) -> dict[str, float]:
         """The answer of GET /api/v1/billing/balance, in USD."""
         row = self._store.read("SELECT * FROM account")[0]
-        return {"balance_usd": usd(row["balance_micro"]), "total_spent_usd": usd(row["spent_micro"])}
+        unposted = billing.unposted_micro(self._store, self.posting, self._clock.now())
+        return {
+            "balance_usd": usd(row["balance_micro"] + unposted),
+            "total_spent_usd": usd(row["spent_micro"] - unposted),
+        }
 
     def set_balance(self, balance_usd: float) -> None:
         """Set what is left to spend, in USD; what was spent stays."""
         with self._store.transaction() as db:
             db.execute("UPDATE account SET balance_micro = ?", (micro(balance_usd),))
 
+    def plant_history(self, history: list[billing.Past]) -> None:
+        """Let the account have used this before; the balance stays."""
+        with self._store.transaction() as db:
+            billing.plant(db, self._clock.now(), history)
+
     def usage(self, days: int) -> dict[str, Any]:
-        """The answer of GET /api/v1/billing/usage for the last `days` times 24 hours."""
-        since = self._clock.now() - days * 86_400
-        accepted = self._store.read("SELECT count(*) AS n FROM jobs WHERE accepted_at > ?", (since,))[0]["n"]
-        done = self._store.read(
-            "SELECT coalesce(sum(rendered_seconds), 0) AS seconds, coalesce(sum(cost_micro), 0) AS cost"
-            " FROM jobs WHERE state = ? AND finished_at > ?",
-            (wire.COMPLETED, since),
-        )[0]
+        """The answer of GET /api/v1/billing/usage for the last `days` days, as `posting` counts them."""
+        used = billing.totals(self._store, self.posting, self._clock.now(), days)
         balance = self.balance()
         return {
             "period_days": days,
-            "total_requests": accepted,
-            "total_seconds": round(done["seconds"], 3),
-            "total_cost_usd": usd(done["cost"]),
+            "total_requests": used.requests,
+            "total_seconds": used.seconds,
+            "total_cost_usd": usd(used.cost_micro),
             "current_balance_usd": balance["balance_usd"],
             "total_spent_usd": balance["total_spent_usd"],
         }

@@ -16,10 +16,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from .billing import UsageDays, checked_history
 from .jobs import checked_pace
 from .limits import LimitHeaders, LimitWindow, ResetUnit
 from .payloads import Refused, json_object
-from .protocol import ABOUT, CLOCK, FAULTS, SERVICE_NAME, SETTINGS, STATE, STOP, TOKEN_HEADER, version
+from .protocol import (
+    ABOUT,
+    CLOCK,
+    FAULTS,
+    HISTORY,
+    SERVICE_NAME,
+    SETTINGS,
+    STATE,
+    STOP,
+    TOKEN_HEADER,
+    version,
+)
 from .service import Service
 
 Handler = Callable[[Service, Request], Awaitable[Mapping[str, Any]]]
@@ -59,6 +71,7 @@ def routes(service: Service) -> list[Route]:
         guarded(FAULTS, "GET", _faults),
         guarded(FAULTS, "POST", _add_fault),
         guarded(FAULTS, "DELETE", _clear_faults),
+        guarded(HISTORY, "POST", _plant_history),
     ]
 
 
@@ -75,6 +88,8 @@ async def _settings(service: Service, request: Request) -> Mapping[str, Any]:
         await asyncio.to_thread(service.accounts.set_balance, wanted.pop("balance_usd"))
     rules = {name: wanted.pop(name) for name in _RULES if name in wanted}
     service.limits.rules = replace(service.limits.rules, **rules)
+    posting = {name: wanted.pop(name) for name in _POSTING if name in wanted}
+    service.accounts.posting = replace(service.accounts.posting, **posting)
     service.settings = replace(service.settings, **wanted)
     return await _state(service, request)
 
@@ -102,6 +117,15 @@ async def _clear_faults(service: Service, request: Request) -> Mapping[str, Any]
     return await _faults(service, request)
 
 
+async def _plant_history(service: Service, request: Request) -> Mapping[str, Any]:
+    try:
+        history = checked_history((await json_object(request)).get("history"))
+    except ValueError as error:
+        raise Refused(400, str(error)) from None
+    await asyncio.to_thread(service.accounts.plant_history, history)
+    return await _state(service, request)
+
+
 async def _stop(service: Service, request: Request) -> Mapping[str, Any]:
     service.end()
     return {"stopping": True}
@@ -114,6 +138,7 @@ async def _state(service: Service, request: Request) -> Mapping[str, Any]:
         "pace": service.settings.pace,
         "rate_limiting": not service.limits.lifted,
         **asdict(service.limits.rules),
+        **asdict(service.accounts.posting),
         "max_image_bytes": service.settings.max_image_bytes,
         "fail_next": service.settings.fail_next,
         "jobs_under_way": service.jobs.under_way,
@@ -138,6 +163,7 @@ def _is_pace(value: object) -> bool:
 
 
 _RULES: Final = ("limit_window", "count_refused", "reset_unit", "limit_headers")
+_POSTING: Final = ("usage_days", "posts_after_seconds")
 _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "pace": _is_pace,
     "rate_limiting": lambda value: isinstance(value, bool),
@@ -145,6 +171,8 @@ _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "count_refused": lambda value: isinstance(value, bool),
     "reset_unit": lambda value: value in get_args(ResetUnit),
     "limit_headers": lambda value: value in get_args(LimitHeaders),
+    "usage_days": lambda value: value in get_args(UsageDays),
+    "posts_after_seconds": _number,
     "balance_usd": _number,
     "max_image_bytes": lambda value: _number(value) and isinstance(value, int),
     "fail_next": lambda value: value is None or (isinstance(value, str) and bool(value)),

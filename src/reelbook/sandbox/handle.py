@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from .notice import ended_within
 from .places import Places
 
 if TYPE_CHECKING:
+    from .billing import UsageDays
     from .jobs import Pace
     from .limits import LimitHeaders, LimitWindow, ResetUnit
 
@@ -57,6 +59,8 @@ class Sandbox:
         count_refused: bool | None = None,
         reset_unit: ResetUnit | None = None,
         limit_headers: LimitHeaders | None = None,
+        usage_days: UsageDays | None = None,
+        posts_after_seconds: float | None = None,
     ) -> None:
         """Change how the sandbox behaves from now on; what is left out stays as it is.
 
@@ -67,6 +71,9 @@ class Sandbox:
         "fixed" (the clock's minutes); `count_refused` lets refused requests use up the window too;
         `reset_unit` of X-RateLimit-Reset is "seconds" to wait, or since the "epoch", or "epoch_ms";
         `limit_headers` sends "all" three, "none", or "wrong" ones, which promise 99 of 100 requests.
+
+        What it leaves open about usage: `usage_days` are "rolling" windows of 24 hours up to now, or
+        "calendar" days of UTC with today as the last; costs appear `posts_after_seconds` after completion.
         """
         wanted = {
             "pace": pace,
@@ -77,6 +84,8 @@ class Sandbox:
             "count_refused": count_refused,
             "reset_unit": reset_unit,
             "limit_headers": limit_headers,
+            "usage_days": usage_days,
+            "posts_after_seconds": posts_after_seconds,
         }
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if fail_next is not _UNSET:
@@ -94,6 +103,13 @@ class Sandbox:
     def set_balance(self, balance_usd: float) -> None:
         """Set what is left to spend, in USD."""
         self.settings(balance_usd=balance_usd)
+
+    def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
+        """Let the account have been used before: mappings of `days_ago`, `seconds`, `requests` and `usd`.
+
+        It is in the usage and in what was spent in all; the balance stays as it is, and no job is listed.
+        """
+        self._ask(protocol.HISTORY, {"history": [dict(each) for each in history]})
 
     def lift_limits(self) -> None:
         """Refuse and count no requests until `settings(rate_limiting=True)`."""

@@ -12,6 +12,7 @@ CLOCK: Final = f"{PREFIX}/clock"
 STOP: Final = f"{PREFIX}/stop"
 STATE: Final = f"{PREFIX}/state"
 FAULTS: Final = f"{PREFIX}/faults"
+HISTORY: Final = f"{PREFIX}/history"
 TOKEN_HEADER: Final = "X-Sandbox-Token"  # noqa: S105  # a header's name
 SERVICE_NAME: Final = "reelbook-sandbox"
 

@@ -50,6 +50,14 @@ MIGRATIONS = (
     CREATE INDEX jobs_by_state ON jobs (state);
     CREATE INDEX jobs_by_accepted_at ON jobs (accepted_at);
     """,
+    """
+    CREATE TABLE history (
+        at REAL NOT NULL,
+        seconds REAL NOT NULL,
+        requests INTEGER NOT NULL,
+        cost_micro INTEGER NOT NULL
+    ) STRICT;
+    """,
 )
 
 

@@ -9,6 +9,7 @@ from .facts import Facts
 from .job import Job, JobRequest, JobView
 from .nesting import allow_nested_loops
 from .reconcile import Reconciliation, Verdict
+from .rotation import Rotation
 from .session import Session
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "JobRequest",
     "JobView",
     "Reconciliation",
+    "Rotation",
     "Session",
     "Verdict",
     "allow_nested_loops",

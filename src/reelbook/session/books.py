@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -40,12 +41,19 @@ class Books:
     def __init__(self, home: Path, service: str, key: Secret, *, max_spend_usd: float | None) -> None:
         self.max_spend_usd = max_spend_usd
         self._ledger = Ledger.open(home)
+        self._service = service
         self._account: Account = self._ledger.account(service, key)
         self._reruns = Reruns()
+        self._opened_at = time.time()
         self.asked_at: dict[float, float] = {}  # by the time at which this session heard the answer
         self.requests = LedgerRequests(self._ledger, self._account)
         if self._ledger.trouble:
             warnings.warn(self._ledger.trouble, LedgerTrouble, stacklevel=4)
+
+    def change_key(self, key: Secret) -> None:
+        """`key` takes the place of the account's key: jobs, limits and spend go on, requests count anew."""
+        self._account = self._ledger.account(self._service, key, same_as=self._account)
+        self.requests.change_key(self._account)
 
     def close(self) -> None:
         """Settles what isn't sent and closes the file."""
@@ -140,16 +148,33 @@ class Books:
         """What the billing endpoints said before that time (epoch seconds), newest first."""
         return self._ledger.samples.list(self._account, before=before, limit=SAMPLES)
 
+    def money_samples(self, since: float) -> list[Sample]:
+        """What the billing endpoints said from that time on (epoch seconds), newest first."""
+        return self._ledger.samples.list(self._account, since=since, limit=MANY_ENTRIES)
+
+    def entries_since(self, since: float) -> list[Entry]:
+        """What was submitted from that time on (epoch seconds), newest first."""
+        return self._ledger.find(account=self._account, since=since, limit=MANY_ENTRIES)
+
+    def is_here(self, entry: Entry) -> bool:
+        """Whether it was submitted by this kernel since this session began."""
+        # A kernel's name begins with its process (ledger/kernels.py).
+        return entry.intended_at >= self._opened_at and entry.kernel.startswith(f"{os.getpid()}-")
+
     def usage_days(self) -> int:
-        """The period to ask for, so that the answer can be compared with the last one."""
-        last = self._ledger.samples.last(self._account, having="total_requests")
+        """The period to ask for, so that the answer can be compared with the one that matters.
+
+        That is the last one before what is uncertain; others may have asked for any period since.
+        """
+        samples, uncertain = self._ledger.samples, self.uncertain_entries()
+        sent_at = uncertain[0].sent_at if uncertain else None
+        last = samples.last(self._account, before=sent_at, having="total_requests")
+        last = last or samples.last(self._account, having="total_requests")
         return int(last.period_days) if last is not None and last.period_days else USAGE_DAYS
 
     def uncertain_entries(self) -> list[Entry]:
         """What was sent and never answered, oldest first."""
-        return self._ledger.find(
-            account=self._account, state=UNCERTAIN, sort="oldest", limit=MANY_ENTRIES
-        )
+        return self._ledger.find(account=self._account, state=UNCERTAIN, sort="oldest", limit=MANY_ENTRIES)
 
     def others_since(self, at: float) -> list[Entry]:
         """The entries that may have moved money or counts since then; uncertain ones aside."""

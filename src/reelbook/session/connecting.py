@@ -76,7 +76,7 @@ def connect(
     url = settings.checked_base_url(address.value.reveal())
     name = ("address", url, key.value.fingerprint, str(folder), limit)
     with _lock:
-        if (session := _open(name)) is None:
+        if (session := _open(name) or _changed_to(name)) is None:
             sandbox = _is_sandbox(url)
             session = Session(
                 settings.checked_key(key.value),
@@ -120,6 +120,14 @@ def _opened(name: _Name, session: Session) -> None:
 def _open(name: _Name) -> Session | None:
     session = _sessions.get(name)
     return session if session is not None and not session.closed else None
+
+
+def _changed_to(name: _Name) -> Session | None:
+    """The session that took this key in the place of the one it was opened with."""
+    for (kind, url, _, *rest), session in _sessions.items():
+        if (kind, url, session.keys.fingerprint, *rest) == name and not session.closed:
+            return session
+    return None
 
 
 def _is_sandbox(url: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +12,10 @@ from .. import wire
 from ..client import AsyncClient
 from ..errors import KeyUncertain, ReelbookError
 from ..models import ApiKey, CreatedKey, Revoked
+from ..secret import Secret
 
 CLOCKS_DIFFER_SECONDS = 600.0
+_MASK = re.compile(r"(…|\.{2,}|[*•]+|[xX]{3,})")
 
 Call = Callable[[Callable[[AsyncClient], Awaitable[Any]]], Any]
 
@@ -20,9 +23,16 @@ Call = Callable[[Callable[[AsyncClient], Awaitable[Any]]], Any]
 class Keys:
     """The account's API keys (interface, "API key"). All calls wait for the answer."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, key: Secret) -> None:
         self._call = call
+        self._key = key
+        self._own_id: str | None = None
         self._seen: set[str] = set()
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells the key in use apart from others, not what it is."""
+        return self._key.fingerprint
 
     def list(self) -> tuple[ApiKey, ...]:
         """All keys, without the keys themselves."""
@@ -51,6 +61,22 @@ class Keys:
         revoked: Revoked = self._call(lambda client: client.revoke_key(key_id))
         return revoked
 
+    def in_use(self, keys: Iterable[ApiKey]) -> ApiKey | None:
+        """Which of the listed keys this session uses; None where the list doesn't tell.
+
+        A list has only a masked form of each key, so the one is looked for that this form may be of. Where
+        several or none fit, nothing is guessed.
+        """
+        active = [key for key in keys if key.is_active]
+        if self._own_id is not None:
+            return next((key for key in active if key.key_id == self._own_id), None)
+        fitting = [key for key in active if is_preview(key.key_preview, self._key)]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def changed_to(self, created: CreatedKey) -> None:
+        """The session uses this key now."""
+        self._key, self._own_id = created.api_key, created.key_id
+
     def _listed(self) -> tuple[ApiKey, ...]:
         keys: tuple[ApiKey, ...] = self._call(lambda client: client.list_keys())
         return keys
@@ -71,6 +97,21 @@ class Keys:
             return False
         made = _epoch(key.created_at)
         return made is None or made >= began - CLOCKS_DIFFER_SECONDS
+
+
+def is_preview(preview: str, key: Secret) -> bool:
+    """Whether `preview` may be the masked form of `key`: its beginning and end, with a mask between them."""
+    beginning, mask, rest = (
+        _MASK.split(preview.strip(), maxsplit=1) if _MASK.search(preview) else ("", "", "")
+    )
+    end = _MASK.split(rest)[-1] if mask else ""
+    value = key.reveal()
+    return (
+        bool(beginning + end)
+        and len(beginning + end) < len(value)
+        and value.startswith(beginning)
+        and value.endswith(end)
+    )
 
 
 def _epoch(created_at: str | None) -> float | None:

@@ -28,7 +28,9 @@ from .keys import Keys
 from .money import Money
 from .reconcile import Reconciler, Reconciliation
 from .requests import BatchItem, BatchOptions, checked, merged
+from .rotation import Rotation, rotate
 from .runner import Runner
+from .usage_history import UsageHistory
 
 if TYPE_CHECKING:
     from ..media.images import ImageSource, PreparedImage
@@ -57,7 +59,7 @@ class Session(Finding):
     ) -> None:
         self.service = service
         self.home = home
-        self.keys = Keys(self._call)
+        self.keys = Keys(self._call, key)
         self._engine = Engine()
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
@@ -257,6 +259,30 @@ class Session(Finding):
         """Asks what was used in the last `days` days and waits (GET billing/usage)."""
         usage: Usage = self._call(lambda _: self._money.usage(days))
         return usage
+
+    def rotate_key(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
+        """Makes a key, tries it with one request and uses it from then on, while the jobs go on.
+
+        Left out, `name` is the former one with a number and `rate_limit` (requests a minute) the same.
+        Requests under way finish with the former key, and no later one carries it; the ledger goes on with
+        the same jobs, limit and spend. The former key works until `rotation.revoke_old()`; before that, keep
+        the new one: `rotation.keep()` or `rotation.new.api_key.reveal()`. Raises KeyUncertain and
+        RotationFailed, which say what exists; the session then goes on with the former key.
+        """
+        return rotate(
+            self.keys,
+            name,
+            rate_limit,
+            call=self._call,
+            connection=self._connection,
+            books=self._books,
+            running=self.running,
+        )
+
+    def usage_history(self, days: int = 30) -> UsageHistory:
+        """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait."""
+        checks.days(days)
+        return UsageHistory(self._money, self._books, self._engine, days, reach=self._connection.reach)
 
     @property
     def facts(self) -> Facts:

@@ -15,6 +15,10 @@ class LedgerRequests:
         self._requests = ledger.requests
         self._account = account
 
+    def change_key(self, account: Account) -> None:
+        """The account has another key from now on, whose requests are counted apart."""
+        self._account = account
+
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request if it fits beside the other kernels'."""
         wall = time.time()

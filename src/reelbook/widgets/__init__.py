@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from .connection import ConnectionPanel
     from .form import PromptForm
     from .gallery import Gallery
+    from .keys import KeyManager
     from .picker import ImagePicker
     from .player import Player
     from .studio import Studio
+    from .usage import UsageChart
 
 __all__ = [
     "Compare",
@@ -28,9 +30,11 @@ __all__ = [
     "ImagePicker",
     "JobBoard",
     "JobCard",
+    "KeyManager",
     "Player",
     "PromptForm",
     "Studio",
+    "UsageChart",
 ]
 
 _MODULES = {
@@ -40,9 +44,11 @@ _MODULES = {
     "ImagePicker": "picker",
     "JobBoard": "board",
     "JobCard": "card",
+    "KeyManager": "keys",
     "Player": "player",
     "PromptForm": "form",
     "Studio": "studio",
+    "UsageChart": "usage",
 }
 
 

@@ -19,6 +19,7 @@ from .connection import ConnectionPanel
 from .form import PromptForm
 from .gallery import Gallery
 from .hint import Hint
+from .keys import KeyManager
 from .line import StatusLine
 
 VIEWS = {
@@ -26,6 +27,7 @@ VIEWS = {
     "board": "Board",
     "gallery": "Gallery",
     "compare": "Compare",
+    "keys": "Keys",
     "connection": "Connection",
 }
 
@@ -34,9 +36,9 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
     """Everything in one cell: write a prompt, press Generate, watch it, play it, find it, compare it.
 
     `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create", "board",
-    "gallery", "compare" or "connection". `form` is the PromptForm, `card` the JobCard of the latest clip;
-    `board`, `gallery` and `compare` are the panels of those views, None until they are first looked at. A key
-    typed in under "connection" gives the Studio a new `session`.
+    "gallery", "compare", "keys" or "connection". `form` is the PromptForm, `card` the JobCard of the latest
+    clip; `board`, `gallery` and `compare` are the panels of those views, None until they are first looked at.
+    A key typed in under "connection" gives the Studio a new `session`.
 
         studio = rb.Studio()
         studio.view = "gallery"
@@ -97,6 +99,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
             "board": self._make_board,
             "gallery": self._make_gallery,
             "compare": self._nothing_to_compare,
+            "keys": lambda: KeyManager(self.session),
             "connection": self._make_connection,
         }
 

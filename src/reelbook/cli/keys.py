@@ -1,0 +1,301 @@
+"""`reelbook keys`: the account's API keys, and a key in the place of another one.
+
+A key's secret is printed only where it is asked for by name; else it goes into a private file or the keyring.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import settings, wire
+from ..errors import InvalidInput, ReelbookError
+from .options import Home, Service
+
+if TYPE_CHECKING:
+    from ..models import ApiKey
+    from ..secret import Secret
+    from ..session import Session
+
+COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
+
+commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The API keys of the account.")
+
+Which = Annotated[
+    Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
+]
+RateLimit = Annotated[
+    int | None,
+    typer.Option(
+        help="Requests a minute, 1 to 100. Default: 10, or as the key that is changed.", show_default=False
+    ),
+]
+Show = Annotated[bool, typer.Option("--show", help="Print the key to standard output.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the key to this file, which only you can read.", show_default=False, dir_okay=False
+    ),
+]
+Keep = Annotated[bool, typer.Option("--keep", help="Keep the key in the system's keyring.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+
+
+@commands.command("list")
+def list_keys(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    service: Which = Service.auto,
+    home: Home = None,
+) -> None:
+    """List the keys, with what each is used for last; the keys themselves are never in the list."""
+    from ..widgets.words import keys as words
+
+    with _session(service, home) as session:
+        listed = session.keys.list()
+        own = session.keys.in_use(listed)
+    rows = words.rows(listed, own)
+    if as_json:
+        typer.echo(
+            json.dumps(
+                [_fields(key, words.state_of(key, own)) for key in listed], ensure_ascii=False, indent=2
+            )
+        )
+    elif sys.stdout.isatty():
+        _table(rows)
+        typer.echo(words.summary(listed, own))
+    else:
+        by_id = {key.key_id: key for key in listed}
+        typer.echo("\t".join(COLUMNS))
+        for row in rows:
+            key = by_id[row["id"]]
+            times = [key.created_at or "", key.last_used or "never"]
+            cells = [row["id"], row["name"], row["preview"], row["limit"], row["state"], *times, row["stale"]]
+            typer.echo("\t".join(" ".join(cell.split()) for cell in cells))
+        typer.echo(words.summary(listed, own), err=True)
+
+
+@commands.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What you know it by in the list.")],
+    rate_limit: RateLimit = None,
+    show: Show = False,
+    out: Out = None,
+    keep: Keep = False,
+    service: Which = Service.auto,
+    home: Home = None,
+) -> None:
+    """Make a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
+    with _place(show=show, out=out, keep=keep) as place, _session(service, home) as session:
+        created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
+        place.put(created.api_key, session.base_url, created.key_id)
+        typer.echo(f"“{created.name}” is made: {created.key_id}. {place.said}", err=True)
+
+
+@commands.command()
+def revoke(
+    key_id: Annotated[str, typer.Argument(help="The id of the key, as in the list.")],
+    yes: Yes = False,
+    service: Which = Service.auto,
+    home: Home = None,
+) -> None:
+    """Revoke a key at once and for good."""
+    from ..widgets.words import keys as words
+
+    with _session(service, home) as session:
+        listed = session.keys.list()
+        key = next((key for key in listed if key.key_id == key_id), None)
+        if key is None:
+            raise InvalidInput(
+                f"There is no key {key_id}. Nothing was revoked. reelbook keys list shows them."
+            )
+        _ask(words.question(key, session.keys.in_use(listed)), "Revoke it?", yes)
+        session.keys.revoke(key_id)
+    typer.echo(words.revoked(key.name))
+
+
+@commands.command()
+def rotate(
+    name: Annotated[
+        str | None, typer.Option(help="Default: the name of the old one, with a number.", show_default=False)
+    ] = None,
+    rate_limit: RateLimit = None,
+    show: Show = False,
+    out: Out = None,
+    keep: Keep = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Revoke the old key without being asked.")] = False,
+    service: Which = Service.auto,
+    home: Home = None,
+) -> None:
+    """Put a fresh key in the place of the one in use: made, tried, kept, and the old one revoked last.
+
+    The ledger's jobs, spend and limit go on under the new key. Other notebooks that run with the old key
+    stop when it is revoked; until then it works.
+    """
+    from ..widgets.words import keys as words
+
+    with _session(service, home) as session:
+        own = session.sandbox is not None
+        with _place(show=show, out=out, keep=keep and not own, needed=not own) as place:
+            rotation = session.rotate_key(name, rate_limit=rate_limit)
+            place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
+        still = words.elsewhere(rotation.old_is_set_in or "")
+        kept = "It is kept with the sandbox." if own else place.said
+        typer.echo(
+            " ".join(
+                filter(
+                    None, [f"“{rotation.new.name}” is made and works: {rotation.new.key_id}.", kept, still]
+                )
+            ),
+            err=True,
+        )
+        if rotation.old is None:
+            typer.echo(
+                "The list doesn't tell which key was the old one. It still works: find it with reelbook keys "
+                "list and revoke it with reelbook keys revoke ID.",
+                err=True,
+            )
+            return
+        old = f"The old key “{rotation.old.name}” still works. Revoked, every notebook that uses it stops."
+        typer.echo(old, err=True)
+        there = sys.stdin.isatty()
+        if not (yes or (there and typer.confirm("Revoke it now?", default=False, err=True))):
+            typer.echo(f"To revoke it: reelbook keys revoke {rotation.old.key_id}", err=True)
+            return
+        rotation.revoke_old()
+    typer.echo(words.revoked(rotation.old.name))
+
+
+class _Place:
+    """Where a secret goes; found out before it is made, because it can be had only once."""
+
+    def __init__(self, *, show: bool, out: Path | None, keep: bool) -> None:
+        self.said = ""
+        self._show = show
+        self._out = out
+        self._keep = keep
+        self._file: int | None = None
+        self._written = False
+
+    def open(self) -> None:
+        if self._keep and not settings.has_keyring():
+            raise InvalidInput(
+                "This system has no keyring to keep it in. pip install 'reelbook[keyring]', or use --out. "
+                "Nothing was made."
+            )
+        if self._out is not None:
+            try:
+                self._file = os.open(self._out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                raise InvalidInput(
+                    f"{self._out} is there already. Choose another --out. Nothing was made."
+                ) from None
+            except OSError as error:
+                raise InvalidInput(
+                    f"{self._out} can't be written: {error.strerror}. Nothing was made."
+                ) from None
+
+    def put(self, secret: Secret, base_url: str, key_id: str) -> None:
+        """Puts the secret to every place that was asked for. What fails is said once the others have it."""
+        from ..secret import Secret as Hidden
+
+        said, failed = [], []
+        if self._file is not None:
+            file, self._file = self._file, None
+            try:
+                with os.fdopen(file, "w") as writing:
+                    writing.write(secret.reveal() + "\n")
+                said.append(f"It is in {self._out}.")
+                self._written = True
+            except OSError as error:
+                failed.append(f"{self._out} couldn't be written: {error.strerror}.")
+        if self._keep:
+            try:
+                settings.keep(settings.API_KEY, secret)
+                settings.keep(settings.BASE_URL, Hidden(base_url))
+                said.append("It is kept in the keyring.")
+            except ReelbookError as error:
+                failed.append(str(error))
+        if self._show:
+            typer.echo(secret.reveal())
+            said.append("It was printed.")
+        self.said = " ".join([*said, *failed])
+        if failed and not said:
+            raise ReelbookError(
+                f"{self.said} The key {key_id} was made and nobody has its secret: revoke it with "
+                f"reelbook keys revoke {key_id}, and make another one."
+            )
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+        if self._out is not None and not self._written:
+            self._out.unlink(missing_ok=True)
+
+
+@contextmanager
+def _place(*, show: bool, out: Path | None, keep: bool, needed: bool = True) -> Iterator[_Place]:
+    if needed and not (show or out or keep):
+        raise InvalidInput(
+            "Say where the new key goes, because the service shows it only once: --out FILE, --keep (the "
+            "system's keyring) or --show (print it). Nothing was made."
+        )
+    place = _Place(show=show, out=out, keep=keep)
+    place.open()
+    try:
+        yield place
+    finally:
+        place.close()
+
+
+@contextmanager
+def _session(service: Service, home: Path | None) -> Iterator[Session]:
+    from ..session import connect
+
+    with connect(service.value, home=home) as session:
+        yield session
+
+
+def _ask(what: str, question: str, yes: bool) -> None:
+    if yes:
+        return
+    typer.echo(what, err=True)
+    if not sys.stdin.isatty():
+        raise InvalidInput("Nothing was revoked: nobody is there to be asked. Add --yes to do it.")
+    if not typer.confirm(question, default=False, err=True):
+        typer.echo("Nothing was revoked.", err=True)
+        raise typer.Exit(1)
+
+
+def _fields(key: ApiKey, state: str) -> dict[str, object]:
+    return {
+        "id": key.key_id,
+        "name": key.name,
+        "preview": key.key_preview,
+        "rate_limit": key.rate_limit,
+        "state": state,
+        "created_at": key.created_at,
+        "last_used": key.last_used,
+    }
+
+
+def _table(rows: list[dict[str, str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for title in ("Name", "Key", "Limit", "State", "Created", "Last used", "Id"):
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        used = f"{row['used']} ({row['stale']})" if row["stale"] else row["used"]
+        cells = [row["name"], row["preview"], row["limit"], row["state"], row["created"], used, row["id"]]
+        table.add_row(*(Text(cell) for cell in cells))
+    Console(highlight=False, markup=False, emoji=False).print(table)

@@ -1,0 +1,178 @@
+"""`reelbook usage` and `reelbook balance`: where the money goes, on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import ReelbookError
+from .options import Home, Service
+
+if TYPE_CHECKING:
+    from ..session import Session
+    from ..session.usage import UsageSpan
+    from ..session.usage_history import UsageHistory
+
+BAR, BESIDE = 40, 66
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for a program to read.")]
+Of = Annotated[
+    Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
+]
+
+
+def usage(
+    days: Annotated[int, typer.Option(help="How many days back.", min=1, max=365)] = 30,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Stop after eight requests: spans stay that aren't split by day.")
+    ] = False,
+    service: Of = Service.auto,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Draw what was used day by day.
+
+    The service tells totals only, so it takes a request for each day that has to be told apart, behind
+    everything else that the key does. The answers are kept, and the next time takes few. Ctrl-C draws what
+    is known so far.
+    """
+    with _session(service, home) as session:
+        history = session.usage_history(days)
+        _wait(history, most=8 if quick else None)
+        if history.total is None:
+            raise ReelbookError(history.trouble or "The service didn't say what was used.")
+        if as_json:
+            typer.echo(json.dumps(_document(history, session), indent=2))
+        else:
+            _draw(history, session)
+
+
+def balance(service: Of = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
+    """Say what is left of the balance, and what was spent in all."""
+    from ..widgets.words import dollars
+
+    with _session(service, home) as session:
+        told = session.balance()
+        if as_json:
+            figures = {"balance_usd": told.balance_usd, "total_spent_usd": told.total_spent_usd}
+            typer.echo(json.dumps({"service": session.service, **figures}, indent=2))
+            return
+        spent = "" if told.total_spent_usd is None else f", {dollars(told.total_spent_usd)} spent in all"
+        typer.echo(f"Balance {dollars(told.balance_usd)}{spent} ({session.service}).")
+
+
+def _session(service: Service, home: Path | None) -> Session:
+    from ..session import connect
+
+    return connect(service.value, home=home)
+
+
+def _wait(history: UsageHistory, most: int | None) -> None:
+    from ..widgets.words.usage import progress_words
+
+    person = sys.stderr.isatty()
+    try:
+        while not history.done and (most is None or history.asked < most):
+            if person:
+                line = progress_words(spans=history.spans, asked=history.asked, done=False, trouble="")
+                typer.echo(f"\r\x1b[K{line}", nl=False, err=True)
+            try:
+                history.wait(0.25)
+            except TimeoutError:
+                continue
+    except KeyboardInterrupt:
+        if not history.spans:
+            raise
+    finally:
+        history.close()
+        if person:
+            typer.echo("\r\x1b[K", nl=False, err=True)
+
+
+def _draw(history: UsageHistory, session: Session) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..widgets.words.usage import (
+        ledger_words,
+        pace_words,
+        progress_words,
+        reading_words,
+        span_words,
+        total_words,
+    )
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    total, reading = history.total, history.reading
+    money, about = total_words(total, history.days)
+    console.print(Text.assemble((money, "bold"), f"  {about}"))
+    if pace := pace_words(session.facts.balance_usd, total, history.days):
+        console.print(pace)
+    busy = [span for span in history.spans if span.usd > 0]
+    if busy:
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(overflow="fold")
+        highest = max(map(_per_day, busy))
+        widest = max(8, min(BAR, console.width - BESIDE))
+        for span in busy:
+            words = span_words(span, reading)
+            length = max(1, round(widest * _per_day(span) / highest))
+            bar = Text(("█" if span.split else "░") * length, "blue")
+            beside = f"{words['about']} · {words['note']}" if words["note"] else words["about"]
+            table.add_row(words["when"], bar, words["money"], beside)
+        console.print()
+        console.print(table)
+        console.print()
+    else:
+        console.print("Nothing was spent in this time. Clips that are paid for appear here day by day.")
+    if mine := ledger_words(history.own(), total):
+        console.print(mine)
+    last = history.spans[-1].to_at
+    console.print(
+        progress_words(spans=history.spans, asked=history.asked, done=True, trouble=history.trouble).replace(
+            "Dashed spans", "Light bars"
+        ),
+        reading_words(reading, last),
+    )
+
+
+def _per_day(span: UsageSpan) -> float:
+    return span.usd / max(1.0, span.days)
+
+
+def _document(history: UsageHistory, session: Session) -> dict[str, Any]:
+    from .records import iso
+
+    total = history.total
+    assert total is not None
+    return {
+        "service": session.service,
+        "days": history.days,
+        "reading": history.reading,
+        "requests_asked": history.asked,
+        "trouble": history.trouble,
+        "total_usd": total.usd,
+        "total_seconds": total.seconds,
+        "total_requests": total.requests,
+        "balance_usd": session.facts.balance_usd,
+        "ledger_usd": round(sum(own.usd for own in history.own()), 6),
+        "spans": [
+            {
+                "from": iso(span.from_at),
+                "to": iso(span.to_at),
+                "usd": span.usd,
+                "seconds": span.seconds,
+                "requests": span.requests,
+                "split": span.split,
+            }
+            for span in history.spans
+        ],
+    }

@@ -1,0 +1,207 @@
+"""Usage over time: asks the service as `usage` plans it, behind everything else, and tells of what is known.
+
+The answers are kept in the ledger, so that another session needs few of them again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import ReelbookError
+from . import usage
+from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan
+from .usage_reading import infer
+
+if TYPE_CHECKING:
+    from ..ledger import Entry
+    from .books import Books
+    from .engine import Engine
+    from .money import Money
+
+KEPT_DAYS: Final = 100
+
+
+@dataclass(frozen=True)
+class Own:
+    """A clip that this ledger knows to be paid: when it ended (epoch seconds), USD, and where it belongs."""
+
+    at: float
+    usd: float
+    experiment: str | None
+    here: bool
+
+
+class UsageHistory:
+    """What was used in the last `days` days, span by span; made by `Session.usage_history()`.
+
+    It refines itself while requests are free, and is whole and honest from the first answer on: a span that
+    isn't split yet is one. `asked` is how many requests this round took, `done` whether it asks no more,
+    `trouble` why it stopped early ("" where it didn't). Times are epoch seconds.
+    """
+
+    def __init__(
+        self,
+        money: Money,
+        books: Books,
+        engine: Engine,
+        days: int,
+        *,
+        reach: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.days = days
+        self.trouble = ""
+        self._money = money
+        self._books = books
+        self._engine = engine
+        self._reach = reach
+        self._listeners: list[Callable[[], object]] = []
+        self._asked: list[int] = []
+        self._known = Known(days, time.time(), ())
+        self._round: concurrent.futures.Future[None] | None = None
+        self.refresh()
+
+    def __repr__(self) -> str:
+        state = "done" if self.done else "refining"
+        return f"<UsageHistory of {self.days} days, {len(self.spans)} spans, {state}>"
+
+    @property
+    def spans(self) -> tuple[UsageSpan, ...]:
+        """The period in spans, oldest first; empty before the first answer."""
+        return usage.spans(self._known)
+
+    @property
+    def total(self) -> Totals | None:
+        """The service's own total of the period, None before it is known."""
+        return usage.total_usd(self._known)
+
+    @property
+    def reading(self) -> Reading | None:
+        """How the service counts days: "rolling" (back from now), "calendar" (UTC), None: not known."""
+        return self._known.reading
+
+    @property
+    def asked(self) -> int:
+        """How many requests this round took."""
+        return len(self._asked)
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more is asked for now."""
+        return self._round is None or self._round.done()
+
+    def own(self) -> tuple[Own, ...]:
+        """The clips of the period that this ledger knows to be paid."""
+        since = self.spans[0].from_at if self.spans else time.time() - self.days * DAY_SECONDS
+        return tuple(each for each in self._own(since) if each.at > since)
+
+    def refresh(self) -> None:
+        """Begins another round, unless one runs: few questions, as what is known is kept."""
+        if self.done:
+            self._round = self._engine.submit(self._refine())
+
+    def wait(self, timeout: float | None = None) -> UsageHistory:
+        """Waits until nothing more is asked, and gives itself back. Raises TimeoutError."""
+        self._engine.refuse_own_thread()
+        if self._round is not None:
+            self._round.result(timeout)
+        return self
+
+    def close(self) -> None:
+        """Asks no more."""
+        if self._round is not None:
+            self._round.cancel()
+
+    def subscribe(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """`callback()` is called on the session's thread after every answer. Returns what ends that."""
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback) if callback in self._listeners else None
+
+    def to_pandas(self) -> Any:  # pandas has no types
+        """The spans as a DataFrame: from, to (UTC), usd, seconds, requests, split."""
+        import pandas as pd  # type: ignore[import-untyped]  # and heavy: only here
+
+        rows = [
+            {
+                "from": datetime.fromtimestamp(span.from_at, UTC),
+                "to": datetime.fromtimestamp(span.to_at, UTC),
+                "usd": span.usd,
+                "seconds": span.seconds,
+                "requests": span.requests,
+                "split": span.split,
+            }
+            for span in self.spans
+        ]
+        return pd.DataFrame(rows, columns=["from", "to", "usd", "seconds", "requests", "split"])
+
+    async def _refine(self) -> None:
+        began = time.time()
+        self.trouble, self._asked = "", []
+        since = began - KEPT_DAYS * DAY_SECONDS
+        kept, moments = self._kept(since)
+        own = [(each.at, each.usd) for each in self._own(since)]
+        here = [answer for answer in self._known.answers if answer not in kept]
+        known = Known(self.days, began, (*kept, *here), moments, infer((*kept, *here), moments, own))
+        self._known = known
+        try:
+            await self._reach()
+            while (days := usage.next_days(known, self._asked)) is not None:
+                answer = await self._money.usage(days, background=True)
+                self._asked.append(days)
+                totals = Totals(
+                    at=time.time(),
+                    days=int(answer.period_days or days),
+                    usd=answer.total_cost_usd,
+                    seconds=answer.total_seconds,
+                    requests=answer.total_requests,
+                    spent_usd=answer.total_spent_usd,
+                )
+                if totals.days < self.days and days == self.days:
+                    self.days = totals.days  # the service tells of no longer a period
+                    self._asked.append(totals.days)
+                answers = (*known.answers, totals)
+                reading = infer(answers, known.moments, own)
+                known = replace(known, days=self.days, answers=answers, reading=reading)
+                self._known = known
+                self._tell()
+        except ReelbookError as error:
+            self.trouble = str(error)
+        finally:
+            # Told once more when the round is over, for which `done` waits.
+            asyncio.get_running_loop().call_later(0.05, self._tell)
+
+    def _kept(self, since: float) -> tuple[list[Totals], tuple[tuple[float, float], ...]]:
+        """The answers and the totals spent that the ledger keeps."""
+        answers, moments = [], []
+        for sample in self._books.money_samples(since):
+            if sample.total_spent_usd is not None:
+                moments.append((sample.at, sample.total_spent_usd))
+            if sample.total_cost_usd is not None and sample.period_days:
+                answers.append(
+                    Totals(
+                        at=sample.at,
+                        days=int(sample.period_days),
+                        usd=sample.total_cost_usd,
+                        seconds=sample.total_seconds,
+                        requests=sample.total_requests,
+                        spent_usd=sample.total_spent_usd,
+                    )
+                )
+        return answers, tuple(moments)
+
+    def _own(self, since: float) -> list[Own]:
+        return [own for entry in self._books.entries_since(since) if (own := self._paid(entry)) is not None]
+
+    def _paid(self, entry: Entry) -> Own | None:
+        if entry.cost_usd is None or entry.ended_at is None:
+            return None
+        return Own(entry.ended_at, entry.cost_usd, entry.experiment, self._books.is_here(entry))
+
+    def _tell(self) -> None:
+        for listener in tuple(self._listeners):
+            listener()

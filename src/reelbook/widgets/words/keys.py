@@ -1,0 +1,186 @@
+"""What the key manager says: each key in a row, what stops with it, and how far a rotation has come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from reelbook.models import ApiKey, CreatedKey
+from reelbook.settings import API_KEY, BASE_URL
+
+STALE_DAYS: Final = 30
+NEW_DAYS: Final = 7
+SHOWN_SECONDS: Final = 60
+_DAY: Final = 86_400.0
+
+State = Literal["in use", "active", "revoked"]
+
+
+def state_of(key: ApiKey, in_use: ApiKey | None) -> State:
+    """The key's state in one word or two."""
+    if not key.is_active:
+        return "revoked"
+    return "in use" if in_use is not None and key.key_id == in_use.key_id else "active"
+
+
+def stale(key: ApiKey, now: float) -> str:
+    """Why the key may be left over: "not used for 45 days", "unused for 9 days"; "" if it isn't."""
+    if not key.is_active:
+        return ""
+    used, made = epoch(key.last_used), epoch(key.created_at)
+    if used is not None:
+        days = int((now - used) / _DAY)
+        return f"not used for {days} days" if days >= STALE_DAYS else ""
+    if key.last_used or made is None or (now - made) / _DAY <= NEW_DAYS:
+        return ""
+    return f"unused for {int((now - made) / _DAY)} days"
+
+
+def ago(text: str | None, now: float) -> str:
+    """A time as a person says it: "just now", "5 min ago", "3 days ago", a date; "never" where there is none.
+
+    What can't be read as a time is given back as it is.
+    """
+    at = epoch(text)
+    if at is None:
+        return text or "never"
+    passed = now - at
+    if passed < 60:
+        return "just now"
+    if passed < 3600:
+        return f"{int(passed / 60)} min ago"
+    if passed < _DAY:
+        return f"{int(passed / 3600)} h ago"
+    days = int(passed / _DAY)
+    return day(text) if days > STALE_DAYS else f"{days} {'day' if days == 1 else 'days'} ago"
+
+
+def day(text: str | None) -> str:
+    """A date here: "21 Nov 2026"; "" where there is none."""
+    at = epoch(text)
+    if at is None:
+        return text or ""
+    there = datetime.fromtimestamp(at).astimezone()
+    return f"{there.day} {_MONTHS[there.month - 1]} {there.year}"
+
+
+def epoch(text: str | None) -> float | None:
+    """Epoch seconds of an ISO time, of UTC where it names no zone; None where it is none."""
+    try:
+        at = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def limit(key: ApiKey | CreatedKey) -> str:
+    """ "10 a minute"."""
+    return "not said" if key.rate_limit is None else f"{key.rate_limit:g} a minute"
+
+
+def rows(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = None) -> list[dict[str, Any]]:
+    """The list for the page: the key in use first, then active ones, the newest first, revoked ones last."""
+    now = time.time() if now is None else now
+    order = {"in use": 0, "active": 1, "revoked": 2}
+    placed = sorted(
+        keys, key=lambda key: (order[state_of(key, in_use)], -(epoch(key.created_at) or 0.0), key.key_id)
+    )
+    return [
+        {
+            "id": key.key_id,
+            "name": key.name or "(no name)",
+            "preview": key.key_preview,
+            "limit": limit(key),
+            "state": state_of(key, in_use),
+            "created": day(key.created_at) or "not said",
+            "used": ago(key.last_used, now),
+            "stale": stale(key, now),
+        }
+        for key in placed
+    ]
+
+
+def summary(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = None) -> str:
+    """The list in one line: "3 active keys, 1 revoked, 1 not used lately."."""
+    now = time.time() if now is None else now
+    active = [key for key in keys if key.is_active]
+    said = [f"{len(active)} active {'key' if len(active) == 1 else 'keys'}"]
+    if revoked := len(keys) - len(active):
+        said.append(f"{revoked} revoked")
+    if old := sum(bool(stale(key, now)) for key in active):
+        said.append(f"{old} not used lately")
+    unknown = " The list doesn't tell which one this session uses." if active and in_use is None else ""
+    return f"{', '.join(said)}.{unknown}"
+
+
+def question(key: ApiKey, in_use: ApiKey | None, now: float | None = None) -> str:
+    """What to know before a key is revoked: what stops, and that it is for good."""
+    now = time.time() if now is None else now
+    last = "It was never used." if not key.last_used else f"It was last used {ago(key.last_used, now)}."
+    what = f"Revoke “{key.name}” ({key.key_preview or key.key_id})? {last}"
+    rotate = "To change the key without that, rotate it."
+    if in_use is None:
+        risk = (
+            "The list doesn't tell which key this session uses: if it is this one, the session stops, and "
+            "clips under way can't be fetched."
+        )
+    elif in_use.key_id == key.key_id:
+        risk = (
+            "It is the key that this session uses. This session, and every notebook that uses the key, can "
+            "make no request any more; clips under way go on, are billed and can't be fetched."
+        )
+    else:
+        risk, rotate = "Whatever uses it stops at once: other notebooks, other machines, other people.", ""
+    return f"{what} {risk} It can't be taken back. {rotate}".strip()
+
+
+def created(key: CreatedKey) -> str:
+    """What stands over a key that is shown."""
+    requests = "" if key.rate_limit is None else f", with {key.rate_limit:g} requests a minute"
+    return (
+        f"“{key.name}” is made{requests}. This is the only time that the key is shown: copy or download it "
+        f"now. It goes from this page after {SHOWN_SECONDS} s."
+    )
+
+
+def revoked(name: str) -> str:
+    """That a key is gone."""
+    return f"“{name}” is revoked."
+
+
+def rotated(
+    new_name: str, old: ApiKey | None, *, kept: bool, sandbox: bool, can_keep: bool, set_in: str | None
+) -> str:
+    """How far a rotation has come, and what to do before the old key is revoked."""
+    done = f"This session uses “{new_name}” now. It was tried, and no later request carries the old key."
+    if sandbox:
+        where = "It is kept with the sandbox, for every kernel."
+    elif kept:
+        where = "It is kept in this system's keyring."
+    elif can_keep:
+        where = "Keep it before the old key is revoked: in the keyring, or copied from above."
+    else:
+        where = "Copy it before the old key is revoked: nothing else keeps it."
+    if set_in is not None and not (set_in == "keyring" and kept):
+        where = f"{where} {elsewhere(set_in)}"
+    last = (
+        "The list doesn't tell which key was the old one: revoke it in the list."
+        if old is None
+        else f"The old key “{old.name}” ({old.key_preview or old.key_id}) still works. Revoke it when "
+        "nothing else needs it."
+    )
+    return f"{done} {where} {last}"
+
+
+def elsewhere(source: str) -> str:
+    """Where the settings still have the old key; "" where they don't."""
+    return {
+        "environment": f"The environment variable {API_KEY} still has the old key: change it.",
+        "Colab secret": f"The Colab secret {API_KEY} still has the old key: change it.",
+        "keyring": f"The keyring still has the old key for {API_KEY} and {BASE_URL}.",
+    }.get(source, "")
+
+
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

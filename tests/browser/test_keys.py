@@ -1,0 +1,90 @@
+"""The key manager in a page: a key is made, seen once and revoked, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.lab import SECONDS, Notebook, says, shown, until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser]
+
+MANAGER = "manager = rb.KeyManager(session)\nmanager"
+
+
+def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook, page: Page) -> None:
+    """The secret leaves the page with Done, and neither the panel's state nor the saved notebook has it."""
+    panel = shown(notebook.run(MANAGER), ".rb-keys")
+    panel.locator("tbody tr").first.wait_for(timeout=20 * SECONDS)
+    panel.get_by_role("button", name="New key").click()
+    panel.get_by_label("Name").fill("Ada by mouse")
+    panel.get_by_role("button", name="Make key").click()
+    secret = panel.get_by_label("The new key")
+    secret.wait_for(timeout=20 * SECONDS)
+    key = secret.input_value()
+    assert key.startswith("sk-sandbox-")
+    assert panel.get_by_role("button", name="New key").is_disabled()
+    with page.expect_download() as download:
+        panel.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == "Ada-by-mouse.txt"
+    assert download.value.path().read_text() == f"{key}\n"
+    panel.get_by_role("button", name="Done").click()
+    assert not secret.is_visible()
+    assert secret.input_value() == ""
+    assert key not in page.content()
+    assert key not in json.dumps(notebook.save())
+    assert key not in notebook.value("repr(manager.get_state()) + repr(vars(manager))")
+
+    panel.get_by_role("button", name="Revoke Ada by mouse").click()
+    says(panel.locator("xpath=ancestor::section[1]/.."), "It can't be taken back.")
+    panel.get_by_role("group").get_by_role("button", name="Revoke").click()
+    until(
+        panel,
+        "(e) => [...e.querySelectorAll('tr.rb-gone')].some((r) => r.textContent.includes('Ada by mouse'))",
+    )
+
+
+def test_the_key_is_rotated_by_keyboard_alone(notebook: Notebook, page: Page) -> None:
+    """Enter sends the form, Escape leaves a question, and the old key goes last."""
+    before = notebook.executions()
+    cell = notebook.run(MANAGER)
+    panel = shown(cell, ".rb-keys")
+    panel.locator("tbody tr").first.wait_for(timeout=20 * SECONDS)
+    until(
+        panel,
+        "(e) => ![...e.querySelectorAll('button')].some((b) => b.textContent === 'Rotate' && b.disabled)",
+    )
+    panel.get_by_role("button", name="Rotate", exact=True).focus()
+    page.keyboard.press("Enter")
+    until(panel, "(e) => document.activeElement.tagName === 'INPUT' && e.contains(document.activeElement)")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("by keyboard")
+    page.keyboard.press("Enter")
+    says(cell, "This session uses “by keyboard” now.")
+    until(panel, "() => document.activeElement.textContent === 'Copy'")
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # Done
+    revoke = panel.get_by_role("button", name="Revoke the old key")
+    until(
+        panel,
+        "(e) => ![...e.querySelectorAll('button')].some((b) => /old key/.test(b.textContent) && b.disabled)",
+    )
+    revoke.focus()
+    page.keyboard.press("Enter")
+    until(panel, "() => document.activeElement.textContent === 'Keep it'")
+    page.keyboard.press("Escape")
+    until(panel, "(e) => e.querySelector('.rb-ask').hidden")
+    revoke.focus()
+    page.keyboard.press("Enter")
+    until(panel, "() => document.activeElement.textContent === 'Keep it'")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    says(cell, "is revoked.")
+    assert notebook.value("session.balance().balance_usd") > 0
+    assert len(notebook.executions()) == len(before) + 2  # no key reached the notebook

@@ -1,0 +1,38 @@
+"""The usage chart in a real JupyterLab: bars by mouse, days by keyboard."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.lab import Notebook, says, shown
+
+pytestmark = [pytest.mark.browser]
+
+CHART = """
+session.sandbox.plant_history([
+    {'days_ago': 2.5, 'seconds': 20, 'requests': 4, 'usd': 1.0},
+    {'days_ago': 9.5, 'seconds': 40, 'requests': 8, 'usd': 2.0}])
+chart70 = rb.UsageChart(session)
+chart70
+"""
+
+
+def test_a_day_is_chosen_by_mouse_and_by_keyboard(notebook: Notebook) -> None:
+    """A click on a bar opens its day; the table's buttons do the same; the period is changed by a press."""
+    cell = notebook.run(CHART)
+    says(cell, "split by day with", 60)
+    bars = cell.locator(".bqplot .bar")
+    assert bars.count() == 30
+    bars.nth(20).click()
+    says(cell, "40 s · 8 requests")
+    assert notebook.value("chart70._slot()") == 20
+    shown(cell, "details summary").press("Enter")
+    first = cell.locator(".rb-usage-table tbody button").last
+    first.focus()
+    first.press("Enter")
+    cell.locator(".rb-usage-day").wait_for(state="hidden")
+    assert notebook.value("chart70.selected_day") == ""
+    cell.get_by_role("button", name="7 days").press("Enter")
+    says(cell, "in 7 days")
+    assert notebook.value("chart70.days") == 7
+    notebook.run("chart70.close()")

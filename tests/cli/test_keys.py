@@ -1,0 +1,128 @@
+"""`reelbook keys`: listed, made, revoked and changed, with the secret only where it was asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+
+import reelbook as rb
+from reelbook import settings
+from reelbook.sandbox.handle import Sandbox, handle_on
+from reelbook.secret import Secret
+
+
+def listed(run: Run) -> dict[str, dict[str, object]]:
+    rows = json.loads(run("keys", "list", "--json").stdout)
+    return {row["name"]: row for row in rows}
+
+
+def test_the_list_has_no_secret_and_names_the_key_in_use(run: Run, sandbox: Sandbox) -> None:
+    """A line each for a program, with the sum on the other stream."""
+    result = run("keys", "list")
+    head, line = result.stdout.splitlines()
+    assert head.split("\t")[:5] == ["id", "name", "preview", "limit", "state"]
+    assert line.split("\t")[4] == "in use"
+    assert result.stderr == "1 active key.\n"
+    assert sandbox.api_key.reveal() not in result.output
+
+
+def test_a_key_is_not_made_before_it_is_known_where_it_goes(run: Run, sandbox: Sandbox) -> None:
+    """The service shows it once, so a place comes first; nothing is sent without one."""
+    result = run("keys", "create", "ada")
+    assert result.exit_code == 2
+    assert "Say where the new key goes" in result.stderr
+    assert not sandbox.state()["requests"].get("create-key")
+
+
+def test_a_key_goes_into_a_private_file(run: Run, sandbox: Sandbox, folder: Path) -> None:
+    """Whole, readable by its owner only, and not on the terminal."""
+    result = run("keys", "create", "ada", "--rate-limit", "20", "--out", "ada.key")
+    assert result.exit_code == 0, result.output
+    file = folder / "ada.key"
+    secret = file.read_text().strip()
+    assert secret.startswith("sk-sandbox-")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert secret not in result.output
+    assert listed(run)["ada"]["rate_limit"] == 20
+
+
+@pytest.mark.parametrize("words", [["--out", "taken"], ["--out", "nowhere/ada.key"], ["--keep"]])
+def test_a_place_that_cannot_be_used_is_found_out_first(
+    run: Run, sandbox: Sandbox, folder: Path, words: list[str]
+) -> None:
+    """A file that is there, a folder that isn't, a system without a keyring: no key is made."""
+    (folder / "taken").write_text("mine")
+    result = run("keys", "create", "ada", *words)
+    assert result.exit_code == 2
+    assert "Nothing was made" in result.stderr
+    assert (folder / "taken").read_text() == "mine"
+    assert "ada" not in listed(run)
+
+
+def test_a_key_that_was_not_made_leaves_no_file(run: Run, sandbox: Sandbox, folder: Path) -> None:
+    """What failed can be tried again with the same name of a file."""
+    sandbox.fault("500", endpoint="create-key")
+    assert run("keys", "create", "ada", "--out", "ada.key").exit_code == 1
+    assert not (folder / "ada.key").exists()
+
+
+def test_a_key_is_printed_when_asked_for(run: Run, sandbox: Sandbox) -> None:
+    """Alone on standard output, so that it can be piped."""
+    result = run("keys", "create", "ada", "--show")
+    assert result.stdout.strip().startswith("sk-sandbox-")
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_a_key_goes_into_the_keyring(run: Run, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the address that it belongs to."""
+    kept: dict[str, str] = {}
+    monkeypatch.setattr(settings, "has_keyring", lambda: True)
+    monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
+    result = run("keys", "create", "ada", "--keep")
+    assert kept[settings.BASE_URL] == sandbox.url
+    assert kept[settings.API_KEY] not in result.output
+
+
+def test_a_key_is_revoked_by_a_persons_word(run: Run, sandbox: Sandbox) -> None:
+    """What stops is said first; without a terminal or --yes nothing is revoked."""
+    run("keys", "create", "ada", "--show")
+    key_id = str(listed(run)["ada"]["id"])
+    refused = run("keys", "revoke", key_id)
+    assert refused.exit_code == 2
+    assert "Revoke “ada”" in refused.stderr
+    assert listed(run)["ada"]["state"] == "active"
+    assert run("keys", "revoke", key_id, "--yes").stdout == "“ada” is revoked.\n"
+    assert listed(run)["ada"]["state"] == "revoked"
+    assert "There is no key nobody" in run("keys", "revoke", "nobody", "--yes").stderr
+
+
+def test_the_sandboxs_own_key_is_rotated(run: Run, sandbox: Sandbox, home: Path) -> None:
+    """It is kept with the sandbox, the old one is revoked, and the next command works."""
+    (old,) = listed(run).values()
+    result = run("keys", "rotate", "--name", "second", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "kept with the sandbox" in result.stderr
+    rows = listed(run)
+    assert rows["second"]["state"] == "in use"
+    assert rows[str(old["name"])]["state"] == "revoked"
+    assert handle_on(home, sandbox.url, 0).api_key.reveal() not in result.output
+
+
+def test_a_configured_key_is_rotated_into_a_file(
+    run: Run, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment that still has the old one is named; unasked, the old one stays."""
+    monkeypatch.setenv(settings.API_KEY, sandbox.api_key.reveal())
+    monkeypatch.setenv(settings.BASE_URL, sandbox.url)
+    result = run("keys", "rotate", "--name", "second", "--out", "new.key")
+    assert result.exit_code == 0  # nobody is there to be asked, and all that was asked for is done
+    assert f"{settings.API_KEY} still has the old key" in result.stderr
+    assert "To revoke it: reelbook keys revoke key_" in result.stderr
+    secret = Secret((folder / "new.key").read_text().strip())
+    with rb.connect("live", api_key=secret, base_url=sandbox.url) as session:
+        assert session.balance().balance_usd == 25
+    with rb.connect("live") as session:
+        assert session.balance().balance_usd == 25

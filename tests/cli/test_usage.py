@@ -1,0 +1,76 @@
+"""`reelbook usage` and `reelbook balance`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.conftest import Run
+
+from reelbook.sandbox.handle import Sandbox
+
+PAST = [
+    {"days_ago": 2.5, "seconds": 20, "requests": 4, "usd": 1.0},
+    {"days_ago": 9.5, "seconds": 40, "requests": 8, "usd": 2.0},
+]
+
+
+def test_usage_is_drawn_day_by_day(run: Run, sandbox: Sandbox) -> None:
+    """The total, a bar for each day with money, and how many requests it took."""
+    sandbox.plant_history(PAST)
+    result = run("usage", "--service", "sandbox")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "$3.00 in 30 days  60 s · 12 requests"
+    assert lines[1] == "Balance $25.00, about 8 months at this pace"
+    longer, shorter = [line for line in lines if "█" in line]
+    assert longer.count("█") == 2 * shorter.count("█")
+    assert "40 s · 8 requests" in longer
+    asked = sandbox.state()["requests"]["usage"]
+    assert f"split by day with {asked} requests." in " ".join(lines)
+
+
+def test_quick_leaves_spans(run: Run, sandbox: Sandbox) -> None:
+    """A first picture takes eight requests or so; what isn't split says so."""
+    sandbox.settings(rate_limiting=True)
+    sandbox.plant_history([{**PAST[0], "days_ago": day + 0.5} for day in range(29)])
+    result = run("usage", "--service", "sandbox", "--quick")
+    assert "not split yet" in result.stdout
+    assert sandbox.state()["requests"]["usage"] <= 8
+
+
+def test_usage_for_a_program(run: Run, sandbox: Sandbox) -> None:
+    """JSON with spans in ISO times, in order."""
+    sandbox.plant_history(PAST)
+    told = json.loads(run("usage", "--service", "sandbox", "--days", "7", "--json").stdout)
+    assert (told["days"], told["total_usd"], told["total_requests"], told["reading"]) == (7, 1.0, 4, None)
+    assert [span["usd"] for span in told["spans"] if span["usd"]] == [1.0]
+    assert told["spans"][0]["from"] < told["spans"][-1]["to"]
+
+
+def test_an_empty_account_is_said(run: Run, sandbox: Sandbox) -> None:
+    """And what will appear there."""
+    assert "Nothing was spent in this time." in run("usage", "--service", "sandbox").stdout
+
+
+def test_a_service_without_usage_ends_in_one_line(run: Run, sandbox: Sandbox) -> None:
+    """Exit code 1 and the reason."""
+    sandbox.fault("html", endpoint="usage", times=20)
+    result = run("usage", "--service", "sandbox")
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (1, "", 1)
+
+
+@pytest.mark.parametrize("days", ["0", "400", "many"])
+def test_a_period_that_makes_no_sense_is_bad_usage(run: Run, days: str) -> None:
+    """Exit code 2."""
+    assert run("usage", "--days", days).exit_code == 2
+
+
+def test_the_balance_is_said(run: Run, sandbox: Sandbox) -> None:
+    """In words, and for a program."""
+    sandbox.plant_history(PAST)
+    assert run("balance", "--service", "sandbox").stdout == (
+        "Balance $25.00, $3.00 spent in all (sandbox).\n"
+    )
+    told = json.loads(run("balance", "--service", "sandbox", "--json").stdout)
+    assert told == {"service": "sandbox", "balance_usd": 25.0, "total_spent_usd": 3.0}

@@ -1,0 +1,125 @@
+"""A client whose key is changed while requests are under way."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from support import virtual_time
+from support.raw_server import Exchange, raw_server
+
+from reelbook.client import AsyncClient
+from reelbook.client.answers import Reply
+from reelbook.client.budget import Budget, Purpose
+from reelbook.client.gate import Gate
+from reelbook.errors import BadRequest
+
+OLD, NEW = "sk-planted-old", "sk-planted-new"
+BALANCE = b'{"balance_usd": 1.0, "total_spent_usd": 0.0}'
+
+
+def test_what_is_under_way_finishes_and_the_next_carries_the_new_key() -> None:
+    """The former key is done with when its last answer is there, and not before."""
+    arrived, go_on = threading.Event(), threading.Event()
+    keys: list[str | None] = []
+
+    def answer(exchange: Exchange) -> None:
+        keys.append(exchange.header("authorization"))
+        if len(keys) == 1:
+            arrived.set()
+            go_on.wait(10)
+        exchange.answer(200, BALANCE)
+
+    async def scene(url: str) -> tuple[bool, float]:
+        async with AsyncClient(OLD, url) as client:
+            slow = asyncio.create_task(client.balance())
+            await asyncio.to_thread(arrived.wait, 10)
+            client.use_key(NEW)
+            done = asyncio.create_task(client.former_keys_done())
+            await asyncio.sleep(0)
+            early = done.done()
+            go_on.set()
+            balance = await slow
+            await done
+            await client.balance()
+            return early, balance.balance_usd
+
+    with raw_server(answer) as service:
+        assert asyncio.run(scene(service.url)) == (False, 1.0)
+    assert keys == [f"Bearer {OLD}", f"Bearer {NEW}"]
+
+
+def test_no_key_of_the_client_gets_into_an_error() -> None:
+    """A service that echoes the former key doesn't put it into an extract either."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.answer(400, f'{{"detail": "{OLD} and {NEW}"}}'.encode())
+
+    async def scene(url: str) -> str:
+        async with AsyncClient(OLD, url) as client:
+            client.use_key(NEW)
+            with pytest.raises(BadRequest) as refused:
+                await client.balance()
+            return repr(refused.value) + repr(vars(refused.value))
+
+    with raw_server(answer) as service:
+        assert "sk-planted" not in asyncio.run(scene(service.url))
+
+
+def test_the_answers_of_the_former_key_count_in_its_own_budget() -> None:
+    """Its headers say nothing about the new key, whose budget stays whole."""
+
+    async def scene() -> tuple[int, int]:
+        gate = Gate(Budget(limit=10))
+        async with gate.turn(Purpose.CLICK) as turn:
+            gate.change_budget(Budget(limit=50))
+            turn.answered(Reply(200, {"x-ratelimit-limit": "10", "x-ratelimit-remaining": "0"}, b"{}"))
+        await asyncio.sleep(0)
+        view = gate.budget.view(asyncio.get_running_loop().time())
+        return view.limit, view.left
+
+    assert virtual_time.run(scene()) == (50, 50)
+
+
+def test_who_waits_for_the_former_key_goes_on_with_the_new_one() -> None:
+    """A used-up budget holds nobody back once there is another."""
+
+    async def scene() -> tuple[float, int]:
+        gate = Gate(Budget(limit=1))
+        async with gate.turn(Purpose.CLICK) as turn:
+            turn.answered(Reply(200, {}, b"{}"))
+
+        async def next_one() -> float:
+            async with gate.turn(Purpose.SUBMIT) as turn:
+                turn.answered(Reply(200, {}, b"{}"))
+                return asyncio.get_running_loop().time()
+
+        waiting = asyncio.create_task(next_one())
+        await asyncio.sleep(5)
+        gate.change_budget(Budget(limit=10))
+        began = asyncio.get_running_loop().time()
+        return await waiting - began, gate.budget.view(began).left
+
+    assert virtual_time.run(scene()) == (0, 9)
+
+
+def test_a_request_let_through_in_the_moment_of_the_change_counts_for_the_new_key() -> None:
+    """It carries the new key, so neither budget loses count."""
+
+    async def scene() -> tuple[int, int]:
+        gate = Gate(before := Budget(limit=10))
+
+        async def one() -> None:
+            async with gate.turn(Purpose.CLICK) as turn:
+                turn.answered(Reply(200, {}, b"{}"))
+
+        task = asyncio.create_task(one())
+        while before.view(0).left == 10:  # noqa: ASYNC110 - one step of the loop at a time
+            await asyncio.sleep(0)
+        gate.change_budget(Budget(limit=50))
+        await task
+        now = asyncio.get_running_loop().time()
+        return before.view(now).left, gate.budget.view(now).left
+
+    assert virtual_time.run(scene()) == (10, 49)

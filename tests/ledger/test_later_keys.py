@@ -1,0 +1,59 @@
+"""A key that takes the place of another: the rows stay the account's, the requests are the key's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ledger.doubles import KEY, SERVICE, fox
+
+from reelbook.ledger import Account, Ledger
+from reelbook.secret import Secret
+
+LATER = Secret("sk-planted-later")
+
+
+def test_jobs_and_spend_go_on_under_the_later_key(ledger: Ledger, account: Account) -> None:
+    """What the former key bought is the account's, whichever key asks."""
+    entry = ledger.intend(account, fox()).entry
+    later = ledger.account(SERVICE, LATER, same_as=account)
+    assert later.id == account.id
+    assert later.fingerprint != account.fingerprint
+    assert [found.id for found in ledger.find(account=later)] == [entry.id]
+    assert ledger.spend(later) == ledger.spend(account)
+
+
+def test_the_next_kernel_knows_the_later_key(ledger: Ledger, account: Account, folder: Path) -> None:
+    """And still knows the former one; a third one in its place is the same account too."""
+    later = ledger.account(SERVICE, LATER, same_as=account)
+    third = ledger.account(SERVICE, Secret("sk-planted-third"), same_as=later)
+    with Ledger.open(folder) as again:
+        assert again.account(SERVICE, LATER) == later
+        assert again.account(SERVICE, KEY) == account
+        assert again.account(SERVICE, Secret("sk-planted-third")) == third
+        assert len({each.requests_id for each in (account, later, third)}) == 3
+        assert again.account("https://elsewhere.example.com", LATER).id != account.id
+        assert len(again.overview.accounts()) == 2
+
+
+def test_requests_of_the_two_keys_are_counted_apart(ledger: Ledger, account: Account, folder: Path) -> None:
+    """A rate limit is a key's own: another kernel on the former key doesn't see the later one's requests."""
+    later = ledger.account(SERVICE, LATER, same_as=account)
+    ledger.requests.enter(later, 100.0, lambda moments, limit: True)
+    seen: list[int] = []
+
+    def fits(moments: Sequence[float], limit: int | None) -> bool:
+        seen.append(len(moments))
+        return True
+
+    with Ledger.open(folder) as other:
+        for each in (account, later):
+            other.requests.enter(each, 101.0, fits)
+    assert seen == [0, 1]
+
+
+def test_no_key_stands_in_the_file(ledger: Ledger, account: Account, folder: Path) -> None:
+    """Only a salted fingerprint does."""
+    ledger.account(SERVICE, LATER, same_as=account)
+    for file in filter(Path.is_file, folder.rglob("*")):
+        assert b"planted-later" not in file.read_bytes()

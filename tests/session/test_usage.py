@@ -1,0 +1,187 @@
+"""What totals say of each day, how many questions that takes, and how a service counts its days."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from session.usage_service import AFTERNOON, DAY, Service, busy, in_runs, refine
+
+from reelbook.session.usage import Known, Reading, Totals, spans
+from reelbook.session.usage_reading import infer
+
+BOTH = pytest.mark.parametrize("reading", ["rolling", "calendar"])
+
+
+@BOTH
+@pytest.mark.parametrize("days", [7, 30, 90])
+def test_every_span_equals_the_truth(reading: Reading, days: int) -> None:
+    """At each step on the way, and to the last day in the end: USD, seconds and requests."""
+    for seed in range(20):
+        service = Service(busy(seed, days, 1 / 3), reading)
+        known, count = refine(service, AFTERNOON, days=days)
+        for steps in range(1, count + 1):
+            for span in spans(replace(known, answers=known.answers[:steps])):
+                truth = service.truth(span)
+                assert span.usd == pytest.approx(truth, abs=1e-6)
+                assert span.seconds == pytest.approx(20 * truth, abs=0.01)
+                assert span.requests == pytest.approx(2 * truth, abs=0.01)
+        assert all(span.split for span in spans(known))
+
+
+@BOTH
+def test_thirty_days_take_few_questions(reading: Reading) -> None:
+    """With a third of the days busy, scattered at random: 24 on average; alone they would be 30."""
+    counts = [refine(Service(busy(seed, 30, 1 / 3), reading), AFTERNOON)[1] for seed in range(100)]
+    assert sum(counts) / len(counts) <= 24
+    assert max(counts) < 30
+
+
+@BOTH
+def test_days_in_a_row_take_fewer(reading: Reading) -> None:
+    """With a third of the days busy, one to four in a row: 24 questions are enough in 19 of 20 cases."""
+    counts = sorted(refine(Service(in_runs(seed, 30), reading), AFTERNOON)[1] for seed in range(100))
+    assert counts[94] <= 24
+
+
+@BOTH
+def test_a_first_picture_is_whole_and_honest(reading: Reading) -> None:
+    """After eight questions the spans cover the period without a gap, and their sum is the total."""
+    service = Service(busy(1, 30, 1 / 3), reading)
+    known, _ = refine(service, AFTERNOON, most=8)
+    found = spans(known)
+    assert all(a.to_at == b.from_at for a, b in itertools.pairwise(found))
+    assert sum(span.usd for span in found) == pytest.approx(service.answers[0].usd)
+    assert not all(span.split for span in found)
+
+
+@BOTH
+def test_nothing_is_asked_of_an_empty_account(reading: Reading) -> None:
+    """One question, one empty span."""
+    known, count = refine(Service([], reading), AFTERNOON)
+    assert (count, [(span.usd, span.split) for span in spans(known)]) == (1, [(0.0, True)])
+
+
+@BOTH
+@pytest.mark.parametrize("hours", [-13, -6, 0, 9])
+def test_the_next_day_takes_three_questions(reading: Reading, hours: int) -> None:
+    """What was learnt yesterday isn't asked again, at whatever time of the day."""
+    for seed in range(20):
+        service = Service([*busy(seed, 30, 1 / 3), (AFTERNOON + 7200, 3.0)], reading)
+        refine(service, AFTERNOON)
+        now = AFTERNOON + DAY + hours * 3600
+        known, count = refine(service, now, kept=tuple(service.answers))
+        assert count <= 3
+        for span in spans(known):
+            assert span.usd == pytest.approx(service.truth(span), abs=1e-6)
+
+
+@BOTH
+def test_costs_posted_an_hour_late_are_told_right_when_they_are_there(reading: Reading) -> None:
+    """The days that are over stay true; the next day's questions repair what was asked too soon."""
+    early = AFTERNOON - 13.5 * 3600  # half past midnight: last evening's clips aren't posted yet
+    service = Service([*busy(3, 20, 1 / 2, early), (early - 2700, 4.0)], reading, late=3600)
+    refine(service, early)
+    known, _ = refine(service, early + DAY, kept=tuple(service.answers))
+    for span in spans(known):
+        assert span.usd == pytest.approx(service.truth(span), abs=1e-6)
+
+
+@BOTH
+def test_money_spent_meanwhile_belongs_to_the_present(reading: Reading) -> None:
+    """The totals move while they are asked for; the past days keep their sums, and none is negative."""
+    running = [(AFTERNOON + each, 0.25) for each in range(3, 120, 10)]
+    service = Service([*busy(5, 30, 1 / 3), *running], reading)
+    known, _ = refine(service, AFTERNOON)
+    for span in spans(known):
+        assert span.usd == pytest.approx(service.truth(span), abs=1e-6)
+
+
+@BOTH
+def test_a_service_that_tells_no_total_spent_is_split_too(reading: Reading) -> None:
+    """By differences alone, within one round of questions."""
+    service = Service(busy(2, 30, 1 / 3), reading, tells_spent=False)
+    known, _ = refine(service, AFTERNOON)
+    for span in spans(known):
+        assert span.usd == pytest.approx(service.truth(span), abs=1e-6)
+
+
+def test_totals_that_contradict_each_other_are_one_span() -> None:
+    """A longer period can't cost less: the older answer is left out, and no span is negative."""
+    now = AFTERNOON
+    answers = (
+        Totals(now, 30, 5.0, 100, 10, 50.0),
+        Totals(now + 6, 7, 6.0, 120, 12, 50.0),
+        Totals(now + 12, 1, 1.0, 20, 2, 50.0),
+    )
+    found = spans(Known(30, now, answers))
+    assert [(round(span.days, 1), span.usd) for span in found] == [(29.0, 4.0), (1.0, 1.0)]
+
+
+def test_a_quiet_night_seen_in_the_balance_needs_no_question() -> None:
+    """Total spent read before midnight and well after it says what had been spent at midnight."""
+    events = [(AFTERNOON - 3 * DAY, 2.0), (AFTERNOON - 2 * DAY, 3.0)]
+    service = Service(events, "calendar")
+    midnight = AFTERNOON - 14 * 3600 - 2 * DAY
+    known = Known(7, AFTERNOON, (service.usage(7, AFTERNOON),), reading="calendar")
+    assert len([span for span in spans(known) if span.usd]) == 1
+    told = ((midnight - 3600, 2.0), (midnight + 7 * 3600, 2.0))
+    assert [span.usd for span in spans(replace(known, moments=told)) if span.usd] == [2.0, 3.0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0, 40), st.integers(1, 400)), max_size=60),
+    st.sampled_from(["rolling", "calendar"]),
+    st.sampled_from([7, 30]),
+    st.floats(0, 3),
+)
+def test_any_history_is_told_right(
+    events: list[tuple[float, int]], reading: Reading, days: int, later: float
+) -> None:
+    """Whatever happened, and opened again whenever: spans are the truth, within a question a day."""
+    service = Service([(AFTERNOON - ago * DAY, part / 20) for ago, part in events], reading)
+    for now in (AFTERNOON, AFTERNOON + later * DAY):
+        known, count = refine(service, now, days=days, kept=tuple(service.answers))
+        assert count <= days
+        for span in spans(known):
+            assert span.usd == pytest.approx(service.truth(span), abs=1e-6)
+
+
+@BOTH
+def test_the_reading_shows_once_money_was_spent_between(reading: Reading) -> None:
+    """A total read last evening and today's question tell the two apart."""
+    noon = AFTERNOON - 2 * 3600
+    events = [(noon - 20 * 3600, 1.0), (noon - 14 * 3600, 2.0)]
+    service = Service(events, reading)
+    moments = [(noon - 15 * 3600, service.spent(noon - 15 * 3600))]
+    answer = service.usage(1, noon)
+    assert infer([answer], moments) == reading
+
+
+@BOTH
+def test_the_reading_shows_from_clips_of_ones_own(reading: Reading) -> None:
+    """The answer is exactly what the ledger has of one of the two periods."""
+    own = [(AFTERNOON - 20 * 3600, 1.0), (AFTERNOON - 3600, 0.5)]
+    assert infer([Service(own, reading).usage(1, AFTERNOON)], (), own) == reading
+
+
+@BOTH
+def test_a_reading_isnt_claimed_without_reason(reading: Reading) -> None:
+    """One round of questions alone can't tell."""
+    service = Service(busy(1, 30, 1 / 3), reading)
+    refine(service, AFTERNOON)
+    assert infer(service.answers) is None
+
+
+@BOTH
+def test_the_wrong_reading_is_never_inferred(reading: Reading) -> None:
+    """Over three days of questions at odd times, with costs posted an hour late."""
+    for seed in range(20):
+        service = Service(busy(seed, 33, 1 / 2, AFTERNOON + 3 * DAY), reading, late=3600)
+        for hours in (0, 22, 53, 70):
+            refine(service, AFTERNOON + hours * 3600, kept=tuple(service.answers))
+            assert infer(service.answers, (), service.events[::2]) in (None, reading)

@@ -1,0 +1,137 @@
+"""Usage over time from a real sandbox: what is told equals what was planted, within the budget."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+import reelbook as rb
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session.usage import DAY_SECONDS
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
+    """A session with the sandbox of this test."""
+    with rb.connect("sandbox") as session:
+        yield session
+
+
+def planted(sandbox: Sandbox, days: int = 90, share: float = 1 / 3) -> list[dict[str, float]]:
+    """An uneven past: a share of the days busy, each with several clips."""
+    chance = random.Random(4)
+    past: list[dict[str, float]] = [
+        {
+            "days_ago": day + chance.uniform(0.05, 0.95),
+            "seconds": (seconds := chance.randint(1, 60)),
+            "requests": chance.randint(1, 9),
+            "usd": seconds / 20,
+        }
+        for day in chance.sample(range(days), round(days * share))
+        for _ in range(chance.randint(1, 3))
+    ]
+    sandbox.plant_history(past)
+    return past
+
+
+@pytest.mark.parametrize("days", [30, 90])
+def test_what_is_told_is_what_was_planted(session: rb.Session, sandbox: Sandbox, days: int) -> None:
+    """Every span, to the last day, in USD, seconds and requests; no more questions than days."""
+    past = planted(sandbox)
+    now = time.time()
+    history = session.usage_history(days).wait(60)
+    assert all(span.split for span in history.spans)
+    for span in history.spans:
+        inside = [e for e in past if span.from_at < now - e["days_ago"] * DAY_SECONDS <= span.to_at]
+        assert span.usd == pytest.approx(sum(each["usd"] for each in inside), abs=1e-6)
+        assert span.seconds == pytest.approx(sum(each["seconds"] for each in inside), abs=0.01)
+        assert span.requests == pytest.approx(sum(each["requests"] for each in inside))
+    assert history.asked == sandbox.state()["requests"]["usage"] < days
+    assert (history.done, history.trouble) == (True, "")
+
+
+def test_calendar_days_are_told_in_order(session: rb.Session, sandbox: Sandbox) -> None:
+    """The other reading of `days`: each day's sum is there, though nothing shows which reading it is."""
+    sandbox.settings(usage_days="calendar")
+    past = planted(sandbox, 20, 0.5)
+    history = session.usage_history(30).wait(60)
+    now, midnight = time.time(), time.time() // DAY_SECONDS * DAY_SECONDS
+    truth: dict[int, float] = {}
+    for each in past:
+        ago = int((midnight + DAY_SECONDS - (now - each["days_ago"] * DAY_SECONDS)) // DAY_SECONDS)
+        truth[ago] = truth.get(ago, 0.0) + each["usd"]
+    told = {round((history.spans[-1].to_at - span.to_at) / DAY_SECONDS): span for span in history.spans}
+    assert {ago: span.usd for ago, span in told.items() if span.usd} == pytest.approx(truth)
+    assert history.reading is None
+
+
+def test_a_second_opening_asks_once(session: rb.Session, sandbox: Sandbox) -> None:
+    """What the ledger keeps isn't asked again, also by another session."""
+    planted(sandbox, 30)
+    first = session.usage_history(30).wait(60)
+    session.close()
+    with rb.connect("sandbox") as later:
+        second = later.usage_history(30).wait(60)
+    assert second.asked == 1
+    assert [round(span.usd, 6) for span in second.spans] == [round(span.usd, 6) for span in first.spans]
+
+
+def test_it_keeps_to_the_budget_and_starves_nobody(session: rb.Session, sandbox: Sandbox) -> None:
+    """Nothing is refused for too many requests, and a person's question is answered at once meanwhile."""
+    planted(sandbox, 30)
+    sandbox.settings(rate_limiting=True)
+    heard = threading.Event()
+    history = session.usage_history(30)
+    history.subscribe(heard.set)
+    assert heard.wait(10)
+    began = time.monotonic()
+    session.balance()
+    assert time.monotonic() - began < 5
+    assert not history.done
+    assert sandbox.state()["requests"]["usage"] < 10
+    history.close()
+
+
+def test_its_own_clips_are_marked(session: rb.Session, sandbox: Sandbox) -> None:
+    """Each paid clip with its experiment, and whether this session made it."""
+    with session.experiment("light"):
+        session.text_to_video("a fox", duration_seconds=1).result(30)
+    session.text_to_video("a crow", duration_seconds=2).result(30)
+    history = session.usage_history(7).wait(30)
+    assert sorted((own.usd, own.experiment, own.here) for own in history.own()) == [
+        (0.05, "light", True),
+        (0.1, None, True),
+    ]
+    assert history.total is not None
+    assert history.total.usd == pytest.approx(0.15)
+
+
+def test_a_service_that_refuses_is_said(session: rb.Session, sandbox: Sandbox) -> None:
+    """It stops there, and says why."""
+    sandbox.fault("html", endpoint="usage", times=20)
+    history = session.usage_history(30).wait(60)
+    assert history.trouble
+    assert history.spans == ()
+
+
+def test_it_is_a_table(session: rb.Session, sandbox: Sandbox) -> None:
+    """With a row for each span."""
+    planted(sandbox, 7)
+    history = session.usage_history(7).wait(30)
+    table = history.to_pandas()
+    assert list(table.columns) == ["from", "to", "usd", "seconds", "requests", "split"]
+    assert table["usd"].sum() == pytest.approx(sum(span.usd for span in history.spans))
+
+
+def test_other_periods_dont_spoil_what_is_compared_later(session: rb.Session, sandbox: Sandbox) -> None:
+    """After a lost answer the period is asked for that was asked for last before it."""
+    session.usage(30)
+    sandbox.fault("answer_lost", endpoint="text-to-video")
+    with pytest.raises(rb.errors.SubmissionUncertain):
+        session.text_to_video("a fox", duration_seconds=1).result(30)
+    session.usage_history(7).wait(30)
+    assert session._books.usage_days() == 30

@@ -1,0 +1,87 @@
+"""A service whose truth is known: what was used when, told as totals of `days`, and the questions it got."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from reelbook.session.usage import Known, Reading, Totals, UsageSpan, began_at, next_days, spans
+
+DAY = 86_400.0
+MIDNIGHT = 20_000 * DAY
+AFTERNOON = MIDNIGHT + 14 * 3600
+
+
+@dataclass
+class Service:
+    """Events are (moment, USD); a dollar is 20 seconds and 2 requests."""
+
+    events: list[tuple[float, float]]
+    reading: Reading = "rolling"
+    late: float = 0.0
+    tells_spent: bool = True
+    answers: list[Totals] = field(default_factory=list)
+
+    def used(self, since: float, now: float) -> float:
+        """USD dated after `since` and posted by `now`."""
+        return sum(usd for at, usd in self.events if since < at <= now - self.late)
+
+    def spent(self, now: float) -> float:
+        return self.used(-math.inf, now)
+
+    def usage(self, days: int, now: float) -> Totals:
+        usd = self.used(began_at(now, days, self.reading), now)
+        spent = self.spent(now) if self.tells_spent else None
+        self.answers.append(Totals(now, days, usd, 20 * usd, 2 * usd, spent))
+        return self.answers[-1]
+
+    def truth(self, span: UsageSpan) -> float:
+        return sum(usd for at, usd in self.events if span.from_at < at <= span.to_at)
+
+
+def refine(
+    service: Service,
+    now: float,
+    *,
+    days: int = 30,
+    kept: tuple[Totals, ...] = (),
+    most: int = 1000,
+    each: float = 6.0,
+    reading: Reading | None = None,
+) -> tuple[Known, int]:
+    """Asks as a session would, every `each` seconds; what is known then, and how many questions it took."""
+    known = Known(days, now, kept, reading=reading or service.reading)
+    asked: list[int] = []
+    while len(asked) < most and (wanted := next_days(known, asked)) is not None:
+        asked.append(wanted)
+        known = replace(known, answers=(*known.answers, service.usage(wanted, now)))
+        now += each
+    return known, len(asked)
+
+
+def busy(seed: int, days: int, share: float, now: float = AFTERNOON) -> list[tuple[float, float]]:
+    """An uneven history: so large a share of the days is busy, at random, with a few clips each."""
+    random = Random(seed)
+    chosen = random.sample(range(days), round(days * share))
+    return [
+        (now - (day + random.uniform(0.02, 0.98)) * DAY, random.randint(1, 40) * 0.25)
+        for day in chosen
+        for _ in range(random.randint(1, 4))
+    ]
+
+
+def in_runs(seed: int, days: int) -> list[tuple[float, float]]:
+    """As people work: a third of the days busy, one to four in a row."""
+    random = Random(seed)
+    chosen: set[int] = set()
+    while len(chosen) < days // 3:
+        first = random.randrange(days)
+        chosen.update(range(first, min(days, first + random.randint(1, 4))))
+    return [
+        (AFTERNOON - (day + random.uniform(0.05, 0.95)) * DAY, random.randint(1, 9) * 0.25)
+        for day in sorted(chosen)
+    ]
+
+
+__all__ = ["AFTERNOON", "DAY", "MIDNIGHT", "Service", "busy", "in_runs", "refine", "spans"]
