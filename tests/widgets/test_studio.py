@@ -81,6 +81,7 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
         ("board", "JobBoard"),
         ("gallery", "Gallery"),
         ("compare", "Hint"),
+        ("usage", "UsageChart"),
         ("keys", "KeyManager"),
         ("connection", "ConnectionPanel"),
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import traitlets
@@ -22,11 +22,15 @@ from .hint import Hint
 from .keys import KeyManager
 from .line import StatusLine
 
+if TYPE_CHECKING:
+    from .usage import UsageChart
+
 VIEWS = {
     "create": "Create",
     "board": "Board",
     "gallery": "Gallery",
     "compare": "Compare",
+    "usage": "Usage",
     "keys": "Keys",
     "connection": "Connection",
 }
@@ -36,9 +40,9 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
     """Everything in one cell: write a prompt, press Generate, watch it, play it, find it, compare it.
 
     `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create", "board",
-    "gallery", "compare", "keys" or "connection". `form` is the PromptForm, `card` the JobCard of the latest
-    clip; `board`, `gallery` and `compare` are the panels of those views, None until they are first looked at.
-    A key typed in under "connection" gives the Studio a new `session`.
+    "gallery", "compare", "usage", "keys" or "connection". `form` is the PromptForm, `card` the JobCard of the
+    latest clip; `board`, `gallery` and `compare` are the panels of those views, None until they are first
+    looked at. A key typed in under "connection" gives the Studio a new `session`.
 
         studio = rb.Studio()
         studio.view = "gallery"
@@ -47,7 +51,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
     view = traitlets.Enum(tuple(VIEWS), "create", help="What is shown.")
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
-        self._panels: list[Panel] = []
+        self._panels: list[Panel | UsageChart] = []
         self._panes: dict[str, ipywidgets.Box] = {}
         only_known(self, traits)
         view = traits.pop("view", "create")
@@ -94,16 +98,17 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
             pane.layout.display = ("flex" if name == "create" else "") if name == self.view else "none"
         self.children = [self.line, *self._panes.values()]
 
-    def _builders(self) -> dict[str, Callable[[], Panel]]:
+    def _builders(self) -> dict[str, Callable[[], Panel | UsageChart]]:
         return {
             "board": self._make_board,
             "gallery": self._make_gallery,
             "compare": self._nothing_to_compare,
+            "usage": self._make_usage,
             "keys": lambda: KeyManager(self.session),
             "connection": self._make_connection,
         }
 
-    def _pane(self, panel: Panel) -> ipywidgets.Box:
+    def _pane(self, panel: Panel | UsageChart) -> ipywidgets.Box:
         self._panels.append(panel)
         pane = ipywidgets.VBox([panel])
         pane.add_class("reelbook-pane")
@@ -127,6 +132,11 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         )
         hint.on_press(lambda: self.set_trait("view", "gallery"))
         return hint
+
+    def _make_usage(self) -> UsageChart:
+        from .usage import UsageChart  # with pandas and bqplot, which only a chart needs
+
+        return UsageChart(self.session)
 
     def _make_connection(self) -> Panel:
         panel = ConnectionPanel(self.session)
