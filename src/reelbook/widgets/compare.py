@@ -16,7 +16,7 @@ from reelbook.session import Clip, Job, Session
 
 from .assets import module, style
 from .live import Live
-from .media import ServesClips
+from .media import ServesClips, TellsTime
 from .packing import packed, pressed
 from .words import compare as words
 
@@ -24,7 +24,7 @@ FEWEST, MOST = 2, 9
 STILL_BYTES = 24_000  # of all posters in the still form together
 
 
-class Compare(ServesClips):
+class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
     """Two to nine clips with one clock: play all, scrub, step, pick the winner.
 
     `Compare([first, second])` takes clips, jobs (one that isn't finished joins when it is) and files. These
@@ -60,7 +60,6 @@ class Compare(ServesClips):
     speed = traitlets.Float(1.0, min=0.25, max=2.0, help="1 is the clips' own speed.").tag(sync=True)
     view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
     winner = traitlets.Unicode(help="Request id of the clip that was picked; empty: none.").tag(sync=True)
-    tells_time = traitlets.Bool(help="Whether the page reports `time` as it plays.").tag(sync=True)
     tiles: traitlets.List[Any] = traitlets.List(help="What the page draws of each clip.").tag(sync=True)
     face = traitlets.Dict(help="What the page says of all of them.").tag(sync=True)
 
@@ -88,19 +87,6 @@ class Compare(ServesClips):
     def names(self) -> tuple[str, ...]:
         """What `winner` calls the clips, in their order; empty for a job that wasn't accepted yet."""
         return tuple(_name(each, self.clips) for each in self.clips)
-
-    def observe(
-        self,
-        handler: Any,
-        names: Any = traitlets.All,
-        type: str = "change",  # noqa: A002 - the name that traitlets gave it
-    ) -> None:
-        """As traitlets' `observe`. The page reports `time` only once somebody asks for it: a message every
-        quarter of a second would keep the kernel's light flickering.
-        """
-        super().observe(handler, names, type)
-        if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):
-            self.tells_time = True
 
     def update(self) -> None:
         shown = [_shown(each, name) for each, name in zip(self.clips, self.names, strict=True)]

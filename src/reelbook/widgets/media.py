@@ -53,3 +53,22 @@ class ServesClip(ServesClips):
     """Serves one clip, whatever the page calls it, and a poster that is saved with the notebook."""
 
     poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)
+
+
+class TellsTime(traitlets.HasTraits):
+    """For a panel whose clip's `time` moves in the page."""
+
+    tells_time = traitlets.Bool(help="Whether the page reports `time` as it plays.").tag(sync=True)
+
+    def observe(
+        self,
+        handler: Any,
+        names: Any = traitlets.All,
+        type: Any = "change",  # noqa: A002 - the name that traitlets gave it
+    ) -> None:
+        """As traitlets' `observe`. The page reports `time` only once somebody asks for it: a message every
+        quarter of a second would keep the kernel's light flickering.
+        """
+        super().observe(handler, names, type)
+        if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):
+            self.tells_time = True

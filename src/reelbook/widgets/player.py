@@ -15,7 +15,7 @@ from reelbook.session import Clip
 
 from . import words
 from .assets import module, style
-from .media import ServesClip
+from .media import ServesClip, TellsTime
 from .packing import packed, pressed
 from .still import card_html, card_text
 
@@ -27,7 +27,7 @@ POSTER_BYTES = 5_000
 TILES = range(1, 33)
 
 
-class Player(ServesClip):
+class Player(TellsTime, ServesClip):  # type: ignore[misc] # as in Panel
     """Plays a clip: muted, looping, loaded when it is seen.
 
     `Player(clip)` or `Player("clip.mp4")`. These may be given, observed and linked; setting them acts:
@@ -69,7 +69,6 @@ class Player(ServesClip):
     ).tag(sync=True)
     view = traitlets.Enum(["clip", "poster", "filmstrip"], "clip", help="What is seen.").tag(sync=True)
     autoplay = traitlets.Bool(True, help="Whether it starts by itself when seen.").tag(sync=True)
-    tells_time = traitlets.Bool(help="Whether the page reports `time` as it plays.").tag(sync=True)
     progress = traitlets.Float(None, allow_none=True).tag(sync=True)
     face = traitlets.Dict(help="What the page draws.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The lines under the clip.").tag(sync=True)
@@ -96,19 +95,6 @@ class Player(ServesClip):
                 " None plays the whole clip."
             )
         return part
-
-    def observe(
-        self,
-        handler: Any,
-        names: Any = traitlets.All,
-        type: str = "change",  # noqa: A002 - the name that traitlets gave it
-    ) -> None:
-        """As traitlets' `observe`. The page reports `time` only once somebody asks for it: a message every
-        quarter of a second would keep the kernel's light flickering.
-        """
-        super().observe(handler, names, type)
-        if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):
-            self.tells_time = True
 
     def clip_path(self, key: str = "") -> Path:
         return self.clip.path
