@@ -75,7 +75,8 @@ def like_colab(notebook: AnyNotebook) -> Iterator[None]:
     notebook.run(f"import sys\nsys.path.insert(0, {str(_SUPPORT)!r})\nimport like_colab\nlike_colab.begin()")
     try:
         notebook.run(_BY_A_THREAD)
-        assert notebook.value("like_colab.dropped") == ["comm_msg"]
+        # The widget's own; a panel of an earlier test may speak in the same moment.
+        assert set(notebook.value("like_colab.dropped")) == {"comm_msg"}
         yield
     finally:
         notebook.run("like_colab.end()")

@@ -169,7 +169,7 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     while names[-1] != "Random":
         keyboard.press("Tab")
         names.append(focused(notebook))
-    views = ["Create", "Board", "Gallery", "Compare", "Connection"]
+    views = ["Create", "Board", "Gallery", "Compare", "Usage", "Keys", "Connection"]
     form = ["From text", "From an image", "Prompt", "Length", "16:9", "9:16", "1:1", "Random"]
     assert [*views, *form] == [name.removesuffix(" 1") for name in names]  # one job runs
     tab_to(notebook, "Prompt", back=True)

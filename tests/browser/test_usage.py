@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browser.lab import Notebook, says, shown
+from browser.lab import Notebook, says, shown, until
 
 pytestmark = [pytest.mark.browser]
 
@@ -23,6 +23,8 @@ def test_a_day_is_chosen_by_mouse_and_by_keyboard(notebook: Notebook) -> None:
     says(cell, "split by day with", 60)
     bars = cell.locator(".bqplot .bar")
     assert bars.count() == 30
+    shown(cell, ".bqplot")  # drawn when it is seen
+    until(bars.nth(20), "(bar) => bar.getBoundingClientRect().width > 3")
     bars.nth(20).click()
     says(cell, "40 s · 8 requests")
     assert notebook.value("chart70._slot()") == 20
