@@ -95,7 +95,7 @@ class Gate:
             yield name
         finally:
             del self._beliefs[name]
-            self._admit()
+            self._look()
 
     @asynccontextmanager
     async def turn(self, purpose: Purpose, job: str | None = None) -> AsyncIterator[Turn]:
