@@ -121,6 +121,13 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         with self._sending, self.showing_errors("Bringing this panel up to date"):
             self.update()
 
+    def _by_itself(self) -> None:
+        """`refresh` for a thread, in panels whose news goes out as messages: those aren't kept for later."""
+        if self.asks:
+            self.live = True  # what is sent now may never arrive: the page has to ask for it
+        else:
+            self.refresh()
+
     def _heard(self, _: object, content: Any, buffers: Sequence[Any]) -> None:
         name = content.get("name") if isinstance(content, dict) else None
         handler = (

@@ -201,12 +201,6 @@ class JobBoard(ServesClips):
         self._news.put(job)
         self._live.changed()
 
-    def _by_itself(self) -> None:
-        if self.asks:
-            self.live = True  # what is sent now may never arrive: the page has to ask for it
-        else:
-            self.refresh()
-
     def _changed(self) -> set[Kept]:
         """The rows of which there is something new."""
         changed = set()

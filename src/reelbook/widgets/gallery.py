@@ -239,12 +239,6 @@ class Gallery(ServesClips):
             self._news.put(job)
             self._live.changed()
 
-    def _by_itself(self) -> None:
-        if self.asks:
-            self.live = True  # what is sent now may never arrive: the page has to ask for it
-        else:
-            self.refresh()
-
     # The opened clip.
 
     def _show_opened(self) -> None:
