@@ -14,6 +14,7 @@ from PIL import Image
 
 import reelbook as rb
 from reelbook import errors
+from reelbook.models import Accepted
 from reelbook.sandbox.handle import Sandbox
 
 
@@ -240,3 +241,21 @@ def test_closing_in_the_middle_of_a_submission_is_clean(sandbox: Sandbox) -> Non
         session.close()
     gc.collect()
     assert [thread.name for thread in threading.enumerate() if thread.name == "reelbook-session"] == []
+
+
+def test_the_wait_for_the_limit_is_no_part_of_the_time_a_job_takes(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When to ask is decided from the acceptance on, however long the submission had to wait."""
+    sent_at: list[float] = []
+    send = session._runner._send
+
+    async def late(job: rb.Job) -> Accepted:
+        job._learn(began_at=job._known.began_at - 100)
+        sent_at.append(session.clock())
+        return await send(job)
+
+    monkeypatch.setattr(session._runner, "_send", late)
+    job = session.text_to_video("a fox", duration_seconds=1)
+    job.result(30)
+    assert session._runner._belief(job).submitted_at >= sent_at[0]

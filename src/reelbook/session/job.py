@@ -65,6 +65,7 @@ class Known:
     """All that is known of a job at one moment. Times are the session's clock, in seconds."""
 
     began_at: float
+    accepted_at: float | None = None  # None: as `began_at`, or not yet
     state: str = SENDING
     request_id: str | None = None
     status: JobStatus | None = None

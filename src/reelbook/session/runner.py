@@ -152,6 +152,7 @@ class Runner:
         assert job.request is not None
         job._learn(
             state=accepted.status,
+            accepted_at=_now(),
             request_id=accepted.request_id,
             estimated_cost_usd=accepted.estimated_cost_usd or job.request.estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
@@ -233,15 +234,17 @@ class Runner:
     def _belief(self, job: Job) -> Belief:
         """What is known of the job's time before the first question."""
         request, estimate = job.request, job._known.estimated_duration_seconds
+        # The wait for the rate limit is no part of the time that the service takes.
+        submitted_at = job._known.accepted_at or job._known.began_at
         if request is None:
-            return Belief(Pace(), job._known.began_at)
+            return Belief(Pace(), submitted_at)
         kind = (request.mode, request.duration_seconds, request.aspect_ratio)
         pace = self._paces.get(kind)
         if pace is None:
             if estimate is not None and abs(estimate - request.duration_seconds) < SAME_SECONDS:
                 estimate = None  # the interface doesn't say what is estimated: this may be the clip's length
             pace = self._paces[kind] = Pace(estimate, self._books.took_seconds(request))
-        return Belief(pace, job._known.began_at)
+        return Belief(pace, submitted_at)
 
     def _observe(self, job: Job, seen: Observation) -> None:
         known = job._known
