@@ -12,6 +12,9 @@ import pytest
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
+# Their asserts tell what they compared, as those of the tests themselves do.
+pytest.register_assert_rewrite("browser", "colab", "session", "support")
+
 # Gone before anything is imported or started: no test, kernel or subprocess may find a person's key.
 LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("REELBOOK_")}
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"

@@ -18,7 +18,8 @@ _answering = contextvars.ContextVar("answering", default=False)
 _undo: list[Callable[[], object]] = []
 
 heard: list[str] = []  # the names of the page's own messages
-dropped: list[str] = []  # the kinds of messages that never arrived
+dropped: list[str] = []  # the kinds of messages that never arrived, but for those of widgets made before
+_made_before: set[str] = set()
 
 
 def begin() -> None:
@@ -32,7 +33,8 @@ def begin() -> None:
     def only_answers(stream: Any, kind: Any, *args: Any, **options: Any) -> Any:
         name = kind if isinstance(kind, str) else kind["header"]["msg_type"]
         if name in _HELD_BACK and not _answering.get():
-            dropped.append(name)
+            if _comm_id(args, options) not in _made_before:
+                dropped.append(name)
             return None
         return send(stream, kind, *args, **options)
 
@@ -50,6 +52,8 @@ def begin() -> None:
 
     heard.clear()
     dropped.clear()
+    _made_before.clear()
+    _made_before.update(kernel.comm_manager.comms)
     kernel.session.send = only_answers
     handlers.update({name: marked(handler) for name, handler in originals.items()})
     google, colab, userdata = (
@@ -86,6 +90,11 @@ def end() -> None:
 
 def _no_secret(name: str) -> str:
     raise sys.modules["google.colab.userdata"].SecretNotFoundError(name)
+
+
+def _comm_id(args: tuple[Any, ...], options: dict[str, Any]) -> object:
+    content = args[0] if args else options.get("content")
+    return content.get("comm_id") if isinstance(content, dict) else None
 
 
 def _note(message: Any) -> None:
