@@ -16,6 +16,7 @@ from support.raw_server import raw_server
 
 import reelbook
 from reelbook.cli import lessons
+from reelbook.sandbox import server
 
 LESSONS = lessons.shipped()
 KEY = "sk-planted-lesson"
@@ -24,6 +25,9 @@ KEY = "sk-planted-lesson"
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: Path) -> None:
     """Every stored output is what comes out, and a configured live service hears nothing of it."""
+    sandbox = server.ensure(home)
+    sandbox.set_pace(1)  # nobody watches
+    sandbox.settings(rate_limiting=False)
     with raw_server(lambda exchange: exchange.answer(404)) as live:
         shutil.copy(lesson, tmp_path)
         done = _nbval(tmp_path, REELBOOK_API_KEY=KEY, REELBOOK_BASE_URL=live.url)
