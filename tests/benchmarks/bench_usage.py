@@ -101,9 +101,9 @@ def _beside_work(seed: int) -> str:
         whole = time.monotonic() - began
         wrong = _wrong(history, truth, "rolling", 0, own=0.3)
         return (
-            f"limit enforced, 30 days, 6 clips meanwhile: clips home after {clips:.0f} s, {FIRST_PICTURE} answers"
-            f" after {moments[FIRST_PICTURE]:.0f} s, the last day after {whole:.0f} s with {history.asked} requests;"
-            f" spans wrong {wrong}, refused {sum(refused)} of {len(refused)}"
+            f"limit enforced, 30 days, 6 clips meanwhile: clips home after {clips:.0f} s, {FIRST_PICTURE} "
+            f"answers after {moments[FIRST_PICTURE]:.0f} s, the last day after {whole:.0f} s with "
+            f"{history.asked} requests; spans wrong {wrong}, refused {sum(refused)} of {len(refused)}"
         )
 
 
