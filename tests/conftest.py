@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy  # noqa: F401  # pytest.approx looks at it, also half imported by a sandbox's thread
 import pytest
 
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
-# Their asserts tell what they compared, as those of the tests themselves do.
-pytest.register_assert_rewrite("browser", "colab", "session", "support")
+# Its asserts tell what they compared, as those of the tests themselves do.
+pytest.register_assert_rewrite("browser.liveness")
 
 # Gone before anything is imported or started: no test, kernel or subprocess may find a person's key.
 LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("REELBOOK_")}
