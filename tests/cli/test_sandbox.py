@@ -22,13 +22,21 @@ def test_status_and_stop_where_none_runs(run: Run, home: Path) -> None:
 
 
 def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox) -> None:
-    """Address, pace, jobs and balance of the running sandbox, and never its key."""
+    """Addresses, pace, jobs and balance of the running sandbox, and never its key or user id."""
     sandbox.set_pace("lifelike")
     result = run("sandbox", "status")
     assert result.exit_code == 0
-    for words in (sandbox.url, "Pace: lifelike.", "Jobs under way: 0.", "Balance: $25.00."):
+    for words in (
+        sandbox.url,
+        sandbox.mcp_url,
+        str(sandbox.access_file),
+        "Pace: lifelike.",
+        "Jobs under way: 0.",
+        "Balance: $25.00.",
+    ):
         assert words in result.stdout
     assert sandbox.api_key.reveal() not in result.output
+    assert sandbox.user_id not in result.output
 
 
 def test_served_in_the_foreground_until_ctrl_c(run: Run, home: Path, folder: Path) -> None:

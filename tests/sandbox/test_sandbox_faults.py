@@ -81,6 +81,7 @@ def test_faults_happen_in_the_order_in_which_they_were_asked_for() -> None:
         ("POST", "/api/v1/keys", "create-key", "keys"),
         ("DELETE", "/api/v1/keys/key_1", "revoke-key", "keys"),
         ("GET", "/videos/a.mp4", "download", "any"),
+        ("POST", "/mcp", "tools", "any"),
     ],
 )
 def test_each_endpoint_is_hit_by_its_name_and_by_its_groups(

@@ -79,6 +79,7 @@ def status(home: Home = None) -> None:
     state = running.state()
     pace, jobs = state["pace"], state["jobs_under_way"]
     typer.echo(f"The sandbox runs at {running.url} (process {running.pid}).")
+    typer.echo(f"Agent tools: {running.mcp_url}. The user id they ask for is in {running.access_file}.")
     typer.echo(
         f"Pace: {pace if isinstance(pace, str) else f'{pace:g} s'}. Jobs under way: {jobs}. "
         f"Balance: ${state['balance_usd']:.2f}. Unused for {state['idle_seconds']:.0f} s."

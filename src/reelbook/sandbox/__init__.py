@@ -41,6 +41,11 @@ What the sandbox chose where the interface is silent:
  other errors' bodies        {"detail": text}; unknown ids and paths 404, wrong methods 405, wrong
                              content types 400, JSON above 1 MiB 413, foreign host names 421
  video_url                   absolute, by the host that was asked; needs no key; byte ranges
+ agent tools                 at /mcp, with one user id (`Sandbox.user_id`) for the one account; any other is
+                             a 401, a page of another origin a 403, without the extra `agents` a 501.
+                             The tools' names and arguments are in tool_catalogue.py; they refuse what
+                             the HTTP interface refuses, with the same words, and unknown arguments too.
+                             No rate limit, which is a key's. No sessions. An image comes in base64
  retention                   7 days, removed at a start of the sandbox
  API key expiry, scopes      none
 ==========================  ====================================================================

@@ -11,7 +11,6 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -21,19 +20,18 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
-from . import control, payloads
-from .accounts import MICRO, BalanceTooLow
+from . import answers, control, payloads
+from .answers import Answered
 from .bodies import Body
 from .faults import VIDEOS
-from .jobs import Job, status_body
 from .misbehaving import happen
-from .payloads import Refused, Wanted
-from .protocol import STATE
+from .payloads import Refused, refusal
+from .protocol import STATE, TOOLS
 from .service import Service
+from .tools import ToolDoor
 
 logger = logging.getLogger(__name__)
 
-Answered = Mapping[str, Any]
 Handler = Callable[[Service, Request], Awaitable[Answered]]
 
 _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
@@ -42,12 +40,15 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNOR
 def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
 
+    tools = ToolDoor(service)
+
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await service.start()
         try:
             yield
         finally:
+            await tools.close()
             await service.close()
 
     endpoints: dict[str, dict[str, Handler]] = {
@@ -66,6 +67,7 @@ def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
                 for path, by_method in endpoints.items()
             ),
             Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
+            Route(TOOLS, tools, methods=["POST"]),
             *control.routes(service),
         ],
         lifespan=lifespan,
@@ -76,44 +78,24 @@ def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
 
 
 async def _text_to_video(service: Service, request: Request) -> Answered:
-    return await _submitted(service, await payloads.text_to_video(request))
+    return await answers.submitted(service, await payloads.text_to_video(request))
 
 
 async def _image_to_video(service: Service, request: Request) -> Answered:
-    return await _submitted(service, await payloads.image_to_video(request, service.settings.max_image_bytes))
-
-
-async def _submitted(service: Service, wanted: Wanted) -> Answered:
-    try:
-        job = await service.submit(wanted)
-    except BalanceTooLow as exc:
-        free, required = max(0, exc.free_micro) / MICRO, exc.required_micro / MICRO
-        raise Refused(
-            402, f"Insufficient balance. Current balance: ${free:.2f}, required: ${required:.2f}"
-        ) from None
-    return {
-        "request_id": job.request_id,
-        "status": job.state,
-        "estimated_cost_usd": job.estimated_cost_usd,
-        "estimated_duration_seconds": job.duration_seconds,
-    }
+    wanted = await payloads.image_to_video(request, service.settings.max_image_bytes)
+    return await answers.submitted(service, wanted)
 
 
 async def _status(service: Service, request: Request) -> Answered:
-    job = await service.jobs.find(request.path_params["request_id"])
-    if job is None:
-        raise Refused(404, "No such request_id")
-    return status_body(job, service.clock.now(), _video_url(service, request, job))
+    return await answers.status(service, request.path_params["request_id"], answers.reached_at(request))
 
 
 async def _balance(service: Service, request: Request) -> Answered:
-    await service.jobs.move_on()
-    return service.accounts.balance()
+    return await answers.balance(service)
 
 
 async def _usage(service: Service, request: Request) -> Answered:
-    await service.jobs.move_on()
-    return service.accounts.usage(payloads.days(request))
+    return await answers.usage(service, payloads.days(request))
 
 
 async def _list_keys(service: Service, request: Request) -> Answered:
@@ -149,15 +131,6 @@ def _videos(service: Service) -> Callable[[Request], Awaitable[Response]]:
     return endpoint
 
 
-def _video_url(service: Service, request: Request, job: Job) -> str | None:
-    if job.video is None:
-        return None
-    link = service.faults.link(job.video)
-    # The address by which this client reached the sandbox is one that works for it.
-    base = f"{request.url.scheme}://{request.headers['host']}{VIDEOS}{job.video}"
-    return f"{base}?link={link}" if link else base
-
-
 def _authenticated(
     service: Service, path: str, by_method: Mapping[str, Handler]
 ) -> Callable[[Request], Awaitable[Response]]:
@@ -181,11 +154,6 @@ def _authenticated(
         return JSONResponse(body, headers=headers)
 
     return endpoint
-
-
-def refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
-    """An error's answer: JSON `{detail}`, the shape that the interface gives for 402."""
-    return JSONResponse({"detail": detail}, status_code=status, headers=headers)
 
 
 async def _no_such_route(request: Request, exc: Exception) -> Response:

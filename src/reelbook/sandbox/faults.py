@@ -12,7 +12,7 @@ from typing import Any, Final, get_args
 
 from .. import wire
 from .payloads import Refused
-from .protocol import Endpoint
+from .protocol import TOOLS, Endpoint
 
 VIDEOS: Final = "/videos/"
 MAX_COUNT = 1_000_000
@@ -25,6 +25,7 @@ _EXACT: Final[Mapping[tuple[str, str], str]] = {
     ("GET", wire.USAGE): "usage",
     ("GET", wire.KEYS): "list-keys",
     ("POST", wire.KEYS): "create-key",
+    ("POST", TOOLS): "tools",
 }
 _BELOW: Final[Mapping[tuple[str, str], str]] = {
     ("GET", f"{wire.STATUS}/"): "status",

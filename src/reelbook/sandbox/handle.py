@@ -30,7 +30,8 @@ _UNSET: Any = object()
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A running sandbox. `url` is the service's base address; `api_key` is the notebook's own key.
+    """A running sandbox. `url` is the service's base address; `api_key` is the notebook's own key; `user_id`
+    lets a client of the agent tools in.
 
     The controls block for a moment; call them from a thread if a loop runs. They raise SandboxError.
     """
@@ -45,7 +46,12 @@ class Sandbox:
     @property
     def mcp_url(self) -> str:
         """The address of the sandbox's agent tool server."""
-        return f"{self.url}/mcp"
+        return f"{self.url}{protocol.TOOLS}"
+
+    @property
+    def access_file(self) -> Path:
+        """Where its key and user id are kept, readable by the owner only."""
+        return Places.under(self.home).access
 
     def settings(
         self,
@@ -108,6 +114,7 @@ class Sandbox:
         """Let the account have been used before: mappings of `days_ago`, `seconds`, `requests` and `usd`.
 
         It is in the usage and in what was spent in all; the balance stays as it is, and no job is listed.
+        Plant it before usage is first asked for: a session keeps what it was told of days that are over.
         """
         self._ask(protocol.HISTORY, {"history": [dict(each) for each in history]})
 
@@ -132,8 +139,9 @@ class Sandbox:
 
         Faults wait in the order in which they were asked for; a request gets the first that is due to it.
         `endpoint` is one of text-to-video, image-to-video (both: generate), balance, usage (billing),
-        list-keys, create-key, revoke-key (keys), status, download, or any. With `handled=True` the request
-        takes effect all the same: the job exists and is billed. Without, nothing was accepted or counted.
+        list-keys, create-key, revoke-key (keys), status, download, tools (every request to the agent tool
+        server), or any. With `handled=True` the request takes effect all the same: the job exists and is
+        billed. Without, nothing was accepted or counted.
 
         ==============  ==============================================================================
          kind            what happens; options with their defaults

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import Message
 
 from .. import wire
@@ -63,17 +65,25 @@ class WantedKey:
     rate_limit: int
 
 
+def refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    """An error's answer: JSON `{detail}`, the shape that the interface gives for 402."""
+    return JSONResponse({"detail": detail}, status_code=status, headers=headers)
+
+
 async def text_to_video(request: Request) -> Wanted:
     """POST /api/v1/generate/text-to-video: JSON. Raises Refused."""
-    body = await json_object(request)
+    return wanted_from_text(await json_object(request))
+
+
+def wanted_from_text(body: Mapping[str, Any]) -> Wanted:
+    """The clip that the fields of `body` ask for. Raises Refused."""
     ratio = body.get("aspect_ratio", wire.DEFAULT_ASPECT_RATIO)
     if not isinstance(ratio, str) or ratio not in wire.ASPECT_RATIOS:
         raise Refused(400, f"aspect_ratio must be one of {', '.join(wire.ASPECT_RATIOS)}")
-    seconds = _integer(body, "duration_seconds", wire.DEFAULT_SECONDS)
     return Wanted(
         mode="text-to-video",
         prompt=_prompt(body.get("prompt")),
-        duration_seconds=_between(seconds, "duration_seconds", wire.MIN_SECONDS, wire.MAX_SECONDS),
+        duration_seconds=seconds(body),
         aspect_ratio=ratio,
         seed=_integer(body, "seed", wire.RANDOM_SEED),
     )
@@ -83,16 +93,15 @@ async def image_to_video(request: Request, max_image_bytes: int) -> Wanted:
     """POST /api/v1/generate/image-to-video: multipart/form-data. Raises Refused."""
     if _content_type(request) != "multipart/form-data":
         raise Refused(400, "Content-Type must be multipart/form-data")
-    too_large = Refused(413, f"The image is larger than {max_image_bytes} bytes")
     counted = _Counted(request, max_image_bytes + FORM_OVERHEAD_BYTES)
     if counted.announced > counted.most:
-        raise too_large
+        raise too_large(max_image_bytes)
     request = Request(request.scope, receive=counted.receive)
     try:
         form = await request.form(max_files=4, max_fields=16)
     except (HTTPException, MultiPartException, FormParserError) as exc:
         if counted.exceeded:
-            raise too_large from None
+            raise too_large(max_image_bytes) from None
         raise Refused(400, f"The multipart body can't be read: {getattr(exc, 'detail', exc)}") from None
     except ClientDisconnect:
         raise Refused(400, "The request ended before its body did") from None
@@ -103,19 +112,37 @@ async def image_to_video(request: Request, max_image_bytes: int) -> Wanted:
         if not isinstance(image, UploadFile):
             raise Refused(400, "image is required, as a file part")
         if (image.size or 0) > max_image_bytes:
-            raise too_large
+            raise too_large(max_image_bytes)
         content = await image.read()
     finally:
         await form.close()
     if isinstance(duration, UploadFile):
         raise Refused(400, "duration_seconds must be a text part")
-    seconds = _integer_text(duration, "duration_seconds", wire.DEFAULT_SECONDS)
-    seconds = _between(seconds, "duration_seconds", wire.MIN_SECONDS, wire.MAX_SECONDS)
+    length = _integer_text(duration, "duration_seconds", wire.DEFAULT_SECONDS)
+    return await wanted_from_image(content, prompt, _length(length), max_image_bytes)
+
+
+async def wanted_from_image(
+    content: bytes, prompt: object, duration_seconds: int, max_image_bytes: int
+) -> Wanted:
+    """The clip of `duration_seconds` that moves the image `content` as `prompt` says. Raises Refused."""
+    if len(content) > max_image_bytes:
+        raise too_large(max_image_bytes)
     prompt = _prompt(prompt)
     shape = await asyncio.to_thread(shape_of, content)
     if shape is None:
         raise Refused(400, "image must be a JPEG or PNG file that can be opened")
-    return Wanted("image-to-video", prompt, seconds, shape, image=content)
+    return Wanted("image-to-video", prompt, duration_seconds, shape, image=content)
+
+
+def seconds(body: Mapping[str, Any]) -> int:
+    """The `duration_seconds` of a body. Raises Refused."""
+    return _length(_integer(body, "duration_seconds", wire.DEFAULT_SECONDS))
+
+
+def too_large(max_image_bytes: int) -> Refused:
+    """What an image of more than `max_image_bytes` is told."""
+    return Refused(413, f"The image is larger than {max_image_bytes} bytes")
 
 
 async def new_key(request: Request) -> WantedKey:
@@ -133,7 +160,12 @@ async def new_key(request: Request) -> WantedKey:
 def days(request: Request) -> int:
     """The `days` of GET /api/v1/billing/usage. Raises Refused."""
     text = _one(request.query_params.getlist("days"), "days")
-    return _between(_integer_text(text, "days", DEFAULT_DAYS), "days", 1, MAX_DAYS)
+    return _days(_integer_text(text, "days", DEFAULT_DAYS))
+
+
+def days_in(body: Mapping[str, Any]) -> int:
+    """The `days` of a body. Raises Refused."""
+    return _days(_integer(body, "days", DEFAULT_DAYS))
 
 
 async def json_object(request: Request) -> dict[str, Any]:
@@ -202,7 +234,7 @@ def _encodable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _integer(body: dict[str, Any], name: str, default: int) -> int:
+def _integer(body: Mapping[str, Any], name: str, default: int) -> int:
     value = body.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise Refused(400, f"{name} must be an integer")
@@ -215,6 +247,14 @@ def _integer_text(text: str | None, name: str, default: int) -> int:
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
         raise Refused(400, f"{name} must be an integer")
     return int(text)
+
+
+def _length(duration_seconds: int) -> int:
+    return _between(duration_seconds, "duration_seconds", wire.MIN_SECONDS, wire.MAX_SECONDS)
+
+
+def _days(days: int) -> int:
+    return _between(days, "days", 1, MAX_DAYS)
 
 
 def _between(value: int, name: str, least: int, most: int) -> int:

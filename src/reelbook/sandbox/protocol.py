@@ -1,4 +1,4 @@
-"""The control plane as data: its paths, its header, and by what a sandbox is known."""
+"""What is beside the interface, as data: control plane, agent tools, and by what a sandbox is known."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ STOP: Final = f"{PREFIX}/stop"
 STATE: Final = f"{PREFIX}/state"
 FAULTS: Final = f"{PREFIX}/faults"
 HISTORY: Final = f"{PREFIX}/history"
+# The agent tool server's path, on the same address.
+TOOLS: Final = "/mcp"
 TOKEN_HEADER: Final = "X-Sandbox-Token"  # noqa: S105  # a header's name
 SERVICE_NAME: Final = "reelbook-sandbox"
 
@@ -45,6 +47,7 @@ Endpoint = Literal[
     "create-key",
     "revoke-key",
     "download",
+    "tools",
 ]
 # Groups of endpoints, each named for what its members have in common.
 EndpointGroup = Literal["generate", "billing", "keys", "any"]

@@ -21,7 +21,7 @@ from .app import make_app
 from .jobs import BRISK, Pace
 from .notice import last_port, put_up, read_notice, running_lock, take_down
 from .places import Places
-from .protocol import version
+from .protocol import TOOLS, version
 from .renders import WorkerPool, dask_executor
 from .service import Service
 
@@ -166,7 +166,8 @@ def _listening(host: str, port: int | None, places: Places) -> socket.socket:
 def _introduce(url: str, host: str, places: Places) -> None:
     lines = [
         f"The sandbox serves at {url}",
-        f"Its API key is in {places.access} (readable by you only).",
+        f"Agent tools: {url}{TOOLS}",
+        f"API key and user id are in {places.access} (readable by you only).",
         "In a notebook: reelbook.connect(service='sandbox'). Ctrl-C stops it.",
     ]
     if host not in LOOPBACK_NAMES:
