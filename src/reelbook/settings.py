@@ -113,28 +113,27 @@ def max_spend_usd(argument: float | None = None) -> float | None:
     return limit
 
 
-def checked_base_url(url: str) -> str:
-    """`url` without a trailing slash, if it is an address that a key may be sent to.
+def checked_base_url(url: str, *, of: str = "service", credential: str = "key") -> str:
+    """`url` without a trailing slash, if it is an address that a credential may be sent to.
 
     Raises ConfigurationError for anything but a plain http(s) address. Warns with InsecureAddress where the
-    key would travel over plain HTTP beyond this machine.
+    credential would travel over plain HTTP beyond this machine.
     """
     url = url.strip().rstrip("/")
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise ConfigurationError("The service's address can't be read. It looks like https://host.") from None
+        raise ConfigurationError(f"The {of}'s address can't be read. It looks like https://host.") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise ConfigurationError(
-            "The service's address must begin with https:// (or http://) and name a host."
-        )
+        raise ConfigurationError(f"The {of}'s address must begin with https:// (or http://) and name a host.")
     if parts.username or parts.password or parts.query or parts.fragment:
         # Not quoted in the message: what stands there may be a credential.
-        raise ConfigurationError("The service's address must hold no user, password, query or fragment.")
+        raise ConfigurationError(f"The {of}'s address must hold no user, password, query or fragment.")
     if parts.scheme == "http" and not is_loopback(url):
         warnings.warn(
-            f"The key will travel unencrypted to {host}, readable on the way. Use https where you can.",
+            f"The {credential} will travel unencrypted to {host}, readable on the way. Use https where you "
+            "can.",
             InsecureAddress,
             stacklevel=3,
         )

@@ -7,6 +7,16 @@ from .budget import Purpose
 from .client import AsyncClient, job_failed
 from .gate import SharedRequests
 from .pace import Pace
+from .tools import ToolServer
 from .watching import Observation
 
-__all__ = ["AsyncClient", "Belief", "Observation", "Pace", "Purpose", "SharedRequests", "job_failed"]
+__all__ = [
+    "AsyncClient",
+    "Belief",
+    "Observation",
+    "Pace",
+    "Purpose",
+    "SharedRequests",
+    "ToolServer",
+    "job_failed",
+]

@@ -23,6 +23,7 @@ from .entries import (
 )
 from .ledger import Ledger
 from .reruns import Reruns
+from .tool_calls import ToolCall, ToolCalls
 
 __all__ = [
     "CANCELLED",
@@ -41,5 +42,7 @@ __all__ = [
     "Reruns",
     "Sample",
     "Spend",
+    "ToolCall",
+    "ToolCalls",
     "Wanted",
 ]

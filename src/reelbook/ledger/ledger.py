@@ -38,6 +38,7 @@ from .overview import Overview
 from .requests import SharedRequests
 from .samples import Samples
 from .store import Store
+from .tool_calls import ToolCalls
 
 BUSY_SECONDS = 5.0
 
@@ -47,7 +48,7 @@ class Ledger:
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
     share, `samples` what the billing endpoints said, `marks` what a person put to the entries, `overview`
-    what there is of all accounts, `classrooms` which student has which key.
+    what there is of all accounts, `classrooms` which student has which key, `tool_calls` the tools' calls.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -60,6 +61,7 @@ class Ledger:
         self.marks = Marks(store, clock)
         self.overview = Overview(store)
         self.classrooms = Classrooms(store, clock)
+        self.tool_calls = ToolCalls(store, clock)
         store.on_fall(self._fell)
 
     @classmethod
@@ -384,11 +386,9 @@ class Ledger:
 
     # Money.
 
-    def spend(self, account: Account, *, since: float | None = None) -> Spend:
-        """What the account's submissions cost so far, by how sure it is."""
-        return self._store.read(lambda connection: money.spend(connection, account.id, since))
-
-    # Helpers.
+    def spend(self, account: Account, *, since: float | None = None, process: int | None = None) -> Spend:
+        """What the account's submissions cost so far, by how sure it is; of one process where it is given."""
+        return self._store.read(lambda connection: money.spend(connection, account.id, since, process))
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
         return self._store.write(lambda connection: life.change(connection, entry_id, only_from, changes))

@@ -199,6 +199,23 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         ) STRICT
         """,
     ),
+    (
+        """
+        CREATE TABLE tool_calls (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at REAL NOT NULL,
+            origin TEXT NOT NULL,
+            user TEXT NOT NULL,
+            tool TEXT NOT NULL,
+            arguments TEXT NOT NULL,
+            whole INTEGER NOT NULL,
+            outcome TEXT,
+            took_seconds REAL,
+            request_ids TEXT NOT NULL DEFAULT '[]',
+            error TEXT
+        ) STRICT
+        """,
+    ),
 )
 
 

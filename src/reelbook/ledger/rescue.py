@@ -17,6 +17,7 @@ TABLES: Final = (
     "picks",
     "classrooms",
     "seats",
+    "tool_calls",
 )
 
 

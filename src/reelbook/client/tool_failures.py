@@ -1,0 +1,128 @@
+"""What became of a request to a tool server, and the error that it is for a person: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..errors import (
+    Answer,
+    AnswerLost,
+    AuthenticationError,
+    InsufficientBalance,
+    NotFound,
+    PayloadTooLarge,
+    PermissionRefused,
+    RateLimited,
+    ReelbookError,
+    ServerError,
+    ServiceError,
+    ServiceUnreachable,
+    ToolCallFailed,
+    ToolCallUncertain,
+    UnexpectedAnswer,
+)
+from ..secret import Secret
+
+MAX_ANSWER_BYTES = 50_000_000
+MAX_SAID = 500
+
+_REFUSALS: Mapping[int, tuple[type[ServiceError], str]] = {
+    401: (AuthenticationError, "The tool server doesn't accept this user id. It may be mistyped."),
+    402: (InsufficientBalance, "The balance is too low. Nothing was charged."),
+    403: (PermissionRefused, "The tool server refuses this."),
+    404: (NotFound, "There is no tool server at this address."),
+    413: (PayloadTooLarge, "The arguments are larger than the tool server takes."),
+    429: (RateLimited, "The tool server has had too many requests. Wait, and try again."),
+}
+
+
+@dataclass
+class Note:
+    """What a request met on its way.
+
+    `began` is True from when a byte of it may have gone out. `said` are the server's words, or another
+    library's; `raw` is the result as it came; `session_gone`: the server refused it unread; "foreign" is what
+    no tool server answers, such as a page. What may quote the user id isn't in the repr, which verbose
+    tracebacks print.
+    """
+
+    began: bool = False
+    status: int | None = None
+    failure: Literal["unsent", "lost", "too large", "foreign"] | None = None
+    said: str = field(default="", repr=False)
+    session_gone: bool = False
+    raw: Mapping[str, Any] | None = field(default=None, repr=False)
+    code: int | None = None
+
+
+class Failed(Exception):
+    """What was asked for got no result; `note` says what is known. It never leaves the client's modules."""
+
+    def __init__(self, note: Note) -> None:
+        super().__init__()
+        self.note = note
+
+
+def call_error(note: Note, user_id: Secret) -> ReelbookError:
+    """Why a call, which may cost money, has no result."""
+    may_be = "The call may have been carried out, and billed. It was not sent again."
+    words = _words(note, user_id)
+    if note.failure == "too large":
+        return ToolCallUncertain(f"The result is larger than {_most()} and was not read. {may_be}")
+    if note.failure == "lost":
+        return ToolCallUncertain(f"The result was lost on its way.{words} {may_be}")
+    if note.failure == "foreign":
+        return ToolCallUncertain(f"What came is no tool server's answer.{words} {may_be}")
+    if note.failure is None and note.status is not None and note.status >= 500:
+        return ToolCallUncertain(f"The tool server failed ({note.status}).{words} {may_be}")
+    return error_of(note, user_id)
+
+
+def error_of(note: Note, user_id: Secret) -> ReelbookError:
+    """Why a question, which costs nothing, has no answer."""
+    words = _words(note, user_id)
+    if note.failure == "unsent":
+        return ServiceUnreachable(f"The tool server can't be reached. Nothing was sent.{words}")
+    if note.failure == "too large":
+        return AnswerLost(f"The tool server's answer is larger than {_most()} and was not read.")
+    if note.failure == "lost":
+        return AnswerLost(f"The answer of the tool server was lost on its way.{words}")
+    if note.session_gone:
+        return ToolCallFailed("The tool server dropped the session twice. Nothing was carried out.")
+    status = note.status or 0
+    answer = Answer(status, {}, _quoted(note, user_id))
+    if note.failure == "foreign":
+        return UnexpectedAnswer(f"What answers at this address is no tool server.{words}", answer=answer)
+    if status in _REFUSALS:
+        kind, text = _REFUSALS[status]
+        return kind(f"{text}{words}", answer=answer)
+    if status >= 500:
+        return ServerError(f"The tool server failed ({status}).{words}", answer=answer)
+    if 300 <= status < 400:
+        return UnexpectedAnswer(
+            "The tool server points elsewhere, where the user id must not go. Set the address that it means, "
+            f"if you trust it.{words}",
+            answer=answer,
+        )
+    return ToolCallFailed(f"The tool server answered with an error.{words}")
+
+
+def _words(note: Note, user_id: Secret) -> str:
+    quoted = _quoted(note, user_id)
+    if not quoted:
+        return ""
+    if note.failure:
+        return f" ({quoted.rstrip('.')}.)"
+    return f" It says: {quoted}" + ("" if quoted[-1] in ".!?…" else ".")
+
+
+def _quoted(note: Note, user_id: Secret) -> str:
+    # A server that echoes what it was sent must not put the user id into an error.
+    said = " ".join(note.said[: 10 * MAX_SAID].replace(user_id.reveal(), "***").split())
+    return said if len(said) <= MAX_SAID else said[:MAX_SAID] + " …"
+
+
+def _most() -> str:
+    return f"{MAX_ANSWER_BYTES // 1_000_000} MB"

@@ -1,0 +1,161 @@
+"""What an agent tool server offers and answers, as values that know nothing of the protocol's package.
+
+All of it is what a server says of itself, so it is shown as text and trusted in nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool. `input_schema` is the JSON Schema of its arguments; `read_only` and `destructive` are hints."""
+
+    name: str
+    title: str | None = None
+    description: str = ""
+    input_schema: Mapping[str, Any] = field(default_factory=dict)
+    output_schema: Mapping[str, Any] | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+
+
+@dataclass(frozen=True)
+class TextContent:
+    """Text in a result."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ImageContent:
+    """A picture in a result."""
+
+    data: bytes = field(repr=False)
+    mime_type: str
+
+
+@dataclass(frozen=True)
+class AudioContent:
+    """Sound in a result."""
+
+    data: bytes = field(repr=False)
+    mime_type: str
+
+
+@dataclass(frozen=True)
+class ResourceLink:
+    """A resource that a result points at. Nothing is fetched from it unasked. `size` is in bytes."""
+
+    uri: str
+    name: str = ""
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True)
+class EmbeddedResource:
+    """A resource that a result holds: `text`, or else `data`."""
+
+    uri: str
+    mime_type: str | None = None
+    text: str | None = None
+    data: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class UnknownContent:
+    """Content of a kind that Reelbook doesn't know, or that can't be read, as it came."""
+
+    kind: str
+    raw: Any
+
+
+Content = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContent
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a tool answered. `is_error` says that the tool itself reports a failure, in its content.
+
+    `structured` is a JSON value where the tool gives one, None else. `str()` gives the text.
+    """
+
+    content: tuple[Content, ...] = ()
+    structured: Any = None
+    is_error: bool = False
+
+    def __str__(self) -> str:
+        texts = [
+            each.text
+            for each in self.content
+            if isinstance(each, TextContent | EmbeddedResource) and each.text is not None
+        ]
+        return "\n".join(texts)
+
+
+@dataclass(frozen=True)
+class ToolProgress:
+    """How far a call is: `progress` of `total`, in units of the server's own. None where it didn't say."""
+
+    progress: float
+    total: float | None = None
+    message: str | None = None
+
+    @property
+    def fraction(self) -> float | None:
+        """The part that is done, 0 to 1; None where the total isn't known."""
+        if self.total is None or self.total <= 0:
+            return None
+        return min(1.0, max(0.0, self.progress / self.total))
+
+
+OnProgress = Callable[[ToolProgress], object]
+
+
+@dataclass(frozen=True)
+class ToolServerInfo:
+    """Who the server says it is, and the protocol's version that was agreed on."""
+
+    name: str
+    version: str
+    protocol: str
+    offers_resources: bool = False
+    offers_prompts: bool = False
+    instructions: str | None = None
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource that a server offers. `size` is in bytes."""
+
+    uri: str
+    name: str = ""
+    title: str | None = None
+    description: str = ""
+    mime_type: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True)
+class PromptArgument:
+    """One blank of a prompt."""
+
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt that a server offers."""
+
+    name: str
+    title: str | None = None
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()

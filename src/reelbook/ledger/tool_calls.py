@@ -1,0 +1,141 @@
+"""The calls of a tool server's tools: written down before they are sent, because they may cost money.
+
+A user id is in none of them: it is masked in the arguments, and kept as a salted fingerprint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from ..secret import Secret
+from .accounts import origin
+from .store import Store
+
+# "failed" was answered with an error, "unsent" never arrived, "uncertain" was sent and never answered.
+Outcome = Literal["done", "tool error", "failed", "unsent", "uncertain", "cancelled"]
+
+MAX_STRING: Final = 1000
+MAX_ARGUMENTS: Final = 20_000
+MAX_ERROR: Final = 1000
+MAX_DEPTH: Final = 30
+KEPT: Final = 2000
+_HIDDEN: Final = ("password", "secret", "token", "api_key", "apikey", "authorization", "credential")
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call. `outcome` is None while it runs, and for good if the kernel ended before it did.
+
+    `at` is epoch seconds, `origin` the server's scheme, host and port. `whole` is False where long or secret
+    arguments were left out of `arguments`. `request_ids` are those of the jobs that the result spoke of.
+    """
+
+    id: int
+    at: float
+    origin: str
+    tool: str
+    arguments: Mapping[str, Any]
+    whole: bool
+    outcome: Outcome | None
+    took_seconds: float | None
+    request_ids: tuple[str, ...]
+    error: str | None
+
+
+class ToolCalls:
+    """The tool calls of a home. The newest are kept, 2,000 of them."""
+
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._clock = clock
+
+    def add(self, mcp_url: str, user_id: Secret, tool: str, arguments: Mapping[str, Any]) -> int:
+        """Writes down a call that is sent next, and returns its number."""
+        kept, whole = kept_arguments(arguments, user_id)
+        at = self._clock()
+
+        def work(connection: sqlite3.Connection) -> int:
+            salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
+            user = hashlib.blake2b(user_id.reveal().encode(), key=salt, digest_size=8).hexdigest()
+            number = connection.execute(
+                "INSERT INTO tool_calls (at, origin, user, tool, arguments, whole) VALUES (?, ?, ?, ?, ?, ?)",
+                (at, origin(mcp_url), user, tool[:MAX_STRING], kept, int(whole)),
+            ).lastrowid
+            assert number is not None
+            connection.execute("DELETE FROM tool_calls WHERE id <= ?", (number - KEPT,))
+            return number
+
+        return self._store.write(work)
+
+    def ended(
+        self,
+        number: int,
+        outcome: Outcome,
+        *,
+        took_seconds: float,
+        request_ids: tuple[str, ...] = (),
+        error: str | None = None,
+    ) -> None:
+        """What became of a call."""
+        values = (outcome, took_seconds, json.dumps(request_ids), error and error[:MAX_ERROR], number)
+        self._store.write(
+            lambda connection: connection.execute(
+                "UPDATE tool_calls SET outcome = ?, took_seconds = ?, request_ids = ?, error = ? "
+                "WHERE id = ?",
+                values,
+            )
+        )
+
+    def recent(self, limit: int = 20) -> list[ToolCall]:
+        """The newest calls of all servers and users, the newest first."""
+        rows = self._store.read(
+            lambda connection: connection.execute(
+                "SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", (limit,)
+            ).fetchall()
+        )
+        return [
+            ToolCall(
+                id=row["id"],
+                at=row["at"],
+                origin=row["origin"],
+                tool=row["tool"],
+                arguments=json.loads(row["arguments"]),
+                whole=bool(row["whole"]),
+                outcome=row["outcome"],
+                took_seconds=row["took_seconds"],
+                request_ids=tuple(json.loads(row["request_ids"])),
+                error=row["error"],
+            )
+            for row in rows
+        ]
+
+
+def kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str, bool]:
+    """Arguments as they are written down, as JSON, and whether they are whole."""
+    kept = {name: _kept(name, value, user_id.reveal()) for name, value in arguments.items()}
+    text = json.dumps(kept, ensure_ascii=False)
+    if len(text) > MAX_ARGUMENTS:
+        text = json.dumps(dict.fromkeys(list(kept)[:100], "…"), ensure_ascii=False)
+        text = text if len(text) <= MAX_ARGUMENTS else "{}"
+    return text, text == json.dumps(dict(arguments), ensure_ascii=False)
+
+
+def _kept(name: str, value: Any, user_id: str, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        return "…"
+    if isinstance(value, str):
+        if any(word in name.lower() for word in _HIDDEN) or value == user_id:
+            return "***"
+        if len(user_id) >= 4:  # a shorter one would be found in every other word
+            value = value.replace(user_id, "***")
+        return value if len(value) <= MAX_STRING else f"{value[:100]}… ({len(value):,} characters)"
+    if isinstance(value, dict):
+        return {key: _kept(key, each, user_id, depth + 1) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_kept(name, each, user_id, depth + 1) for each in value]
+    return value

@@ -1,0 +1,78 @@
+"""`reelbook tools`: listed and called, with the user id from the settings alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from client.tool_doubles import USER, result, scripted
+from support.raw_server import Exchange
+
+from reelbook.sandbox.handle import Sandbox
+
+
+def test_the_sandboxs_tools_are_listed_and_called(run: Run, sandbox: Sandbox) -> None:
+    """With words as arguments, read as the schema wants them; the result is JSON for a program."""
+    listed = run("tools", "list")
+    assert listed.exit_code == 0, listed.output
+    assert "generate_video_from_text\tprompt [duration_seconds]" in listed.stdout
+    called = run("tools", "call", "generate_video_from_text", "prompt=123", "duration_seconds=2")
+    assert called.exit_code == 0, called.output
+    assert json.loads(called.stdout)["estimated_cost_usd"] == 0.1
+    schemas = json.loads(run("tools", "list", "--json").stdout)
+    assert schemas[0]["input_schema"]["properties"]["prompt"]
+
+
+def test_a_tools_failure_ends_with_1(run: Run, sandbox: Sandbox) -> None:
+    """Its words go to the other stream."""
+    called = run("tools", "call", "get_video_status", "--json", '{"request_id": "nobody"}')
+    assert (called.exit_code, called.stdout) == (1, "")
+    assert called.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["no-word"], ["=x"], ["duration_seconds=many"], ["prompt=@nowhere"], ["--json", "[1]"], ["--json", "{"]],
+)
+def test_arguments_that_cannot_be_read_send_nothing(run: Run, sandbox: Sandbox, words: list[str]) -> None:
+    """And end with 2, as bad usage does."""
+    called = run("tools", "call", "generate_video_from_text", *words)
+    assert called.exit_code == 2, called.output
+    assert "Nothing was sent" in called.stderr
+    assert "generate" not in str(sandbox.state()["requests"])
+
+
+def test_another_server_is_called_and_its_files_are_kept(
+    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user id comes from the environment; no control character of the server's reaches the terminal."""
+    monkeypatch.setenv("REELBOOK_USER_ID", USER)
+
+    def answer(exchange: Exchange, message: dict[str, object]) -> None:
+        content = [
+            {"type": "text", "text": "red \x1b[31m alert"},
+            {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"},
+            {"type": "resource_link", "uri": "https://x/y", "name": "there"},
+        ]
+        result(exchange, message, {"content": content})
+
+    (folder / "cat.png").write_bytes(b"\xff\xd8")
+    with scripted(answer) as server:
+        called = run("tools", "call", "buy", "image=@cat.png", "--server", server.url, "--out", "kept")
+        sent = json.loads(server.seen[-1].body)
+    assert called.exit_code == 0, called.output
+    assert called.stdout.splitlines()[0] == "red [31m alert"
+    assert "\x1b" not in called.output
+    assert (folder / "kept" / "result-2.png").read_bytes() == b"hello"
+    assert "there: https://x/y" in called.stdout
+    assert sent["params"]["arguments"] == {"image": "/9g="}
+    assert USER not in called.output
+
+
+def test_a_live_service_without_a_tool_server_is_not_the_sandbox(run: Run, live: object) -> None:
+    """Where a service is configured, its tool server has to be too; nothing is guessed."""
+    called = run("tools", "list")
+    assert called.exit_code == 1
+    assert "No agent tool server is configured" in called.stderr

@@ -1,0 +1,152 @@
+"""A session's agent tools, on the sandbox's own tool server and without a session."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from client.tool_doubles import USER, no_call_answered, scripted
+
+import reelbook as rb
+from reelbook.client.tool_reading import found_jobs
+from reelbook.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    InvalidInput,
+    SessionClosed,
+    ToolCallUncertain,
+    WaitTimeout,
+)
+from reelbook.sandbox.handle import Sandbox
+
+
+def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> None:
+    """Called without a word about keys or addresses; the ledger keeps the call and the job's id."""
+    with rb.connect("sandbox") as session:
+        names = [tool.name for tool in session.tools()]
+        assert "generate_video_from_text" in names
+        answer = asyncio.run(
+            session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1)
+        )
+        (found,) = found_jobs(answer)
+        assert found.request_id is not None
+        assert session.job(found.request_id).request_id == found.request_id
+        (call,) = session.tool_calls()
+        assert (call.tool, call.outcome, call.request_ids) == (
+            "generate_video_from_text",
+            "done",
+            (found.request_id,),
+        )
+        status = session.start_tool("wait_for_video", {"request_id": found.request_id}).result(30)
+        (done,) = found_jobs(status)
+        assert done.video_url is not None
+        assert session.fetch_link(done.video_url).stat().st_size > 1000
+        with pytest.raises(InvalidInput, match="wasn't fetched"):
+            session.fetch_link("http://10.0.0.1/x.mp4")
+        assert session.start_tool("get_video_status", {"request_id": "nobody's"}).result(30).is_error
+        assert session.tool_calls(1)[0].outcome == "tool error"
+
+
+def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:
+    """An address and a user id do; a wrong one is refused, and isn't quoted."""
+    with rb.connect_tools(sandbox.mcp_url, sandbox.user_id) as tools:
+        assert tools.tool_server().name == "reelbook-sandbox"
+        assert tools.tool_resources() == []
+        assert tools.tool_prompts() == []
+        assert tools.start_tool("get_balance").result(30).structured["balance_usd"] == 25.0
+    with pytest.raises(SessionClosed):
+        tools.tools()
+    with rb.connect_tools(sandbox.mcp_url, USER) as tools:
+        with pytest.raises(AuthenticationError) as refused:
+            tools.tools()
+        assert USER not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("configured", "missing"),
+    [
+        ({}, "No agent tool server is configured"),
+        ({"REELBOOK_USER_ID": USER}, "REELBOOK_MCP_URL"),
+        ({"REELBOOK_MCP_URL": "https://tools.example/mcp"}, "REELBOOK_USER_ID"),
+        ({"REELBOOK_MCP_URL": "https://u:p@tools.example", "REELBOOK_USER_ID": USER}, "must hold no user"),
+    ],
+)
+def test_what_is_not_configured_is_said(
+    configured: dict[str, str], missing: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of the two is missing, and where to set it."""
+    for name, value in configured.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=missing):
+        rb.connect_tools()
+
+
+def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
+    """A timeout ends the waiting only; cancelling ends the call, and the ledger says so."""
+    with scripted(no_call_answered) as server, rb.connect_tools(server.url, USER) as tools:
+        run = tools.start_tool("buy", {"prompt": "a fox"})
+        with pytest.raises(WaitTimeout):
+            run.result(0.3)
+        assert not run.done
+        assert tools.tool_calls()[0].outcome is None
+        run.cancel()
+        with pytest.raises(ToolCallUncertain, match="may have been carried out"):
+            run.result(5)
+        for _ in range(100):
+            if tools.tool_calls()[0].outcome:
+                break
+            asyncio.run(asyncio.sleep(0.02))
+        assert tools.tool_calls()[0].outcome == "cancelled"
+
+
+def test_a_call_without_an_answer_is_kept_as_uncertain(home: Path) -> None:
+    """With its error, and without the user id."""
+    with (
+        scripted(lambda exchange, _: exchange.reset()) as server,
+        rb.connect_tools(server.url, USER) as tools,
+    ):
+        with pytest.raises(ToolCallUncertain):
+            asyncio.run(tools.call_tool("buy", prompt=USER))
+        (call,) = tools.tool_calls()
+        assert (call.outcome, dict(call.arguments)) == ("uncertain", {"prompt": "***"})
+        assert "lost" in (call.error or "")
+
+
+WITHOUT = """
+import sys
+EXTRA = ("mcp", "mcp_types", "httpx2", "jsonschema")
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in EXTRA:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent())
+import reelbook as rb
+from reelbook.cli import app
+session = rb.connect("live")
+for ask in (session.tools, rb.connect_tools().tools, session.start_tool("buy").result):
+    try:
+        ask()
+    except rb.errors.ConfigurationError as error:
+        print(error)
+session.close()
+print([name for name in sys.modules if name.partition(".")[0] in EXTRA])
+"""
+
+
+def test_without_the_extra_everything_else_works(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of it is imported, and who asks for tools is told what to install."""
+    for name, value in {
+        "REELBOOK_API_KEY": "sk-x",
+        "REELBOOK_BASE_URL": "http://127.0.0.1:9",
+        "REELBOOK_MCP_URL": "http://127.0.0.1:9/mcp",
+        "REELBOOK_USER_ID": USER,
+    }.items():
+        monkeypatch.setenv(name, value)
+    ended = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=60)
+    lines = ended.stdout.splitlines()
+    assert len(lines) == 4, ended.stderr
+    assert all("pip install 'reelbook[agents]'" in line for line in lines[:3])
+    assert lines[3] == "[]"
