@@ -28,12 +28,13 @@ def test_the_docstring_draws_every_error_under_its_parent() -> None:
             drawn[found[2]] = stack[-1][1] if stack else ""
             stack.append((depth, found[2]))
     real = {kind.__name__: kind.__bases__[0].__name__ for kind in ALL if kind is not ReelbookError}
-    assert {**real, "ReelbookError": ""} == drawn
+    assert {**real, "ReelbookError": "", "SpendingWarning": ""} == drawn
 
 
 def test_all_names_every_error() -> None:
     """`__all__` is sorted and complete."""
-    assert sorted([kind.__name__ for kind in ALL] + ["Answer"]) == errors.__all__
+    beside = ["Answer", "SpendingWarning"]
+    assert sorted([kind.__name__ for kind in ALL] + beside) == errors.__all__
 
 
 @pytest.mark.parametrize(
@@ -47,10 +48,11 @@ def test_all_names_every_error() -> None:
         errors.SubmissionUncertain("?", estimated_cost_usd=0.25, answer=None),
         errors.KeyUncertain("?", name="workshop", answer=Answer(500)),
         errors.DeadlineExceeded("late"),
+        errors.SpendingWarning("low", left_usd=0.1),
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_an_error_survives_pickling_with_what_it_carries(error: ReelbookError) -> None:
+def test_an_error_survives_pickling_with_what_it_carries(error: Exception) -> None:
     """Text and attributes are the same after a round trip through pickle."""
     again = pickle.loads(pickle.dumps(error))
     assert (type(error), str(error), vars(error)) == (type(again), str(again), vars(again))

@@ -34,10 +34,15 @@ ReelbookError
 ├── DownloadFailed
 │   ├── LinkExpired                    the clip is no longer at this address; its job knows a fresh one
 │   └── NotAVideo                      what arrived can't be played
+├── ToolCallFailed                     a tool server answered with an error instead of a result
+├── ToolCallUncertain                  a tool's call was sent and its answer never came whole
+│   └── ToolTimeout (TimeoutError)
 ├── ClassroomError                     a class's keys couldn't all be made, or couldn't all be revoked
 ├── SandboxError                       the local service could not be started or found
 ├── WouldDeadlock (RuntimeError)       a blocking call made on the session's own thread
 └── SessionClosed (RuntimeError)
+
+SpendingWarning (UserWarning)          a submission nears the spending limit or the end of the balance
 
 Errors hold plain values only, never the HTTP library's objects: a request holds the key, and an error is
 pickled, logged and printed with its attributes.
@@ -84,8 +89,12 @@ __all__ = [
     "ServiceUnreachable",
     "SessionClosed",
     "SpendLimitReached",
+    "SpendingWarning",
     "SubmissionCancelled",
     "SubmissionUncertain",
+    "ToolCallFailed",
+    "ToolCallUncertain",
+    "ToolTimeout",
     "UnexpectedAnswer",
     "WaitTimeout",
     "WouldDeadlock",
@@ -341,6 +350,18 @@ class NotAVideo(DownloadFailed):
     """What arrived is complete but can't be played. It is not kept."""
 
 
+class ToolCallFailed(ReelbookError):
+    """An agent tool server answered with an error instead of a result."""
+
+
+class ToolCallUncertain(ReelbookError):
+    """A tool's call was sent and its answer never came whole: it may have been carried out, and billed."""
+
+
+class ToolTimeout(ToolCallUncertain, TimeoutError):
+    """The answer took longer than the call's deadline. The server was told that nobody waits any more."""
+
+
 class ClassroomError(ReelbookError):
     """A class's keys couldn't all be made, or couldn't all be revoked. What was done is written down."""
 
@@ -355,3 +376,21 @@ class WouldDeadlock(ReelbookError, RuntimeError):
 
 class SessionClosed(ReelbookError, RuntimeError):
     """The session was closed; `reelbook.connect()` makes a new one."""
+
+
+class SpendingWarning(UserWarning):
+    """A submission was sent that nears the spending limit or the end of the balance.
+
+    `left_usd` is what it leaves of that. Where warnings are turned into errors, nothing was sent.
+    """
+
+    def __init__(self, message: str, *, left_usd: float) -> None:
+        super().__init__(message)
+        self.left_usd = left_usd
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_warning, (type(self), str(self), self.left_usd)
+
+
+def _restore_warning(cls: type[SpendingWarning], message: str, left_usd: float) -> SpendingWarning:
+    return cls(message, left_usd=left_usd)

@@ -78,6 +78,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(
         starred=False,
         note="",
         tags=(),
+        charge="spent",
     )
 
 

@@ -79,8 +79,10 @@ def test_a_lost_answer_is_kept_as_uncertain_and_counted(home: object) -> None:
     """Nothing is sent again, and the money it may have cost is held against the limit."""
     with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
         with rb.connect("live", api_key="sk-planted-books", base_url=service.url, max_spend=0.07) as session:
+            with pytest.warns(errors.SpendingWarning):
+                job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
             with pytest.raises(errors.SubmissionUncertain):
-                session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
+                job.result(30)
             assert session.spend().uncertain_usd == 0.05
             with pytest.raises(errors.SpendLimitReached) as limited:
                 session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]

@@ -102,7 +102,8 @@ def test_it_is_off_unless_asked_for(home: object) -> None:
 def test_a_spending_limit_ends_the_repetitions(home: object) -> None:
     """What may have been bought already counts, and the job says why it wasn't sent again."""
     with serving(lose, accept) as service, live(service, max_spend=0.07) as session:
-        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        with pytest.warns(errors.SpendingWarning):
+            job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
         with pytest.raises(errors.SubmissionUncertain, match=r"not sent again: .*limit of \$0\.07"):
             job.result(10)
         assert (job.state, session.spend().committed_usd) == ("uncertain", 0.05)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from widgets.doubles import FOX, clip, view
 
+from reelbook.ledger import Spend
 from reelbook.media.images import PreparedImage
 from reelbook.session import Facts, JobRequest
 from reelbook.widgets import words
@@ -186,7 +187,7 @@ def test_the_form_says_cost_and_what_it_leaves_for_every_length() -> None:
     """All ten lengths are there at once."""
     lengths = words.form_words(24.75)["lengths"]
     assert len(lengths) == 10
-    five = {"line": "5 s × $0.05 · leaves $24.50", "button": "Generate · $0.25", "off": ""}
+    five = {"line": "5 s × $0.05 · leaves $24.50", "button": "Generate · $0.25", "off": "", "low": ""}
     assert lengths[4] == five
     assert words.form_words(None)["lengths"][4]["line"] == "5 s × $0.05"
 
@@ -268,3 +269,56 @@ def test_what_became_of_an_uncertain_job_is_said(state: str, note: str, money: s
     shown = face(view(state=state), request_id=None)
     assert (shown["note"], shown["money"]) == (note, money)
     assert shown["actions"] == [["again", "Send again · $0.25"]]
+
+
+def test_the_form_says_what_a_clip_leaves_of_the_limit() -> None:
+    """Before the button is pressed: near the limit in words beside it, past the limit it is off."""
+    spend = Spend(1.2, 0.3, 0.1)
+    lengths = words.form_words(None, spend=spend, limit_usd=2.0)["lengths"]
+    assert (lengths[0]["off"], lengths[0]["low"]) == ("", "This leaves $0.35 of your limit of $2.00.")
+    assert (
+        lengths[7]["low"] == "This leaves $0.00 of your limit of $2.00: not enough for another clip like it."
+    )
+    assert lengths[8]["off"] == "$0.40 of your limit of $2.00 is left; this clip needs about $0.45."
+    assert lengths[8]["low"] == ""
+
+
+def test_the_form_says_when_the_balance_runs_out() -> None:
+    """What is on its way is taken from it too; far from its end the line says what it becomes."""
+    spend = Spend(0.0, 0.5, 0.0)
+    lengths = words.form_words(2.0, spend=spend)["lengths"]
+    assert lengths[0] == {
+        "line": "1 s × $0.05 · leaves $1.45",
+        "button": "Generate · $0.05",
+        "off": "",
+        "low": "",
+    }
+    assert (lengths[4]["line"], lengths[4]["low"]) == ("5 s × $0.05 · leaves $1.25", "")
+    assert (lengths[5]["line"], lengths[5]["low"]) == (
+        "6 s × $0.05",
+        "This leaves about $1.20 of the balance, enough for 24 more seconds.",
+    )
+
+
+def test_the_line_says_what_is_left_of_the_limit() -> None:
+    """Beside the balance; what runs low says so in words, not by its colour alone."""
+    facts = Facts(24.75, 9, 10, None, 2.0)
+    calm = words.facts_words("live", facts, spend=Spend(0.5, 0.25, 0.0))
+    assert (calm["balance"], calm["limit_left"], calm["low"]) == ("$24.75", "$1.25 of $2.00 left", [])
+    low = words.facts_words("live", Facts(1.0, 9, 10, None, 2.0), spend=Spend(1.88, 0.0, 0.0))
+    assert (low["balance"], low["limit_left"], low["low"]) == (
+        "$1.00, running low",
+        "only $0.12 of $2.00 left",
+        ["balance", "limit"],
+    )
+    assert words.facts_words("live", Facts(24.75, 9, 10, None), spend=Spend(5, 0, 0))["limit_left"] == ""
+    end = words.facts_words("live", facts, spend=Spend(2.0, 0.0, 0.0))
+    assert end["limit_left"] == "nothing of $2.00 left"
+
+
+def test_the_form_says_the_nearer_of_two_ends() -> None:
+    """One sentence beside the button is enough."""
+    lengths = words.form_words(0.9, spend=Spend(0.6, 0.0, 0.0), limit_usd=1.0)["lengths"]
+    assert lengths[3]["low"] == "This leaves $0.20 of your limit of $1.00."
+    end = words.form_words(0.9, spend=Spend(1.0, 0.0, 0.0), limit_usd=1.0)["lengths"]
+    assert end[0]["off"] == "Nothing of your limit of $1.00 is left; this clip needs about $0.05."

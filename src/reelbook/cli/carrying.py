@@ -10,6 +10,7 @@ import typer
 from .. import wire
 from ..errors import ReelbookError
 from ..session import Clip, Job, JobRequest, Session
+from ..session.warning import said_elsewhere
 from ..widgets.words import dollars
 from .interrupts import CtrlC
 from .waiting import wait
@@ -27,7 +28,8 @@ def carry(session: Session, wanted: JobRequest | str, *, resuming: str) -> Clip:
     """
     with CtrlC() as ctrl_c:
         try:
-            job = session.job(wanted) if isinstance(wanted, str) else _sent(session, wanted)
+            with said_elsewhere():  # beside the cost
+                job = session.job(wanted) if isinstance(wanted, str) else _sent(session, wanted)
             return wait(job, ctrl_c)
         except KeyboardInterrupt:
             _stopped(job, ctrl_c, resuming)

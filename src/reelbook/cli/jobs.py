@@ -99,6 +99,36 @@ def show_one(
 
 
 @commands.command()
+def receipt(
+    ctx: typer.Context,
+    experiment: Annotated[
+        str | None, typer.Argument(help="Which. Default: all clips of this home.", show_default=False)
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write it to this file, for a spreadsheet; “-” prints it.",
+            show_default=False,
+            dir_okay=False,
+            allow_dash=True,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    service: Annotated[
+        Service, typer.Option(help="auto: every service that this home knows.")
+    ] = Service.auto,
+    home: Home = None,
+) -> None:
+    """Say what an experiment's clips cost, one by one and in all.
+
+    It reads the ledger on this machine. What was refused or taken back cost nothing and isn't in it.
+    """
+    from .receipt import show as show_receipt
+
+    show_receipt(experiment, csv, service, home or _home_before(ctx), force=force)
+
+
+@commands.command()
 def resume(
     ctx: typer.Context,
     wanted: Annotated[

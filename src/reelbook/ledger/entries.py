@@ -9,7 +9,7 @@ import hashlib
 import json
 import sqlite3
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 # A job's states before the service knows it, and those it never hears of; after acceptance the state is the
 # service's own word (interface, "Job states").
@@ -20,6 +20,8 @@ CANCELLED: Final = "cancelled"  # taken back before it was sent
 UNCERTAIN: Final = "uncertain"  # sent, never answered
 LOST: Final = "lost"  # was uncertain: accepted and billed, but its id never arrived
 NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
+
+Charge = Literal["spent", "reserved", "uncertain", "none"]
 
 MICRO: Final = 1_000_000
 
@@ -93,6 +95,7 @@ class Entry:
     """One submission and all that became of it.
 
     `duration_seconds` is what was asked for, `actual_seconds` the clip's length. `kernel` looks after it.
+    `charge` says how sure it is that its price has to be paid, in the words of `Spend`.
     `took_seconds` is from the acceptance to the end as one kernel saw it, None where nobody watched.
     """
 
@@ -127,6 +130,7 @@ class Entry:
     starred: bool
     note: str
     tags: tuple[str, ...]
+    charge: Charge
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Entry:
@@ -163,6 +167,7 @@ class Entry:
             starred=bool(row["starred"]),
             note=row["note"],
             tags=tuple(json.loads(row["tags"])),
+            charge=row["charge"],
         )
 
 

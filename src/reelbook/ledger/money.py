@@ -9,9 +9,11 @@ from ..errors import SpendLimitReached
 from .entries import MICRO, Spend, Wanted, micro
 
 
-def spend(connection: sqlite3.Connection, account: int, since: float | None) -> Spend:
-    """The account's sums over what was intended at or after `since`."""
-    sums = _sums(connection, account, since)
+def spend(
+    connection: sqlite3.Connection, account: int, since: float | None, process: int | None = None
+) -> Spend:
+    """The account's sums over what was intended at or after `since`, of one process where that is given."""
+    sums = _sums(connection, account, since, process)
     return Spend(*(sums.get(charge, 0) / MICRO for charge in ("spent", "reserved", "uncertain")))
 
 
@@ -49,13 +51,17 @@ def check_limit(
     )
 
 
-def _sums(connection: sqlite3.Connection, account: int, since: float | None) -> dict[str, int]:
+def _sums(
+    connection: sqlite3.Connection, account: int, since: float | None, process: int | None = None
+) -> dict[str, int]:
+    # A kernel's name begins with its process (kernels.py).
+    own, names = ("", ()) if process is None else (" AND kernel GLOB ?", (f"{process}-*",))
     # Charge by charge, so that each is one stretch of its index.
     return {
         charge: connection.execute(
-            "SELECT coalesce(sum(price_micro), 0) FROM entries "
-            "WHERE account = ? AND charge = ? AND intended_at >= ?",
-            (account, charge, float("-inf") if since is None else since),
+            "SELECT coalesce(sum(price_micro), 0) FROM entries "  # noqa: S608 - our own condition
+            f"WHERE account = ? AND charge = ? AND intended_at >= ?{own}",
+            (account, charge, float("-inf") if since is None else since, *names),
         ).fetchone()[0]
         for charge in ("spent", "reserved", "uncertain")
     }

@@ -13,7 +13,20 @@ from typing import Any, Final
 
 from .. import wire
 from ..errors import SpendLimitReached
-from ..ledger import SENDING, UNCERTAIN, Account, Entry, Intended, Ledger, Reruns, Sample, Spend, Wanted
+from ..ledger import (
+    SENDING,
+    UNCERTAIN,
+    Account,
+    Entry,
+    Intended,
+    Ledger,
+    Pick,
+    Reruns,
+    Sample,
+    Spend,
+    ToolCalls,
+    Wanted,
+)
 from ..media.images import thumbnail
 from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
 from ..secret import Secret
@@ -26,6 +39,8 @@ from .sharing import LedgerRequests
 USAGE_DAYS: Final = 30
 SAMPLES: Final = 200
 MANY_ENTRIES: Final = 5000
+ALL_ENTRIES: Final = 2**31
+RECENT_SECONDS: Final = 3600.0
 # A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
 LONG_SECONDS: Final = 7 * 86_400.0
 LATE_SECONDS: Final = 600.0
@@ -46,6 +61,7 @@ class Books:
         self._reruns = Reruns()
         self._opened_at = time.time()
         self.asked_at: dict[float, float] = {}  # by the time at which this session heard the answer
+        self._heard: tuple[float, float] | None = None  # the balance, and what had been spent by then
         self.requests = LedgerRequests(self._ledger, self._account)
         if self._ledger.trouble:
             warnings.warn(self._ledger.trouble, LedgerTrouble, stacklevel=4)
@@ -60,6 +76,11 @@ class Books:
         self._ledger.close()
 
     @property
+    def tool_calls(self) -> ToolCalls:
+        """The calls of the agent tools."""
+        return self._ledger.tool_calls
+
+    @property
     def trouble(self) -> str | None:
         """What is wrong with the ledger's file; None if all is well."""
         return self._ledger.trouble
@@ -67,6 +88,33 @@ class Books:
     def spend(self) -> Spend:
         """What the account's submissions cost so far, in USD, by how sure it is."""
         return self._ledger.spend(self._account)
+
+    def spend_here(self) -> Spend:
+        """The same of what this kernel submitted since this session began."""
+        return self._ledger.spend(self._account, since=self._opened_at, process=os.getpid())
+
+    def bought(self, *, experiment: str | None, since: float | None, until: float | None) -> list[Entry]:
+        """All that cost something or may have, oldest first."""
+        found = self.find(experiment=experiment, since=since, until=until, sort="oldest", limit=ALL_ENTRIES)
+        return [entry for entry in found if entry.charge != "none"]
+
+    def take_back(self, entries: Sequence[Entry]) -> None:
+        """What was written down and isn't sent is not to be sent."""
+        for entry in entries:
+            self._ledger.cancelled(entry.id)
+
+    def likely_balance_usd(self) -> float | None:
+        """The balance as last heard, less what this key's clips cost since; None if nobody heard it lately.
+
+        Another session of this machine may have heard it, within the last hour.
+        """
+        if self._heard is not None:
+            balance, spent_then = self._heard
+            return balance - max(0.0, self.spend().spent_usd - spent_then)
+        last = self._ledger.samples.last(self._account, having="balance_usd")
+        if last is None or last.balance_usd is None or last.at < time.time() - RECENT_SECONDS:
+            return None
+        return last.balance_usd - self._ledger.spend(self._account, since=last.at).spent_usd
 
     def intend(self, requests: Sequence[JobRequest], *, again: bool, once: str | None) -> list[Intended]:
         """Writes down what will be sent, all or nothing. Equals of this cell's earlier run are given back.
@@ -113,12 +161,20 @@ class Books:
         if winner in known:
             self._ledger.marks.pick(self._account, known[winner], known.values())
 
+    def picks(self, limit: int) -> list[Pick]:
+        """The comparisons that were decided, newest first."""
+        return self._ledger.marks.picks(self._account, limit=limit)
+
+    def by_id(self, entry_id: int) -> Entry | None:
+        """The entry of that number."""
+        return self._ledger.get(entry_id)
+
     def heard_balance(self, balance: Balance, *, asked_at: float) -> None:
         """Keeps what was said of the balance, to a question asked at that time (epoch seconds)."""
         self._ledger.samples.add(
             self._account,
             Sample(
-                self._heard_at(asked_at),
+                self._heard_at(asked_at, balance.balance_usd),
                 balance_usd=balance.balance_usd,
                 total_spent_usd=balance.total_spent_usd,
             ),
@@ -129,7 +185,7 @@ class Books:
         self._ledger.samples.add(
             self._account,
             Sample(
-                self._heard_at(asked_at),
+                self._heard_at(asked_at, usage.current_balance_usd),
                 balance_usd=usage.current_balance_usd,
                 total_spent_usd=usage.total_spent_usd,
                 total_requests=usage.total_requests,
@@ -139,8 +195,10 @@ class Books:
             ),
         )
 
-    def _heard_at(self, asked_at: float) -> float:
+    def _heard_at(self, asked_at: float, balance_usd: float | None) -> float:
         now = time.time()
+        if balance_usd is not None:
+            self._heard = balance_usd, self.spend().spent_usd
         self.asked_at[now] = asked_at
         return now
 

@@ -42,8 +42,9 @@ def connect(
 
     With `max_spend` in USD (`REELBOOK_MAX_SPEND`) nothing is submitted when what this key's clips cost so
     far, with what is reserved and uncertain, would pass it; a clip's final cost follows its actual length and
-    may differ a little from its estimate. In a notebook, jobs that an earlier kernel left unfinished are
-    taken up, and said.
+    may differ a little from its estimate. From four fifths of it on, and where the balance runs low,
+    `errors.SpendingWarning` says what a submission leaves, once for each threshold. In a notebook, jobs that
+    an earlier kernel left unfinished are taken up, and said.
 
     Raises ConfigurationError that says what is missing, and SandboxError if the sandbox can't be started.
     """

@@ -9,6 +9,7 @@ from ..errors import InvalidInput
 
 if TYPE_CHECKING:
     from .job import Job
+    from .receipt import Receipt
     from .session import Session
 
 _current: ContextVar[str | None] = ContextVar("reelbook_experiment", default=None)
@@ -43,6 +44,10 @@ class Experiment:
     def jobs(self, **filters: Any) -> tuple[Job, ...]:
         """Its jobs, newest first; the filters are those of `Session.jobs`."""
         return self._session.jobs(experiment=self.name, **filters)
+
+    def receipt(self) -> Receipt:
+        """What its clips cost, one by one and in all."""
+        return self._session.receipt(self.name)
 
     def __repr__(self) -> str:
         return f"<Experiment “{self.name}”>"

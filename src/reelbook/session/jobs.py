@@ -21,6 +21,8 @@ from ..ledger.finding import Sort
 from .books import Books, clip_of, marks_of, request_of
 from .clip import Clip
 from .job import FINAL, Job, JobRequest, Known, Marks
+from .pictures import Pictures
+from .warning import Warner
 
 if TYPE_CHECKING:
     from .session import Session
@@ -43,6 +45,8 @@ class Jobs:
         self._own: list[Job] = []
         self._numbers = 0
         self._found: dict[int, Job] = {}
+        self._warner = Warner(books)
+        self._pictures = Pictures(session.home)
 
     def __iter__(self) -> Iterator[Job]:
         """Those submitted or taken up here, oldest first."""
@@ -59,12 +63,13 @@ class Jobs:
     ) -> list[Job]:
         """Writes all of them down, or none, and starts those that are new.
 
-        Raises SpendLimitReached.
+        Raises SpendLimitReached, and SpendingWarning where that is an error.
         """
         jobs = []
-        for request, intended in zip(
-            requests, self._books.intend(requests, again=again, once=once), strict=True
-        ):
+        written = self._books.intend(requests, again=again, once=once)
+        self._warner.look([each.entry for each in written if each.new])
+        self._pictures.keep(requests)
+        for request, intended in zip(requests, written, strict=True):
             if intended.new:
                 known = self._known(
                     estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd
@@ -146,7 +151,7 @@ class Jobs:
             if job.entry_id == entry.id:
                 return job
         known = self._remembered(entry)
-        job = self._found.setdefault(entry.id, self._new(request_of(entry), known, entry))
+        job = self._found.setdefault(entry.id, self._new(self._pictures.request(entry), known, entry))
         job._known = known
         open_ended = known.state not in FINAL or known.state == wire.COMPLETED
         # Without an id there is nothing to ask about, whatever became of it.

@@ -19,6 +19,7 @@ from reelbook.errors import (
     InvalidSeed,
 )
 from reelbook.session import Job, JobRequest, Session
+from reelbook.session.warning import said_elsewhere
 
 from .assets import module, style
 from .live import Live
@@ -73,7 +74,7 @@ class PromptForm(TakesImage):
         self._sent_at = float("-inf")
         self._tokens: set[str] = set()
         mark = "sandbox" if session.service == "sandbox" else ""
-        super().__init__(mark=mark, words=form_words(session.facts.balance_usd), **traits)
+        super().__init__(mark=mark, words=self._costs(), **traits)
         self._live = Live(self.refresh)
         self._endings = (self._live.close, session.subscribe(self._session_changed))
         if session.facts.balance_usd is None and not session.closed:
@@ -117,20 +118,30 @@ class PromptForm(TakesImage):
         return job
 
     def update(self) -> None:
-        self.words = form_words(self.session.facts.balance_usd)
+        self.words = self._costs()
         self.live = bool(self.session.running)
 
     def _session_changed(self, job: Job | None) -> None:
-        if job is None or self.asks:
+        # A job that begins or ends changes what the limit leaves.
+        if job is None or self.asks or job.request_id is None or not job.running:
             self._live.changed()
 
+    def _costs(self) -> dict[str, Any]:
+        facts = self.session.facts
+        spend = None if self.session.closed else self.session.spend()
+        return form_words(facts.balance_usd, spend=spend, limit_usd=facts.max_spend_usd)
+
     def _submit(self) -> Job:
+        with said_elsewhere():  # beside the button
+            return self._submit_kind()
+
+    def _submit_kind(self) -> Job:
         if self.mode == "image-to-video":
             if self.image is None:
                 raise InvalidImage("Choose an image first.")
-            job = self.session.image_to_video(self.image, self.prompt, duration_seconds=self.duration_seconds)
-            self.keep_image()
-            return job
+            return self.session.image_to_video(
+                self.image, self.prompt, duration_seconds=self.duration_seconds
+            )
         return self.session.text_to_video(
             self.prompt,
             duration_seconds=self.duration_seconds,

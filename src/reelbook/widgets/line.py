@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import traitlets
@@ -29,10 +30,15 @@ class StatusLine(Panel):
 
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
+        self._callbacks: list[Callable[[], object]] = []
         super().__init__(facts=self._facts(), **traits)
         self._live = Live(self.refresh)
         self._endings = (self._live.close, session.subscribe(self._live.changed))
         self._live.changed()
+
+    def on_left(self, callback: Callable[[], object]) -> None:
+        """`callback()` is called when a person was at the Studio and turns to something else."""
+        self._callbacks.append(callback)
 
     def update(self) -> None:
         facts = self.session.facts
@@ -42,5 +48,11 @@ class StatusLine(Panel):
             # Requests come back by time alone, and nobody tells.
             self._live.changed_in(facts.requests_back_in_seconds or 3.0)
 
+    def _on_left(self, *_: object) -> None:
+        for callback in self._callbacks:
+            callback()
+
     def _facts(self) -> dict[str, Any]:
-        return facts_words(self.session.service, self.session.facts, running=len(self.session.running))
+        spend = None if self.session.closed else self.session.spend()
+        running = len(self.session.running)
+        return facts_words(self.session.service, self.session.facts, running=running, spend=spend)

@@ -93,7 +93,7 @@ function render({ model, el }) {
     const words = model.get("words").lengths[length.value - 1];
     const off = reason();
     setText(cost, words.line);
-    setText(why, busy === "slow" ? model.get("words").busy : off);
+    setText(why, busy === "slow" ? model.get("words").busy : off || words.low);
     why.hidden = !why.textContent;
     setText(go, busy ? "Sending" : words.button);
     go.setAttribute("aria-disabled", String(Boolean(off || busy)));

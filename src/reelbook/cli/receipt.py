@@ -1,0 +1,46 @@
+"""What `reelbook jobs receipt` prints and writes; what stands in it is the session's `Receipt`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from ..errors import InvalidInput
+from ..session.books import ALL_ENTRIES
+from ..session.receipt import Receipt, receipt_of
+from .lookup import KnownJobs, known_jobs
+from .options import Service
+
+STDOUT = "-"
+NAMED = 5
+
+
+def show(
+    experiment: str | None, csv: Path | None, service: Service, home: Path | None, *, force: bool
+) -> None:
+    """Prints the receipt, or writes it as CSV. Raises InvalidInput and OSError."""
+    if csv is not None and str(csv) != STDOUT and csv.exists() and not force:
+        raise InvalidInput(f"{csv} is there already. --force replaces it.")
+    with known_jobs(home, service) as known:
+        receipt = Receipt((), experiment) if known is None else _receipt(known, experiment)
+        if experiment is not None and not receipt.rows:
+            said = f"Nothing was bought in an experiment called “{experiment}”."
+            raise InvalidInput(said + ("" if known is None else _others(known)))
+    if csv is None:
+        typer.echo(str(receipt))
+    elif str(csv) == STDOUT:
+        typer.echo(receipt.to_csv(), nl=False)
+    else:
+        receipt.to_csv(csv)
+        typer.echo(f"{csv}: {receipt.summary}")
+
+
+def _receipt(known: KnownJobs, experiment: str | None) -> Receipt:
+    return receipt_of(known.find(experiment=experiment, limit=ALL_ENTRIES), known.names, experiment)
+
+
+def _others(known: KnownJobs) -> str:
+    names = [name for account in known.accounts for name in known.ledger.marks.experiments(account)]
+    listed = ", ".join(f"“{name}”" for name in list(dict.fromkeys(names))[:NAMED])
+    return f" The last ones are {listed}." if listed else ""

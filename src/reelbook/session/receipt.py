@@ -1,0 +1,258 @@
+"""`Receipt`: what clips cost, one by one and in all, by the ledger; as text, HTML, CSV and pandas.
+
+Amounts are USD, lengths seconds. Nothing is asked of the service.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import html
+import io
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from .. import wire
+from ..ledger import Entry
+from .figures import dollars, local
+
+CostIs = Literal["charged", "estimated", "uncertain"]
+
+SHOWN: Final = 100
+_PROMPT: Final = 60
+_HEAD: Final = ("when", "id", "prompt", "length", "shape", "seed", "state", "cost")
+_WIDE: Final = _HEAD.index("prompt")
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULA: Final = ("=", "+", "-", "@")
+_COST_IS: Final[dict[str, CostIs]] = {"spent": "charged", "reserved": "estimated", "uncertain": "uncertain"}
+
+
+@dataclass(frozen=True)
+class ReceiptRow:
+    """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
+    uncertain, because the service never answered or failed at it. `seed` is None for a random one.
+    """
+
+    submitted_at: datetime
+    request_id: str | None
+    state: str
+    mode: str
+    prompt: str
+    asked_seconds: int
+    actual_seconds: float | None
+    aspect_ratio: str | None
+    seed: int | None
+    cost_usd: float
+    cost_is: CostIs
+    experiment: str | None
+    service: str
+
+
+COLUMNS: Final = tuple(field.name for field in dataclasses.fields(ReceiptRow))
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What clips cost, oldest first: `session.receipt()` and `session.experiment(name).receipt()` make it.
+
+    What was refused or taken back cost nothing and isn't in it. `experiment` is its name, None for all.
+    """
+
+    rows: tuple[ReceiptRow, ...]
+    experiment: str | None = None
+
+    @property
+    def charged_usd(self) -> float:
+        """What was charged."""
+        return self._sum("charged")
+
+    @property
+    def estimated_usd(self) -> float:
+        """What the clips on their way will cost, about."""
+        return self._sum("estimated")
+
+    @property
+    def uncertain_usd(self) -> float:
+        """What may have been charged, and may not."""
+        return self._sum("uncertain")
+
+    @property
+    def total_usd(self) -> float:
+        """All three."""
+        return round(sum(row.cost_usd for row in self.rows), 6)
+
+    @property
+    def total_seconds(self) -> float:
+        """The clips' length, as asked for where the actual one isn't known."""
+        return round(sum(_seconds(row) for row in self.rows), 3)
+
+    @property
+    def summary(self) -> str:
+        """How many clips, how long, and what they cost, by how sure it is."""
+        clips = "1 clip" if len(self.rows) == 1 else f"{len(self.rows)} clips"
+        by_service: dict[str, list[str]] = {}
+        for service, cost_is, _, usd in self._totals():
+            by_service.setdefault(service, []).append(f"{dollars(usd)} {cost_is}")
+        sums = [
+            (f"{service}: " if len(by_service) > 1 else "") + ", ".join(parts)
+            for service, parts in by_service.items()
+        ]
+        return f"{clips}, {self.total_seconds:g} s: {'; '.join(sums)}."
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The receipt as CSV, written to `path` too where that is given. Sums stand in lines at its end.
+
+        The first line names the columns. A text that begins with =, +, - or @ gets a ' in front of it, or a
+        spreadsheet would calculate it: anybody's prompt may be in there. The file begins with the mark by
+        which Excel knows UTF-8. Raises OSError.
+        """
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(COLUMNS)
+        for row in self.rows:
+            writer.writerow([_cell(getattr(row, name)) for name in COLUMNS])
+        for service, cost_is, seconds, usd in self._totals():
+            sums = {"submitted_at": "total", "actual_seconds": f"{seconds:g}", "cost_usd": _number(usd)}
+            sums |= {"cost_is": cost_is, "experiment": _cell(self.experiment), "service": _cell(service)}
+            writer.writerow([sums.get(name, "") for name in COLUMNS])
+        if path is not None:
+            Path(path).write_text(text.getvalue(), encoding="utf-8-sig", newline="")
+        return text.getvalue()
+
+    def to_pandas(self) -> Any:  # pandas has no types
+        """A DataFrame with a line for each clip and no sums; units stand in the columns' names."""
+        import pandas as pd  # type: ignore[import-untyped]  # and heavy: only here
+
+        table = {name: [getattr(row, name) for row in self.rows] for name in COLUMNS}
+        # A seed is a whole number of any size, and a missing one would make decimals of all.
+        return pd.DataFrame({**table, "seed": pd.Series(table["seed"], dtype=object)}, columns=list(COLUMNS))
+
+    def __str__(self) -> str:
+        lines = [self._title()]
+        for row in self.rows:
+            prompt = _one_line(row.prompt)
+            prompt = prompt if len(prompt) <= _PROMPT else f"{prompt[: _PROMPT - 1]}…"
+            length = f"{_seconds(row):g} s"
+            lines.append(
+                f"{row.submitted_at:%d %b %H:%M}  {_cost(row):>12}  {length:>6}  {row.state:<10}  {prompt}"
+            )
+        return "\n".join([*lines, self.summary] if self.rows else lines)
+
+    def __repr__(self) -> str:
+        return f"<Receipt: {self._title()} {self.summary}>" if self.rows else f"<Receipt: {self._title()}>"
+
+    def _repr_html_(self) -> str:
+        if not self.rows:
+            return f"<p>{html.escape(self._title())}</p>"
+        body = [_table_row(_shown(row), "td") for row in self.rows[:SHOWN]]
+        if (more := len(self.rows) - SHOWN) > 0:
+            body.append(f'<tr><td colspan="{len(_HEAD)}">and {more} more</td></tr>')
+        return (
+            f'<table><caption style="text-align:left"><b>{html.escape(self._title())}</b> '
+            f"{html.escape(self.summary)}</caption>"
+            f"<thead>{_table_row(_HEAD, 'th')}</thead><tbody>{''.join(body)}</tbody></table>"
+        )
+
+    def _title(self) -> str:
+        what = f"“{_one_line(self.experiment)}”" if self.experiment else "All clips"
+        if not self.rows:
+            return f"{what}: nothing was bought." if self.experiment else "Nothing was bought."
+        services = {row.service for row in self.rows}
+        money = ", play money" if services == {"sandbox"} else ""
+        return f"{what} ({', '.join(sorted(services))}{money})."
+
+    def _totals(self) -> list[tuple[str, CostIs, float, float]]:
+        """Service, how sure, seconds and USD. Play money and real money are never added up."""
+        sums: dict[tuple[str, CostIs], tuple[float, float]] = {}
+        for row in self.rows:
+            seconds, usd = sums.get((row.service, row.cost_is), (0.0, 0.0))
+            sums[row.service, row.cost_is] = (seconds + _seconds(row), usd + row.cost_usd)
+        return [(*key, round(seconds, 3), round(usd, 6)) for key, (seconds, usd) in sorted(sums.items())]
+
+    def _sum(self, cost_is: CostIs) -> float:
+        return round(sum(row.cost_usd for row in self.rows if row.cost_is == cost_is), 6)
+
+
+def receipt_of(entries: Sequence[Entry], services: Mapping[int, str], experiment: str | None) -> Receipt:
+    """The receipt of the ledger's entries. `services` names the service of each account by its number."""
+    return Receipt(
+        tuple(
+            ReceiptRow(
+                # Rounded down, so that `since` a row's own time finds the row.
+                submitted_at=local(math.floor(entry.intended_at)),
+                request_id=entry.request_id,
+                state=entry.state,
+                mode=entry.mode,
+                prompt=entry.prompt,
+                asked_seconds=entry.duration_seconds,
+                actual_seconds=entry.actual_seconds,
+                aspect_ratio=entry.aspect_ratio,
+                seed=None if entry.seed == wire.RANDOM_SEED else entry.seed,
+                cost_usd=entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd,
+                cost_is=_COST_IS[entry.charge],
+                experiment=entry.experiment,
+                service=services[entry.account_id],
+            )
+            for entry in sorted(entries, key=lambda entry: (entry.intended_at, entry.id))
+            if entry.charge in _COST_IS
+        ),
+        experiment,
+    )
+
+
+def _one_line(text: str) -> str:
+    """`text` without line breaks and what a terminal would take for an order."""
+    return "".join(character for character in " ".join(text.split()) if character.isprintable())
+
+
+def _seconds(row: ReceiptRow) -> float:
+    return row.asked_seconds if row.actual_seconds is None else row.actual_seconds
+
+
+def _cost(row: ReceiptRow) -> str:
+    return {"charged": "", "estimated": "about ", "uncertain": "maybe "}[row.cost_is] + dollars(row.cost_usd)
+
+
+def _shown(row: ReceiptRow) -> tuple[str, ...]:
+    return (
+        f"{row.submitted_at:%d %b %H:%M}",
+        row.request_id or "",
+        row.prompt,
+        f"{_seconds(row):g} s",
+        row.aspect_ratio or "",
+        "random" if row.seed is None and row.mode == "text-to-video" else str(row.seed or ""),
+        row.state,
+        _cost(row),
+    )
+
+
+def _table_row(cells: Sequence[str], tag: str) -> str:
+    styles = (
+        "text-align:left" + ("" if place == _WIDE else ";white-space:nowrap") for place in range(len(cells))
+    )
+    inner = "".join(
+        f'<{tag} style="{style}">{html.escape(cell)}</{tag}>'
+        for style, cell in zip(styles, cells, strict=True)
+    )
+    return f"<tr>{inner}</tr>"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, str) and (value.lstrip().startswith(_FORMULA) or value[:1] in ("\t", "\r")):
+        return f"'{value}"
+    return str(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")

@@ -1,0 +1,76 @@
+"""Warns in code of a submission that nears the limit or the end of the balance: once for each threshold.
+
+A panel and the terminal say it in their own place, before they submit, and silence it here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+
+from ..errors import SpendingWarning
+from ..ledger import Entry
+from .books import Books
+from .spending import Kind, nearing
+
+_silent: ContextVar[bool] = ContextVar("reelbook_says_it_elsewhere", default=False)
+
+
+@contextlib.contextmanager
+def said_elsewhere() -> Iterator[None]:
+    """What is submitted within isn't warned of: the caller has said it."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+class Warner:
+    """Which thresholds a session has crossed. One that was left behind again may be warned of once more."""
+
+    def __init__(self, books: Books) -> None:
+        self._books = books
+        self._reached: dict[Kind, int] = {}
+
+    def look(self, new: Sequence[Entry]) -> None:
+        """Warns of what was just written down and isn't sent yet.
+
+        Where warnings are errors it is taken back, and SpendingWarning is raised.
+        """
+        limit_usd = self._books.max_spend_usd
+        if not new or _silent.get():
+            return
+        costs = [entry.estimated_cost_usd for entry in new]
+        spend = self._books.spend()
+        near = nearing(
+            sum(costs),
+            spend=replace(spend, reserved_usd=max(0.0, round(spend.reserved_usd - sum(costs), 6))),
+            limit_usd=limit_usd,
+            balance_usd=self._books.likely_balance_usd(),
+            each_usd=max(costs),
+        )
+        stages = {each.kind: each.stage for each in near}
+        crossed = [each for each in near if each.stage > self._reached.get(each.kind, 0)]
+        try:
+            for each in crossed:
+                warnings.warn(
+                    SpendingWarning(each.text, left_usd=each.left_usd), stacklevel=_the_callers_level()
+                )
+        except SpendingWarning:
+            self._books.take_back(new)
+            raise
+        self._reached = {kind: max(stage, self._reached.get(kind, 0)) for kind, stage in stages.items()}
+
+
+def _the_callers_level() -> int:
+    """How far up the first code is that isn't Reelbook's, counted from who warns."""
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level

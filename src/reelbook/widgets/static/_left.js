@@ -1,0 +1,19 @@
+// When a person turns away from a panel.
+import { tell } from "./_dom.js";
+
+/**
+ * Tells the kernel when a person turns away from the panel, or from the box around it that `around` names, to something
+ * else: what would disturb them is done then. They are at it from when it is shown.
+ */
+export function tellWhenLeft(frame, model, around) {
+  let used = true;
+  const look = ({ target }) => {
+    const inside = ((around && frame.root.closest(around)) || frame.root).contains(target);
+    if (used && !inside) tell(model, { name: "left" });
+    used = inside;
+  };
+  for (const kind of ["pointerdown", "focusin"]) {
+    document.addEventListener(kind, look, true);
+    frame.onClose(() => document.removeEventListener(kind, look, true));
+  }
+}

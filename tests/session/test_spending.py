@@ -1,0 +1,219 @@
+"""The running total, and what is said before the limit and before the balance's end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.ledger import Ledger, Spend, Wanted
+from reelbook.sandbox.handle import Sandbox
+from reelbook.secret import Secret
+from reelbook.session.spending import Spending, nearing
+from reelbook.session.warning import said_elsewhere
+
+NONE = Spend(0.0, 0.0, 0.0)
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
+    with rb.connect("sandbox", max_spend=0.5) as session:
+        yield session
+
+
+def said(cost_usd: float, spend: Spend = NONE, **known: float | None) -> list[tuple[str, int, str]]:
+    near = nearing(cost_usd, **{"spend": spend, "limit_usd": None, "balance_usd": None, **known})  # type: ignore[arg-type]
+    return [(each.kind, each.stage, each.text) for each in near]
+
+
+def test_nothing_is_said_while_limit_and_balance_are_far_off() -> None:
+    """Below four fifths of the limit and with five more such clips in the balance; or without either."""
+    assert said(0.25, limit_usd=2.0, balance_usd=1.5) == []
+    assert said(0.25) == []
+
+
+@pytest.mark.parametrize(
+    ("committed", "stage", "text"),
+    [
+        (1.30, 1, "This leaves $0.60 of your limit of $3.00."),
+        (1.34, 2, "This leaves $0.56 of your limit of $3.00: not enough for another clip like it."),
+        (1.90, 2, "This leaves $0.00 of your limit of $3.00: not enough for another clip like it."),
+    ],
+)
+def test_the_last_fifth_of_a_limit_is_said(committed: float, stage: int, text: str) -> None:
+    """And more, once another one like it wouldn't be sent any more; what is uncertain counts."""
+    spend = Spend(committed - 0.3, 0.2, 0.1)
+    (near,) = nearing(1.1, spend=spend, limit_usd=3.0, balance_usd=None, each_usd=0.58)
+    assert (near.kind, near.stage, near.text) == ("limit", stage, text)
+    assert near.left_usd == pytest.approx(1.9 - committed)
+
+
+def test_just_above_the_last_fifth_nothing_is_said() -> None:
+    """The threshold is where it is said to be."""
+    assert said(0.05, Spend(1.54, 0.0, 0.0), limit_usd=2.0) == []
+    assert said(0.05, Spend(1.55, 0.0, 0.0), limit_usd=2.0) != []
+
+
+def test_what_passes_the_limit_is_refused_and_not_warned_of() -> None:
+    """The refusal says it itself."""
+    assert said(0.25, Spend(1.9, 0.0, 0.0), limit_usd=2.0) == []
+
+
+@pytest.mark.parametrize(
+    ("balance", "reserved", "expected"),
+    [
+        (1.51, 0.0, []),
+        (1.49, 0.0, [("balance", 1, "This leaves about $1.24 of the balance, enough for 24 more seconds.")]),
+        (1.75, 0.26, [("balance", 1, "This leaves about $1.24 of the balance, enough for 24 more seconds.")]),
+        (0.35, 0.0, [("balance", 2, "This leaves about $0.10 of the balance, enough for 2 more seconds.")]),
+        (0.30, 0.0, [("balance", 2, "This leaves about $0.05 of the balance, enough for 1 more second.")]),
+        (0.20, 0.0, [("balance", 3, "The balance was $0.20: perhaps not enough for this.")]),
+        (
+            0.40,
+            0.25,
+            [
+                (
+                    "balance",
+                    3,
+                    "The balance was $0.40, and $0.25 of it is for clips on their way: "
+                    "perhaps not enough for this.",
+                )
+            ],
+        ),
+    ],
+)
+def test_the_end_of_the_balance_is_said(
+    balance: float, reserved: float, expected: list[tuple[str, int, str]]
+) -> None:
+    """From five more such clips on; clips on their way are taken from it too."""
+    assert said(0.25, Spend(9.0, reserved, 1.0), balance_usd=balance) == expected
+
+
+def test_the_running_total_is_a_sentence() -> None:
+    """With what is on its way, uncertain, or from earlier."""
+    assert str(Spending(0.5, 0.0, 0.0, None, 3.0)) == "This session spent $0.50; no limit is set."
+    assert str(Spending(0.5, 0.25, 0.1, 2.0, 1.85)) == (
+        "This session spent $0.50, $0.25 is reserved for clips on their way, $0.10 is uncertain; "
+        "$0.15 of the limit of $2.00 is left, $1.00 of earlier clips counted."
+    )
+    assert Spending(0.5, 0.0, 0.0, 0.4, 0.5).left_usd == 0.0
+
+
+def test_a_session_counts_its_own_and_the_limit_counts_all(session: rb.Session, sandbox: Sandbox) -> None:
+    """A later session begins at nothing, and has what the first one left of the limit."""
+    assert (session.spending(), session.spending().left_usd) == (Spending(0.0, 0.0, 0.0, 0.5, 0.0), 0.5)
+    session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert session.spending() == Spending(0.1, 0.0, 0.0, 0.5, 0.1)
+    sandbox.set_pace(3600)
+    job = session.text_to_video("a hen", duration_seconds=1)
+    while job.request_id is None:
+        pass
+    assert session.spending() == Spending(0.1, 0.05, 0.0, 0.5, 0.15)
+    session.close()
+    with rb.connect("sandbox", max_spend=0.5) as later:
+        assert (later.spending(), later.spending().left_usd) == (Spending(0.0, 0.0, 0.0, 0.5, 0.15), 0.35)
+        assert later.facts.requests_left == 10
+
+
+def test_another_process_isn_t_this_session(home: Path) -> None:
+    """A kernel beside this one has its own total, and its clips count towards the limit of both."""
+    with Ledger.open(home) as ledger:
+        account = ledger.account("https://service.example", Secret("sk-planted-spending"))
+        ledger.intend(account, Wanted("text-to-video", "a fox", 1, 0.05))
+        own = ledger.get(1)
+        assert own is not None
+        process = int(own.kernel.partition("-")[0])
+        assert ledger.spend(account, process=process).reserved_usd == 0.05
+        assert ledger.spend(account, process=process + 1).reserved_usd == 0.0
+        # A number that begins alike is another process.
+        assert ledger.spend(account, process=process // 10).reserved_usd == 0.0
+
+
+def test_each_threshold_is_warned_of_once(session: rb.Session) -> None:
+    """At four fifths, and when another one wouldn't fit; not with every call between."""
+    session.submit_many(["1", "2", "3"], duration_seconds=2)
+    with pytest.warns(
+        errors.SpendingWarning, match=r"^This leaves \$0\.10 of your limit of \$0\.50\.$"
+    ) as near:
+        session.text_to_video("4", duration_seconds=2)
+    assert Path(near[0].filename) == Path(__file__)  # the line that submits, not one of Reelbook's
+    session.submit_many(["5"], duration_seconds=1)  # as much is left as this one costs: nothing more to say
+    with pytest.warns(errors.SpendingWarning, match="not enough for another") as end:
+        session.submit_many(["6"], duration_seconds=1)
+    assert [Path(each.filename) for each in end] == [Path(__file__)]
+    with pytest.raises(errors.SpendLimitReached):
+        session.text_to_video("7", duration_seconds=1)
+
+
+def test_a_cell_run_again_isn_t_warned_of(session: rb.Session) -> None:
+    """What gives an earlier job back costs nothing."""
+    with pytest.warns(errors.SpendingWarning):
+        first = session.text_to_video("a fox", duration_seconds=9, once="fox")
+    assert session.text_to_video("a fox", duration_seconds=9, once="fox") is first
+
+
+def test_a_warning_that_is_an_error_sends_nothing(session: rb.Session, sandbox: Sandbox) -> None:
+    """What was written down is taken back: nothing is paid, and nothing is held against the limit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(errors.SpendingWarning, match=r"leaves \$0\.05") as raised:
+                session.text_to_video("a fox", duration_seconds=9)
+    assert raised.value.left_usd == 0.05
+    assert session.spending() == Spending(0.0, 0.0, 0.0, 0.5, 0.0)
+    assert [job.state for job in session.jobs()] == ["cancelled", "cancelled"]
+    assert "text-to-video" not in sandbox.state()["requests"]
+
+
+def test_a_topped_up_balance_may_be_warned_of_again(sandbox: Sandbox) -> None:
+    """By what was heard only: the warning itself asks nothing."""
+    sandbox.set_pace(3600)
+    with rb.connect("sandbox") as session:
+        for balance in (0.30, 25.0, 0.30):
+            sandbox.set_balance(balance)
+            session.balance()
+            asked = sandbox.state()["requests"]["balance"]
+            notes = session.spending_notes(0.1)
+            assert bool(notes) == (balance < 1)
+            if notes:
+                with pytest.warns(errors.SpendingWarning, match="of the balance|perhaps not enough"):
+                    session.text_to_video("a fox", duration_seconds=2)
+            else:
+                session.text_to_video("a fox", duration_seconds=2)
+            assert sandbox.state()["requests"]["balance"] == asked
+
+
+def test_what_a_panel_has_said_is_not_said_again(session: rb.Session) -> None:
+    """The form and the terminal say it before they send."""
+    with said_elsewhere():
+        session.text_to_video("a fox", duration_seconds=9)
+
+
+def test_notes_use_the_balance_that_another_session_heard(sandbox: Sandbox) -> None:
+    """A terminal's command hears none of its own before it submits."""
+    sandbox.set_balance(0.4)
+    with rb.connect("sandbox") as session:
+        assert session.spending_notes(0.25) == ()
+        session.balance()
+    with rb.connect("sandbox") as later:
+        assert later.spending_notes(0.25) == (
+            "This leaves about $0.15 of the balance, enough for 3 more seconds.",
+        )
+
+
+def test_what_was_spent_since_the_balance_was_heard_is_taken_from_it(sandbox: Sandbox) -> None:
+    """In code nobody asks for the balance again, and the end is warned of all the same."""
+    sandbox.set_balance(1.0)
+    with rb.connect("sandbox") as session:
+        session.balance()
+        session.text_to_video("a fox", duration_seconds=3).result(30)
+        with pytest.warns(errors.SpendingWarning, match=r"about \$0\.70 of the balance, enough for 14 more"):
+            session.text_to_video("a hen", duration_seconds=3).result(30)
+    with rb.connect("sandbox") as later:
+        assert later.spending_notes(0.65) == (
+            "This leaves about $0.05 of the balance, enough for 1 more second.",
+        )
