@@ -161,7 +161,7 @@ def close_classroom(session: Session, name: str | None = None, *, report: Report
         if active := [key for key in ours if key.is_active]:
             raise ClassroomError(
                 f"{len(active)} of the keys of {classroom.name} are still active by the service's list: "
-                f"{', '.join(key.key_id for key in active)}. Run `reelbook classroom close` again."
+                f"{', '.join(key.key_id for key in active)}. Close it again."
             )
         work.ledger.classrooms.closed(classroom)
         return Closed(work.room(classroom.id), revoked, len(ours), work.others(classroom, keys))
@@ -191,5 +191,5 @@ def _refuse_changes(
         if asked is not None and asked != fixed:
             raise InvalidInput(
                 f"{classroom.name} is open already, and its {what} is {fixed}, not {asked}. Nothing was "
-                "done. Leave that out to go on with it, or open another one with --name."
+                "done. Leave that out to go on with it, or open one by another name (`--name`)."
             )

@@ -42,8 +42,8 @@ class Handout:
     key: Secret
 
 
-def prepared(folder: Path, *, fresh: bool) -> Path:
-    """`folder`, made if need be, for its owner only.
+def checked(folder: Path, fresh: bool = False) -> Path:
+    """`folder` as a whole path.
 
     Raises InvalidInput for a folder in a repository, and for a `fresh` one that has anything in it.
     """
@@ -52,13 +52,19 @@ def prepared(folder: Path, *, fresh: bool) -> Path:
         if any((place / name).exists() for name in _REPOSITORIES):
             raise InvalidInput(
                 f"{folder} lies in a repository ({place}), and the files hold keys: one commit would "
-                "publish them. Nothing was done. --out names a folder elsewhere."
+                "publish them. Nothing was done. Name a folder elsewhere (`--out`)."
             )
     if folder.exists() and (not folder.is_dir() or (fresh and any(folder.iterdir()))):
         raise InvalidInput(
-            f"{folder} holds other things. Nothing was done. --out names a folder that is empty, or not "
-            "there yet."
+            f"{folder} holds other things. Nothing was done. Name a folder that is empty, or not there yet "
+            "(`--out`)."
         )
+    return folder
+
+
+def prepared(folder: Path, *, fresh: bool) -> Path:
+    """`folder`, made if need be, for its owner only. Raises InvalidInput as `checked`."""
+    folder = checked(folder, fresh)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
     for left in folder.glob(".*.part"):  # half a file of an `open` that was killed

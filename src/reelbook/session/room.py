@@ -38,7 +38,7 @@ def address_for_students(session: Session, given: str | None) -> str:
     raise InvalidInput(
         "This sandbox listens on this machine only, so no student could reach it. Nothing was done. Stop it "
         "with `reelbook sandbox stop`, serve it to the room with `reelbook sandbox serve --host 0.0.0.0`, "
-        "and run this again. --address names an address that you know better."
+        "and try again. An address that you know better can be given (`--address`)."
     )
 
 

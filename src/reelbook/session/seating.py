@@ -78,12 +78,9 @@ class Work:
         self, name: str, options: tuple[int, float], folder: Path | None, address: str | None
     ) -> Classroom:
         """A fresh classroom. Its folder is made, and the keys that are there already are noted."""
-        taken, number, wanted = {each.name for each in self.rooms()}, 1, name
-        while name in taken:
-            number += 1
-            name = f"{wanted} ({number})"
+        name = self.free_name(name)
         reached_at = address_for_students(self.session, address)
-        place = handouts.prepared(folder or self._folder(name), fresh=True)
+        place = handouts.prepared(folder or self.folder(name), fresh=True)
         self._refuse_memory()
         before = [key.key_id for key in self.session.keys.list()]
         rate_limit, max_spend_usd = options
@@ -188,7 +185,9 @@ class Work:
         running = [each for each in rooms if each.closed_at is None]
         if len(running) > 1:
             names = ", ".join(f"“{each.name}”" for each in running)
-            raise InvalidInput(f"Several classrooms are open: {names}. Say which: --name. Nothing was done.")
+            raise InvalidInput(
+                f"Several classrooms are open: {names}. Say which (`--name`). Nothing was done."
+            )
         return (running or rooms)[0]
 
     def revoke_all(self, classroom: Classroom) -> int:
@@ -247,7 +246,16 @@ class Work:
                 "revoke them all. Nothing was asked for; run it again when that is right."
             )
 
-    def _folder(self, name: str) -> Path:
+    def free_name(self, name: str) -> str:
+        """`name`, numbered where a classroom has it already."""
+        taken, number, free = {each.name for each in self.rooms()}, 1, name
+        while free in taken:
+            number += 1
+            free = f"{name} ({number})"
+        return free
+
+    def folder(self, name: str) -> Path:
+        """Where the files of a classroom go that was given no folder."""
         return self.session.home / "classrooms" / quote(_host(self.session), safe="") / _slug(name)
 
 
