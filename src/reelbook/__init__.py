@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import errors
-    from .client import AsyncClient
+    from .client import AsyncClient, ToolServer
     from .session import (
         Batch,
         Clip,
@@ -18,14 +18,20 @@ if TYPE_CHECKING:
         Job,
         JobRequest,
         JobView,
+        Picked,
+        Receipt,
         Reconciliation,
         Rotation,
         Session,
+        Spending,
+        Tools,
         Verdict,
         allow_nested_loops,
         connect,
+        connect_tools,
     )
     from .widgets import (
+        ClassroomPanel,
         Compare,
         ConnectionPanel,
         Gallery,
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
         Player,
         PromptForm,
         Studio,
+        ToolExplorer,
         UsageChart,
     )
 
@@ -44,6 +51,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AsyncClient",
     "Batch",
+    "ClassroomPanel",
     "Clip",
     "Compare",
     "ConnectionPanel",
@@ -56,24 +64,33 @@ __all__ = [
     "JobRequest",
     "JobView",
     "KeyManager",
+    "Picked",
     "Player",
     "PromptForm",
+    "Receipt",
     "Reconciliation",
     "Rotation",
     "Session",
+    "Spending",
     "Studio",
+    "ToolExplorer",
+    "ToolServer",
+    "Tools",
     "UsageChart",
     "Verdict",
     "allow_nested_loops",
     "connect",
+    "connect_tools",
     "errors",
 ]
 
 _HOMES = {
     "AsyncClient": "client",
+    "ToolServer": "client",
     "errors": "",
     **dict.fromkeys(
         (
+            "ClassroomPanel",
             "Compare",
             "ConnectionPanel",
             "Gallery",
@@ -84,6 +101,7 @@ _HOMES = {
             "Player",
             "PromptForm",
             "Studio",
+            "ToolExplorer",
             "UsageChart",
         ),
         "widgets",

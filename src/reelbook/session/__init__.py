@@ -6,11 +6,15 @@ from .batch import Batch
 from .clip import Clip
 from .connecting import connect
 from .facts import Facts
+from .finding import Picked
 from .job import Job, JobRequest, JobView
 from .nesting import allow_nested_loops
+from .receipt import Receipt
 from .reconcile import Reconciliation, Verdict
 from .rotation import Rotation
 from .session import Session
+from .spending import Spending
+from .tools import Tools, connect_tools
 
 __all__ = [
     "Batch",
@@ -19,10 +23,15 @@ __all__ = [
     "Job",
     "JobRequest",
     "JobView",
+    "Picked",
+    "Receipt",
     "Reconciliation",
     "Rotation",
     "Session",
+    "Spending",
+    "Tools",
     "Verdict",
     "allow_nested_loops",
     "connect",
+    "connect_tools",
 ]

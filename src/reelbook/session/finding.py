@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from .. import wire
 from ..errors import InvalidInput
+from .accounting import epoch
 from .job import Job, Marks
 
 if TYPE_CHECKING:
@@ -15,6 +17,15 @@ if TYPE_CHECKING:
     from .clip import Clip
     from .engine import Engine
     from .jobs import Jobs
+
+
+@dataclass(frozen=True)
+class Picked:
+    """That a person chose `winner` among `among`, which it is one of, at that moment."""
+
+    winner: Job
+    among: tuple[Job, ...]
+    at: datetime
 
 
 class Finding:
@@ -52,8 +63,8 @@ class Finding:
         return tuple(
             self._jobs.find(
                 text=text,
-                since=_epoch(since),
-                until=_epoch(until),
+                since=epoch(since),
+                until=epoch(until),
                 state=state,
                 min_cost_usd=min_cost_usd,
                 max_cost_usd=max_cost_usd,
@@ -90,6 +101,24 @@ class Finding:
             raise InvalidInput("A winner is one of at least two clips. Nothing was kept.")
         self._books.pick(chosen, [each for each in ids if each])
 
+    def picks(self, *, limit: int = 100) -> tuple[Picked, ...]:
+        """The winners that were picked, in Compare or by `pick()`, the newest first.
+
+        A table of them: `[(each.winner.request.prompt, len(each.among)) for each in session.picks()]`.
+        """
+        self._engine.refuse_closed()
+        found = []
+        for pick in self._books.picks(limit):
+            entries = {number: self._books.by_id(number) for number in (pick.winner, *pick.among)}
+            jobs = {
+                number: self._jobs.of(entry, watch=False) for number, entry in entries.items() if entry
+            }
+            if pick.winner in jobs:
+                among = tuple(jobs[number] for number in pick.among if number in jobs)
+                at = datetime.fromtimestamp(pick.at).astimezone()
+                found.append(Picked(jobs[pick.winner], among, at))
+        return tuple(found)
+
     def mark(
         self,
         job: Job,
@@ -125,7 +154,3 @@ class Finding:
 
 def _request_id(clip: Job | Clip | str) -> str | None:
     return clip if isinstance(clip, str) else clip.request_id
-
-
-def _epoch(moment: datetime | float | None) -> float | None:
-    return moment.timestamp() if isinstance(moment, datetime) else moment

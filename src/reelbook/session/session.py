@@ -12,9 +12,9 @@ from urllib.parse import quote, urlsplit
 
 from .. import wire
 from ..client import AsyncClient, checks
-from ..ledger import Spend
 from ..models import Balance, Usage
 from ..secret import Secret
+from .accounting import Accounting
 from .batch import Batch, Clips
 from .books import Books
 from .connection import Connection
@@ -30,6 +30,7 @@ from .reconcile import Reconciler, Reconciliation
 from .requests import BatchItem, BatchOptions, checked, merged
 from .rotation import Rotation, rotate
 from .runner import Runner
+from .tools import SessionTools
 from .usage_history import UsageHistory
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ T = TypeVar("T")
 Service = Literal["sandbox", "live"]
 
 
-class Session(Finding):
+class Session(Finding, Accounting, SessionTools):
     """A connection to the service, made by `reelbook.connect()`.
 
     Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
@@ -245,10 +246,6 @@ class Session(Finding):
         """
         self._engine.refuse_closed()
         return tuple(self._jobs.resume())
-
-    def spend(self) -> Spend:
-        """What this key's clips cost so far by the ledger: spent, reserved and uncertain, in USD."""
-        return self._books.spend()
 
     def balance(self) -> Balance:
         """Asks for the balance in USD and waits (GET billing/balance)."""

@@ -13,6 +13,7 @@ from reelbook.session import Batch, Clip, Job, display
 if TYPE_CHECKING:
     from .board import JobBoard
     from .card import JobCard
+    from .classroom import ClassroomPanel
     from .compare import Compare
     from .connection import ConnectionPanel
     from .form import PromptForm
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from .picker import ImagePicker
     from .player import Player
     from .studio import Studio
+    from .tools import ToolExplorer
     from .usage import UsageChart
 
 __all__ = [
+    "ClassroomPanel",
     "Compare",
     "ConnectionPanel",
     "Gallery",
@@ -34,10 +37,12 @@ __all__ = [
     "Player",
     "PromptForm",
     "Studio",
+    "ToolExplorer",
     "UsageChart",
 ]
 
 _MODULES = {
+    "ClassroomPanel": "classroom",
     "Compare": "compare",
     "ConnectionPanel": "connection",
     "Gallery": "gallery",
@@ -48,6 +53,7 @@ _MODULES = {
     "Player": "player",
     "PromptForm": "form",
     "Studio": "studio",
+    "ToolExplorer": "tools",
     "UsageChart": "usage",
 }
 
