@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from widgets.doubles import FakeSession
+from widgets.doubles import FakeSession, page_sends
 
 import reelbook as rb
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Facts
 from reelbook.widgets.line import StatusLine
 from reelbook.widgets.studio import Studio
+from reelbook.widgets.tool_source import tools_offered
 
 
 def test_a_sent_form_puts_its_job_on_the_card() -> None:
@@ -40,6 +42,8 @@ def test_the_line_follows_the_facts() -> None:
         "limit": 10,
         "text": "7 requests left",
         "running": 0,
+        "limit_left": "",
+        "low": [],
     }
     assert line.live
     line.close()
@@ -52,6 +56,23 @@ def test_the_saved_studio_shows_the_latest_clip() -> None:
     studio.form.prompt = "a fox"
     studio.form.generate()
     assert "a fox" in studio._repr_mimebundle_()["text/html"]
+    studio.close()
+
+
+def test_the_notebook_keeps_the_latest_clip_once_a_person_turns_away() -> None:
+    """The line hears that, for all of the Studio's panels."""
+    session: Any = FakeSession()
+    studio = Studio(session)
+    kept: list[str] = []
+    studio._displays = (SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"])),)
+    studio._still_kept = studio.still_of()
+    page_sends(studio.line, {"name": "left"})
+    assert kept == []
+    studio.form.prompt = "a fox"
+    studio.form.generate()
+    page_sends(studio.line, {"name": "left"})
+    (text,) = kept
+    assert text.startswith("a fox")
     studio.close()
 
 
@@ -83,6 +104,7 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
         ("compare", "Hint"),
         ("usage", "UsageChart"),
         ("keys", "KeyManager"),
+        ("tools", "ToolExplorer"),
         ("connection", "ConnectionPanel"),
     ):
         studio.line.view = view
@@ -127,3 +149,15 @@ def test_another_session_begins_the_studio_anew(studio: Studio, sandbox: Sandbox
         assert shown(studio) == ["PromptForm", "JobCard"]
         assert before._listeners == []
         studio.close()
+
+
+def test_tools_are_offered_where_there_is_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the sandbox, and where an address is configured; with the extra only."""
+    session: Any = FakeSession()
+    assert tools_offered(session)
+    session.service = "live"
+    assert not tools_offered(session)
+    monkeypatch.setenv("REELBOOK_MCP_URL", "https://tools.example.org/mcp")
+    assert tools_offered(session)
+    monkeypatch.setattr("reelbook.widgets.tool_source.is_installed", lambda: False)
+    assert not tools_offered(session)

@@ -21,8 +21,10 @@ from .gallery import Gallery
 from .hint import Hint
 from .keys import KeyManager
 from .line import StatusLine
+from .tool_source import tools_offered
 
 if TYPE_CHECKING:
+    from .tools import ToolExplorer
     from .usage import UsageChart
 
 VIEWS = {
@@ -32,6 +34,7 @@ VIEWS = {
     "compare": "Compare",
     "usage": "Usage",
     "keys": "Keys",
+    "tools": "Tools",
     "connection": "Connection",
 }
 
@@ -40,9 +43,10 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
     """Everything in one cell: write a prompt, press Generate, watch it, play it, find it, compare it.
 
     `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create", "board",
-    "gallery", "compare", "usage", "keys" or "connection". `form` is the PromptForm, `card` the JobCard of the
-    latest clip; `board`, `gallery` and `compare` are the panels of those views, None until they are first
-    looked at. A key typed in under "connection" gives the Studio a new `session`.
+    "gallery", "compare", "usage", "keys", "tools" (offered where a tool server is known) or "connection".
+    `form` is the PromptForm, `card` the JobCard of the latest clip; `board`, `gallery` and `compare` are the
+    panels of those views, None until they are first looked at. A key typed in under "connection" gives the
+    Studio a new `session`.
 
         studio = rb.Studio()
         studio.view = "gallery"
@@ -51,7 +55,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
     view = traitlets.Enum(tuple(VIEWS), "create", help="What is shown.")
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
-        self._panels: list[Panel | UsageChart] = []
+        self._panels: list[Panel | UsageChart | ToolExplorer] = []
         self._panes: dict[str, ipywidgets.Box] = {}
         only_known(self, traits)
         view = traits.pop("view", "create")
@@ -63,6 +67,9 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
     def still(self) -> tuple[str, str]:
         """The latest clip."""
         return self.card.still()
+
+    def still_of(self) -> object:
+        return self.card.still_of()
 
     def close(self) -> None:
         """Ends the Studio and its panels."""
@@ -77,8 +84,9 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         self.form = PromptForm(session, layout=ipywidgets.Layout(flex="1 1 400px"))
         self.session = self.form.session
         self.card = JobCard(layout=ipywidgets.Layout(flex="999 1 400px"))
-        self.line = StatusLine(self.session, views=[list(view) for view in VIEWS.items()], view=self.view)
+        self.line = StatusLine(self.session, views=self._offered(), view=self.view)
         self._panels = [self.line, self.form, self.card]
+        self.line.on_left(self.keep_still)
         self.form.on_job(self._take)
         traitlets.link((self, "view"), (self.line, "view"))
         create = ipywidgets.Box(
@@ -98,17 +106,22 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
             pane.layout.display = ("flex" if name == "create" else "") if name == self.view else "none"
         self.children = [self.line, *self._panes.values()]
 
-    def _builders(self) -> dict[str, Callable[[], Panel | UsageChart]]:
+    def _offered(self) -> list[list[str]]:
+        tools = tools_offered(self.session)
+        return [[name, label] for name, label in VIEWS.items() if tools or name != "tools"]
+
+    def _builders(self) -> dict[str, Callable[[], Panel | UsageChart | ToolExplorer]]:
         return {
             "board": self._make_board,
             "gallery": self._make_gallery,
             "compare": self._nothing_to_compare,
             "usage": self._make_usage,
             "keys": lambda: KeyManager(self.session),
+            "tools": self._make_tools,
             "connection": self._make_connection,
         }
 
-    def _pane(self, panel: Panel | UsageChart) -> ipywidgets.Box:
+    def _pane(self, panel: Panel | UsageChart | ToolExplorer) -> ipywidgets.Box:
         self._panels.append(panel)
         pane = ipywidgets.VBox([panel])
         pane.add_class("reelbook-pane")
@@ -137,6 +150,11 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         from .usage import UsageChart  # with pandas and bqplot, which only a chart needs
 
         return UsageChart(self.session)
+
+    def _make_tools(self) -> ToolExplorer:
+        from .tools import ToolExplorer  # with forms made of schemas, which nothing else needs
+
+        return ToolExplorer(self.session)
 
     def _make_connection(self) -> Panel:
         panel = ConnectionPanel(self.session)
