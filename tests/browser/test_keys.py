@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
 from browser.lab import SECONDS, Notebook, says, shown, until
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser]
 
 MANAGER = "manager = rb.KeyManager(session)\nmanager"
 
 
-def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook, page: Page) -> None:
+def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook) -> None:
     """The secret leaves the page with Done, and neither the panel's state nor the saved notebook has it."""
+    page = notebook.page
     panel = shown(notebook.run(MANAGER), ".rb-keys")
     panel.locator("tbody tr").first.wait_for(timeout=20 * SECONDS)
     panel.get_by_role("button", name="New key").click()
@@ -49,8 +46,9 @@ def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook, page: Page) -> 
     )
 
 
-def test_the_key_is_rotated_by_keyboard_alone(notebook: Notebook, page: Page) -> None:
+def test_the_key_is_rotated_by_keyboard_alone(notebook: Notebook) -> None:
     """Enter sends the form, Escape leaves a question, and the old key goes last."""
+    page = notebook.page
     before = notebook.executions()
     cell = notebook.run(MANAGER)
     panel = shown(cell, ".rb-keys")

@@ -25,6 +25,9 @@ VIEWS = {
     "board": ".rb-board .rb-row",
     "gallery": ".rb-gallery .rb-tile",
     "compare": ".rb-compare .rb-deck",
+    "usage": ".rb-usage-head",
+    "keys": ".rb-keys",
+    "tools": ".rb-explorer .rb-list button",
     "connection": ".rb-connection",
 }
 

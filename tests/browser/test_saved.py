@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from nbconvert import HTMLExporter
-from traitlets.config import Config
 
 from browser.lab import PLAYS, SECONDS, Notebook, shown, until
 
@@ -22,29 +21,33 @@ JOBS = 50
 KEY = "sk-planted-0123456789"
 
 WORK = f"""
+import ipywidgets
 session.sandbox.settings(pace=0)
 with session.experiment('afternoon'):
     batch = session.submit_many([f'a red fox runs through snow, take {{n}}' for n in range({JOBS})],
                                 duration_seconds=1)
 jobs = batch.results(300) and list(batch)
 session.sandbox.settings(pace=3)
+shown60 = []
 """
-# The panels of the afternoon, each in a cell of its own, and what is there once it is drawn.
-SHOWN = {
-    "jobs[0]": ".rb-card",
-    "rb.JobCard(jobs[1])": ".rb-card",
-    "rb.Player(jobs[2].clip)": ".rb-tools",
-    "rb.Player(jobs[3].clip, view='filmstrip')": ".rb-strip button",
-    "jobs[4].clip": ".rb-tools",
-    "rb.PromptForm(session, prompt='a fox')": ".rb-form",
-    "rb.ImagePicker(image=jobs[5].clip.poster())": ".rb-drop",
-    "rb.JobBoard(session)": ".rb-board .rb-row",
-    "rb.JobBoard(jobs=jobs)": ".rb-board .rb-row",
-    "rb.Gallery(session, experiment='afternoon')": ".rb-gallery .rb-tile",
-    "rb.Compare(jobs[:9])": ".rb-compare .rb-deck",
-    "rb.Compare(jobs[:2], view='wipe')": ".rb-divider",
-    "rb.ConnectionPanel(session)": ".rb-connection",
+# The panels of the afternoon, each in a cell of its own: what is there once it is drawn, and how many
+# pictures a page made of the notebook has of it.
+SHOWN: dict[str, tuple[str, int]] = {
+    "rb.JobCard(jobs[1])": (".rb-card", 1),
+    "rb.Player(jobs[2].clip)": (".rb-tools", 1),
+    "rb.Player(jobs[3].clip, view='filmstrip')": (".rb-strip button", 1),
+    "rb.PromptForm(session, prompt='a fox')": (".rb-form", 0),
+    "rb.ImagePicker(image=jobs[5].clip.poster())": (".rb-drop", 1),
+    "rb.JobBoard(session)": (".rb-board .rb-row", 5),
+    "rb.JobBoard(jobs=jobs)": (".rb-board .rb-row", 5),
+    "rb.Gallery(session, experiment='afternoon')": (".rb-gallery .rb-tile", 4),
+    "rb.Compare(jobs[:9])": (".rb-compare .rb-deck", 9),
+    "rb.Compare(jobs[:2], view='wipe')": (".rb-divider", 2),
+    "rb.ConnectionPanel(session)": (".rb-connection", 0),
+    "rb.KeyManager(session)": (".rb-keys", 0),
+    "rb.UsageChart(session)": (".rb-usage-head", 1),
 }
+STUDIO = "studio60 = rb.Studio(session)\nstudio60"
 
 
 def test_an_afternoons_notebook_stays_small_and_keeps_its_pictures(
@@ -58,51 +61,72 @@ def test_an_afternoons_notebook_stays_small_and_keeps_its_pictures(
     notebook.reload()
     notebook.run(WORK)
     assert notebook.value("len(jobs)") == JOBS
-    for code, selector in SHOWN.items():
-        cell = notebook.run(code)
+    shown(notebook.run("jobs[0]"), ".rb-card")
+    for code, (selector, _) in SHOWN.items():
+        cell = notebook.run(f"shown60.append({code})\nshown60[-1]")
         cell.scroll_into_view_if_needed()
         cell.locator(selector).first.wait_for(timeout=30 * SECONDS)
-    studio = notebook.run("studio60 = rb.Studio(session)\nstudio60.card.job = jobs[0]\nstudio60")
+    assert notebook.value("shown60[2].view") == "filmstrip"  # it didn't play itself away
+    studio = notebook.run(STUDIO)
+    shown(studio, ".rb-form")
+    notebook.run("studio60.card.job = jobs[0]")
     until(shown(studio, ".rb-of-card .rb-card"), PLAYS)
-    for view in ("board", "gallery", "compare", "connection"):
+    for view in ("board", "gallery", "compare", "usage", "keys", "connection"):
         notebook.run(f"studio60.view = '{view}'")
-    field = studio.get_by_label("API key")
+    field = studio.get_by_label("API key", exact=True)
     field.fill(KEY)
     studio.get_by_role("button", name="Test and use").click()
-    notebook.run("studio60.view = 'create'")
+    notebook.run("studio60.view = 'create'").click()  # which is to turn away from the Studio
     page.wait_for_timeout(2000)
+    saved = notebook.save()
+    assert sizes(saved) == {}
+    _posters_are_seen(page, notebook.file, tmp_path)
+
+    # In a box of the person's own a panel is saved with the box.
+    notebook.run("desk60 = ipywidgets.VBox(shown60)")
+    page.wait_for_timeout(1000)
     saved = notebook.save()
     text = notebook.file.read_text()
     assert KEY not in text
     assert len(text.encode()) < 3_000_000
-    panels = {
+    panels = sizes(saved)
+    assert len(panels) >= len(SHOWN)
+    assert {name: size for name, size in panels.items() if size > 30_000} == {}
+
+
+def sizes(saved: dict[str, Any]) -> dict[str, int]:
+    """The panels whose state is saved, and how many bytes of the notebook each takes."""
+    return {
         f"{model['state']['_anywidget_id']} {place}": len(json.dumps(model))
         for place, model in enumerate(saved["metadata"]["widgets"][STATE]["state"].values())
         if "_anywidget_id" in model["state"]
     }
-    assert len(panels) >= len(SHOWN) + 3
-    assert {name: size for name, size in panels.items() if size > 30_000} == {}
-    _posters_are_seen(page, notebook.file, tmp_path)
 
 
 def _posters_are_seen(page: Page, notebook: Path, folder: Path) -> None:
-    """In a page without a kernel, and without the network that would bring the widgets' code.
-
-    Where widget state is saved, nbconvert leaves the drawing to that code, unless it is told to take the
-    still forms: `jupyter nbconvert --to html --ClearMetadataPreprocessor.enabled=True`.
-    """
-    stills = Config(ClearMetadataPreprocessor={"enabled": True})
-    exporter = HTMLExporter(config=stills)  # type: ignore[no-untyped-call] # it has no types
+    """In a page without a kernel, and without the network that would bring the widgets' code."""
+    exporter = HTMLExporter()  # type: ignore[no-untyped-call] # it has no types
     text, _ = exporter.from_filename(str(notebook))
     (folder / "saved.html").write_text(text)
     browser = page.context.browser
     assert browser is not None
     alone = browser.new_page()
+    alone.route("http*://**", lambda route: route.abort())
     alone.goto(f"file://{folder / 'saved.html'}", wait_until="domcontentloaded")
-    widths = alone.evaluate(
-        """() => Promise.all([...document.querySelectorAll('img[src^="data:image/jpeg"]')]
-          .map((image) => image.decode().then(() => image.naturalWidth)))"""
+    widths: dict[str, list[int]] = alone.evaluate(
+        """async () => {
+          const found = {};
+          for (const cell of document.querySelectorAll('.jp-CodeCell')) {
+            const images = [...cell.querySelectorAll('.jp-OutputArea img')];
+            const code = cell.querySelector('.jp-InputArea-editor').innerText.trim();
+            await Promise.all(images.map((image) => image.decode()));
+            found[code] = images.map((image) => image.naturalWidth);
+          }
+          return found;
+        }"""
     )
     alone.close()
-    assert len(widths) >= 20
-    assert min(widths) > 0
+    wanted = {f"shown60.append({code})\nshown60[-1]": pictures for code, (_, pictures) in SHOWN.items()}
+    wanted |= {"jobs[0]": 1, STUDIO: 1}
+    assert {code: len(found) for code, found in widths.items() if code in wanted} == wanted
+    assert all(min(found, default=1) > 0 for found in widths.values())

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browser import test_board, test_compare, test_gallery, test_panels, test_picker, test_player
+from browser import (
+    test_board,
+    test_compare,
+    test_gallery,
+    test_keys,
+    test_panels,
+    test_picker,
+    test_player,
+    test_usage,
+)
 from browser.lab import PLAYS, says, shown, until
 
 from colab.classic import ClassicNotebook
@@ -33,6 +42,8 @@ AS_IN_JUPYTERLAB: list[Callable[[Any], None]] = [
     test_player.test_a_clip_by_keyboard,
     test_picker.test_the_part_that_is_sent_is_chosen_by_keyboard_and_mouse,
     test_picker.test_a_recent_image_is_taken_again_by_keyboard_alone,
+    test_keys.test_a_key_is_made_seen_once_and_revoked,
+    test_usage.test_a_day_is_chosen_by_mouse_and_by_keyboard,
 ]
 
 

@@ -69,3 +69,14 @@ def test_nothing_kept_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "secret.jpg").write_bytes(image(1).data)
     with pytest.raises(InvalidImage):
         recent.load("../secret")
+
+
+def test_a_file_that_was_changed_isnt_taken_for_what_was_sent(tmp_path: Path) -> None:
+    """What is sent again is what was sent: the bytes have to have the digest."""
+    recent = RecentImages(tmp_path)
+    recent.keep(image(1))
+    (one,) = recent.list()
+    assert RecentImages(tmp_path).find(one.digest) == image(1)
+    one.path.write_bytes(image(2).data)
+    assert RecentImages(tmp_path).find(one.digest) is None
+    assert RecentImages(tmp_path).find("0" * 64) is None

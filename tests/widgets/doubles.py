@@ -12,6 +12,7 @@ from typing import Any
 import av
 import numpy as np
 
+from reelbook.ledger import Spend
 from reelbook.session import Clip, Facts, Job, JobRequest, JobView
 from reelbook.session.job import Known
 from reelbook.widgets.base import Panel
@@ -62,6 +63,9 @@ class FakeSession:
     @property
     def running(self) -> tuple[Job, ...]:
         return ()
+
+    def spend(self) -> Spend:
+        return Spend(0.0, 0.0, 0.0)
 
     def subscribe(self, callback: Callable[[Any], None]) -> Callable[[], None]:
         self.listeners.append(callback)

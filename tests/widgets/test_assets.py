@@ -10,7 +10,7 @@ from reelbook.widgets import assets
 from reelbook.widgets.packing import packed, pressed
 
 PANELS = sorted(path.stem for path in assets.STATIC.glob("[a-z]*.js") if path.stem != "picker_tools")
-PACKED = ["board", "card", "compare", "gallery", "player"]
+PACKED = ["board", "card", "compare", "gallery", "player", "tools"]
 
 
 @pytest.mark.parametrize("stem", PANELS)

@@ -184,7 +184,7 @@ def test_a_finished_card_replaces_its_still_form_once(tmp_path: Path) -> None:
 
     running, shown = job(progress=0.2), Shown()
     card = JobCard(running)
-    card._shown.append(shown)
+    card._displays = (shown,)
     learn(running, progress=0.4)
     card.refresh()
     assert shown.pages == []

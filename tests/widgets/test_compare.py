@@ -244,9 +244,12 @@ def test_the_ledger_keeps_the_winner(session: Session) -> None:
     assert compared.face["winner"] == "Clip 2 wins. The ledger keeps it."
     other = Compare(clips, session)
     other.winner = clips[0].request_id
-    picks = session._books._ledger.marks.picks(session._books._account)
-    assert [each.winner for each in picks] == [jobs[0].entry_id, jobs[1].entry_id]
-    assert {jobs[0].entry_id, jobs[1].entry_id} == set(picks[0].among)
+    picks = session.picks()
+    assert [each.winner for each in picks] == jobs
+    assert picks[0].among == tuple(jobs)
+    given = Compare(jobs, winner=jobs[0].request_id)  # as where a cell is run again
+    assert given.face["winner"] == "Clip 1 wins. The ledger keeps it."
+    assert session.picks() == picks
     session.close()
     other.winner = clips[1].request_id
     assert other.trouble == ""

@@ -8,6 +8,7 @@ import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -298,3 +299,18 @@ def test_errors_of_a_callback_are_shown_under_the_panel(session: Session) -> Non
     gallery.on_vary(broken)
     page_sends(gallery, {"name": "vary", "key": str(fox.number)})
     assert "no form" in gallery.trouble
+
+
+def test_what_the_notebook_keeps_follows_once_a_person_turns_away(session: Session) -> None:
+    """The still form is put into the notebook when it is another one, and not under a person's hands."""
+    finished(session, "a fox")
+    gallery = Gallery(session)
+    kept: list[str] = []
+    gallery._displays = (SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"])),)
+    gallery._still_kept = gallery.still_of()
+    finished(session, "a wolf")
+    until(lambda: len(gallery.jobs) == 2)
+    assert kept == []
+    page_sends(gallery, {"name": "left"})
+    page_sends(gallery, {"name": "left"})
+    assert kept == ["Gallery: 2 clips"]

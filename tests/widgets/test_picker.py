@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 import traitlets
 from PIL import Image
-from widgets.doubles import FakeSession, heard, page_sends
+from widgets.doubles import heard, page_sends
 
 from reelbook.errors import InvalidImage
 from reelbook.media.images import PreparedImage
 from reelbook.media.recent import RecentImages
-from reelbook.widgets.form import PromptForm
 from reelbook.widgets.picker import ImagePicker
 
 
@@ -225,8 +224,7 @@ def test_recent_images_can_be_taken_again_and_forgotten(home: Path) -> None:
     page_sends(picker, {"name": "recent", "id": "1"})
     assert not messages[-1][0]["items"]
     assert "The last 12 that you send" in messages[-1][0]["words"]
-    kept: Any = ImagePicker(image=png(400, 200))
-    kept.keep_image()
+    RecentImages(home).keep(ImagePicker(image=png(400, 200)).image)
     page_sends(picker, {"name": "recent", "id": "2"})
     (item,) = messages[-1][0]["items"]
     assert item["words"].startswith("400 × 200, sent ")
@@ -239,16 +237,6 @@ def test_recent_images_can_be_taken_again_and_forgotten(home: Path) -> None:
     assert not messages[-1][0]["items"]
     page_sends(picker, {"name": "take_recent", "id": "5", "key": item["key"]})
     assert "no longer kept" in messages[-1][0]["problem"]
-
-
-def test_an_image_is_kept_when_it_is_sent_and_not_before(tmp_path: Path) -> None:
-    """Choosing leaves no copy; a form keeps what went to the service, in its session's home."""
-    session: Any = FakeSession(home=tmp_path)
-    form = PromptForm(session, mode="image-to-video", prompt="it turns", image=png(40, 20), crop="1:1")
-    assert not (tmp_path / "images").exists()
-    form.generate()
-    (one,) = RecentImages(tmp_path).list()
-    assert one.path.read_bytes() == session.submitted[0]["image"].data
 
 
 def test_a_pickers_still_form_shows_the_part_that_is_sent() -> None:

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import InvalidInput, ReelbookError
-from . import classroom, generate, jobs, keys, lab, sandbox, usage
+from . import classroom, generate, jobs, keys, lab, sandbox, tools, usage
 
 __all__ = ["app", "main"]
 
@@ -70,6 +70,7 @@ app.command()(usage.balance)
 app.add_typer(jobs.commands, name="jobs")
 app.add_typer(keys.commands, name="keys")
 app.add_typer(sandbox.commands, name="sandbox")
+app.add_typer(tools.commands, name="tools")
 app.add_typer(classroom.commands, name="classroom")
 
 

@@ -8,13 +8,18 @@ import os
 import re
 import secrets
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
+from weakref import WeakValueDictionary
+
+from PIL import Image
 
 from ..errors import InvalidImage
 from .images import PreparedImage, prepare
 
 KEPT: Final = 12
+KINDS: Final[dict[Literal["JPEG", "PNG"], str]] = {"JPEG": ".jpg", "PNG": ".png"}
 _NAME = re.compile(r"(?P<digest>[0-9a-f]{64})\.(jpg|png)")
 
 
@@ -32,11 +37,12 @@ class RecentImages:
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "images"
+        self._read: WeakValueDictionary[str, PreparedImage] = WeakValueDictionary()  # one for all its jobs
 
     def keep(self, image: PreparedImage) -> None:
         """Keeps a copy as it is sent, and lets the oldest go. Raises OSError."""
         digest = hashlib.sha256(image.data).hexdigest()
-        path = self.folder / f"{digest}{'.jpg' if image.format == 'JPEG' else '.png'}"
+        path = self.folder / f"{digest}{KINDS[image.format]}"
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         fresh = path.with_name(f".{secrets.token_hex(8)}")
         try:
@@ -57,6 +63,20 @@ class RecentImages:
                     with contextlib.suppress(OSError):  # another kernel let it go meanwhile
                         found.append(RecentImage(name["digest"], path, path.stat().st_mtime))
         return sorted(found, key=lambda one: (-one.at, one.digest))
+
+    def find(self, digest: str) -> PreparedImage | None:
+        """The image of that digest as it was sent; None where it isn't kept, or isn't what it was."""
+        if digest not in self._read:
+            for kind, ending in KINDS.items():
+                path = self.folder / f"{digest}{ending}"
+                with contextlib.suppress(OSError):
+                    data = path.read_bytes()
+                    if hashlib.sha256(data).hexdigest() == digest:
+                        with Image.open(BytesIO(data)) as picture:
+                            found = PreparedImage(data, kind, *picture.size)
+                        self._read[digest] = found
+                        return found
+        return self._read.get(digest)
 
     def load(self, digest: str) -> PreparedImage:
         """One of them, ready to be sent. Raises InvalidImage where it is gone."""

@@ -28,6 +28,11 @@ _log = logging.getLogger("reelbook.widgets")
 class Still:
     """The still form beside the live one, in ipywidgets 7 and 8; for panels and for boxes of panels."""
 
+    reaches_page: Any = True
+
+    _displays: tuple[Any, ...] = ()
+    _still_kept: object = None
+
     def still(self) -> tuple[str, str]:
         """This panel as HTML and as one line of text, for a page without a kernel."""
         text = f"{type(self).__name__} of Reelbook. Run the cell again to use it."
@@ -38,12 +43,26 @@ class Still:
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}  # type: ignore[attr-defined] # Widget's
         return {"text/plain": text, "text/html": page, "application/vnd.jupyter.widget-view+json": view}
 
-    if hasattr(ipywidgets.Widget, "_ipython_display_"):  # ipywidgets 7 asks for this one only
+    def _ipython_display_(self, **_: Any) -> None:
+        from IPython.display import display
 
-        def _ipython_display_(self, **_: Any) -> None:
-            from IPython.display import display
+        shown = display(self._repr_mimebundle_(), raw=True, display_id=True)  # type: ignore[no-untyped-call] # it has no types
+        if shown is not None:
+            self._displays = (*self._displays, shown)
+            self._still_kept = self.still_of()
 
-            display(self._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call] # it has no types
+    def still_of(self) -> object:
+        """What the still form shows: where this is another one, so is the still form."""
+        return self.still()[0]
+
+    def keep_still(self) -> None:
+        """Puts the still form as it is now into the notebook, so that this is what is saved. The page swaps
+        the view for it within a frame (tried in JupyterLab 4.6), but it does swap it: not while it is used.
+        """
+        if self._displays and self.reaches_page and (now := self.still_of()) != self._still_kept:
+            self._still_kept = now
+            for shown in self._displays:
+                shown.update(self._repr_mimebundle_(), raw=True)
 
 
 def only_known(panel: ipywidgets.Widget, given: Mapping[str, object]) -> None:
@@ -144,6 +163,9 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
                 _tell_what_waits()
         finally:
             _answering.now = False
+
+    def _on_left(self, *_: object) -> None:
+        self.keep_still()
 
     def _on_dismiss(self, *_: object) -> None:
         self.trouble = ""

@@ -86,8 +86,6 @@ class JobBoard(ServesClips):
         self._finding: set[Job] = set()
         self._word_would_tell: set[Job] = set()
         self._pressed: dict[Job, float] = {}
-        self._shown: list[Any] = []
-        self._kept: object = None
         self._spent = ""
         self._live = Live(self._by_itself)
         super().__init__(face=dict(words.empty_face()), **traits)
@@ -139,7 +137,7 @@ class JobBoard(ServesClips):
         if self._page:
             self._send_news(now, changed)
         if not running and opened is None:
-            self._keep_still()
+            self.keep_still()
 
     def clip_path(self, key: str = "") -> Path | None:
         job = self._rows.by_key(key or self.opened)
@@ -152,7 +150,6 @@ class JobBoard(ServesClips):
     def still(self) -> tuple[str, str]:
         """What is known of the newest ones, with a few small pictures."""
         self.refresh()
-        self._kept = self._to_keep()
         head = self._head_words()
         text = " · ".join(filter(None, [head["count"], head["states"], head["money"], head["mark"]]))
         if not len(self._rows):
@@ -165,23 +162,7 @@ class JobBoard(ServesClips):
         more = max(0, len(self._rows) - STILL_ROWS)
         return board_html(text, rows, f"and {more} more" if more else ""), text
 
-    def _ipython_display_(self, **_: Any) -> None:
-        from IPython.display import display
-
-        shown = display(self._repr_mimebundle_(), raw=True, display_id=True)  # type: ignore[no-untyped-call] # it has no types
-        if shown is not None:
-            self._shown.append(shown)
-
-    def _keep_still(self) -> None:
-        """Puts the board as it ended into the notebook, so that this is what is saved. The page swaps the
-        view for it, so it is done when nothing runs and no row is open.
-        """
-        if self._shown and self._kept != (kept := self._to_keep()):
-            self._kept = kept
-            for shown in self._shown:
-                shown.update(self._repr_mimebundle_(), raw=True)
-
-    def _to_keep(self) -> object:
+    def still_of(self) -> object:
         return [(kept.row["word"], kept.job.clip) for kept in self._rows]
 
     def _look_up(self) -> None:
@@ -289,11 +270,6 @@ class JobBoard(ServesClips):
             for kept in self._rows:
                 self._news.put(kept.job)
         super()._on_hello(*args)
-
-    def _on_ask(self, *args: object) -> None:
-        super()._on_ask(*args)
-        if self.asks:  # it may have changed where the page couldn't hear it
-            self.send_state("live")
 
     def _on_open(self, content: dict[str, Any], _: object) -> None:
         key = str(content.get("key", ""))

@@ -41,8 +41,6 @@ class JobCard(ServesClip):
         self._live = Live(self.refresh)
         self._unsubscribe = _nothing
         self._pictured: object = None
-        self._shown: list[Any] = []
-        self._kept: object = None
         self._finding_out = self._word_would_tell = False
         super().__init__(face=dict(words.empty_face()), **traits)
         self._endings = (self._live.close, lambda: self._unsubscribe())
@@ -82,7 +80,7 @@ class JobCard(ServesClip):
             self.figures = words.job_lines(view, clip, requests_limit=job.session.facts.requests_limit)
             self.live = (bool(face["bar"]) and view.watched) or self._finding_out
         if view.state in words.FINAL and not face["bar"]:
-            self._keep_still(job)
+            self.keep_still()
 
     def clip_path(self, key: str = "") -> Path | None:
         clip = self.job.clip if self.job is not None else None
@@ -95,21 +93,8 @@ class JobCard(ServesClip):
         face: Any = self.face
         return card_html(face, self.figures, self.poster), card_text(face, self.figures)
 
-    def _ipython_display_(self, **_: Any) -> None:
-        from IPython.display import display
-
-        shown = display(self._repr_mimebundle_(), raw=True, display_id=True)  # type: ignore[no-untyped-call] # it has no types
-        if shown is not None:
-            self._shown.append(shown)
-
-    def _keep_still(self, job: Job) -> None:
-        """Puts the finished card into the notebook, so that this is what is saved. The page swaps the view
-        within a frame (tried in JupyterLab 4.6), but it does swap it: once, at the end.
-        """
-        if self._kept != (job, job.clip, job.error) and self.reaches_page:
-            self._kept = (job, job.clip, job.error)
-            for shown in self._shown:
-                shown.update(self._repr_mimebundle_(), raw=True)
+    def still_of(self) -> object:
+        return None if self.job is None else (self.job, self.job.state, self.job.clip, self.job.error)
 
     def _picture(self, job: Job, clip: Clip | None) -> None:
         image = job.request.image if job.request is not None else None

@@ -80,6 +80,9 @@ class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
         self._live = Live(self.refresh)
         super().__init__(**traits)
         super().observe(self._picked, "winner")
+        if self.winner:
+            with self.showing_errors("Keeping the winner"):
+                self._kept = is_kept(self.session, self.winner, self._recorded()) or self._keep()
         self._endings = (self._live.close, *(job.subscribe(self._live.changed) for job in jobs))
         self.update()
 
@@ -142,8 +145,11 @@ class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
     def _picked(self, _: object) -> None:
         self._kept = False
         with self.showing_errors("Keeping the winner"):
-            self._kept = keep(self.session, self.winner, self._recorded())
+            self._kept = self._keep()
         self.refresh()
+
+    def _keep(self) -> bool:
+        return keep(self.session, self.winner, self._recorded())
 
     def _recorded(self) -> list[str]:
         return [each.request_id for each in self.clips if each.request_id]
@@ -180,6 +186,18 @@ def keep(session: Session | None, winner: str, among: list[str]) -> bool:
         return False
     session.pick(winner, among)
     return True
+
+
+def is_kept(session: Session | None, winner: str, among: list[str]) -> bool:
+    """Whether the ledger has it already, as where a cell with a winner in it is run again."""
+    return (
+        session is not None
+        and not session.closed
+        and any(
+            pick.winner.request_id == winner and {job.request_id for job in pick.among} == set(among)
+            for pick in session.picks()
+        )
+    )
 
 
 def _clip_or_job(given: Clip | Job | str | os.PathLike[str]) -> Clip | Job:

@@ -92,12 +92,6 @@ class TakesImage(Panel):
             )
             self.crop = None if image.crop is None else asdict(image.crop)
 
-    def keep_image(self) -> None:
-        """Keeps a copy among the recent images; one that can't be kept is no reason to stop."""
-        if self.image is not None:
-            with contextlib.suppress(OSError):
-                self._recent().keep(self.image)
-
     def _recent(self) -> RecentImages:
         from reelbook.media.recent import RecentImages
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 # The most controls of all panels: a little less poster keeps its code and state under 30 KB.
-POSTER_BYTES = 5_000
+POSTER_BYTES = 4_500
 TILES = range(1, 33)
 
 

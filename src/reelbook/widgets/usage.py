@@ -51,9 +51,13 @@ class UsageWords(Panel):
     selected = traitlets.Unicode(help="The chosen day.").tag(sync=True)
 
     def __init__(
-        self, bring_up_to_date: Callable[[], None], ask_again: Callable[[], None], **traits: Any
+        self,
+        bring_up_to_date: Callable[[], None],
+        ask_again: Callable[[], None],
+        left: Callable[[], None],
+        **traits: Any,
     ) -> None:
-        self._bring_up_to_date, self._ask_again = bring_up_to_date, ask_again
+        self._bring_up_to_date, self._ask_again, self._left = bring_up_to_date, ask_again, left
         super().__init__(**traits)
 
     def update(self) -> None:
@@ -61,6 +65,9 @@ class UsageWords(Panel):
 
     def _on_again(self, *_: object) -> None:
         self._ask_again()
+
+    def _on_left(self, *_: object) -> None:
+        self._left()
 
 
 class UsageFoot(UsageWords):
@@ -102,8 +109,9 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
         self._began = time.monotonic()
         self._unsubscribe: Callable[[], object] = lambda: None
         self.history: UsageHistory | None = None
-        self.head = UsageWords(self._update, self._open, part="head")
-        self.foot = UsageFoot(self._update, self._open, part="foot")
+        self._left = False
+        parts = (self._update, self._open, self._keep_later)
+        self.head, self.foot = UsageWords(*parts, part="head"), UsageFoot(*parts, part="foot")
         self._live = Live(self.head.refresh)
         self._figure = BarFigure(self._take_slot)
         super().__init__(**traits)
@@ -138,6 +146,10 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
             picture += f"<small>{html.escape(told)}</small>"
         return f"<div>{html.escape(text)}</div>{picture}", text
 
+    def still_of(self) -> object:
+        """Drawn for the notebook once the days are told apart; a swap at every later clip would disturb."""
+        return self.days, self.history is not None and self.history.done
+
     def close(self) -> None:
         """Ends the chart and asks no more."""
         for end in self._endings:
@@ -165,6 +177,11 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
             self._jobs = () if span is None else self._clips(span)
             for callback in tuple(self._callbacks) if span is not None else ():
                 callback(span, self._jobs)  # type: ignore[arg-type] # none is called without a span
+        self.head.refresh()
+
+    def _keep_later(self) -> None:
+        """Nobody is at it any more: what is saved may be swapped for it as soon as it is whole."""
+        self._left = True
         self.head.refresh()
 
     def _end_history(self) -> None:
@@ -240,6 +257,8 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
             if self.head.reaches_page:
                 self._figure.figure.layout.display = "" if shown else "none"
                 self._figure.draw(self._bars, self._slot())
+                if self._left and not busy:
+                    self.keep_still()
 
     def _empty(self, failed: str, *, nothing: bool) -> str:
         if failed:

@@ -94,7 +94,7 @@ export function clipCard(frame, model, face, onAction, onWant) {
     if (JSON.stringify(actions) === drawn) return;
     const focused = acts.contains(document.activeElement);
     drawn = JSON.stringify(actions);
-    acts.replaceChildren(...actions.map(([name, label]) => h("button", { type: "button", class: "rb-plain", "data-act": name, onclick: (event) => onAction(name, event.currentTarget) }, label)));
+    acts.replaceChildren(...actions.map(([name, label]) => h("button", { type: "button", class: name === "find_out" ? "rb-primary" : "rb-plain", "data-act": name, onclick: (event) => onAction(name, event.currentTarget) }, label)));
     acts.hidden = !actions.length;
     if (focused && acts.firstElementChild) acts.firstElementChild.focus();
   };
@@ -121,15 +121,4 @@ export function clipCard(frame, model, face, onAction, onWant) {
     meta.hidden = !model.get("figures").length && !face().money;
   });
   return { player: () => player, note: (text) => { setText(aside, text); aside.hidden = !text; }, redraw: draw };
-}
-
-/** Copies, and says so on the button; where the page may not, the text is shown to be copied by hand. */
-export async function copyText(frame, text, button, show) {
-  const label = button.textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-    setText(button, "Copied");
-    frame.say("Copied.");
-    setTimeout(() => setText(button, label), 1500);
-  } catch { show(text); }
 }

@@ -43,6 +43,36 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
+const isPanel = ({ state }) => /^reelbook\./.test(state._anywidget_id) || (state._dom_classes || []).some((name) => name.startsWith("reelbook-"));
+
+function withoutPanels(saved) {
+  const panels = new Set(Object.keys(saved.state).filter((id) => isPanel(saved.state[id])));
+  // A panel in a box of the person's own is drawn with the box, which can't be without it.
+  for (let before = -1; before !== panels.size;) {
+    before = panels.size;
+    const others = JSON.stringify(Object.entries(saved.state).filter(([id]) => !panels.has(id)));
+    for (const id of panels) if (others.includes(id)) panels.delete(id);
+  }
+  for (const id of panels) delete saved.state[id];
+  return saved;
+}
+
+/**
+ * Leaves panels out of the widget state that a notebook saves: where a model's state is there, a page made of the
+ * notebook draws with it, by code from elsewhere and without the kernel, and not the still form beside it.
+ */
+function leaveToStills(manager) {
+  if (!manager || manager.leavesToStills) return;
+  manager.leavesToStills = true;
+  for (const name of ["get_state", "get_state_sync"]) {
+    const whole = manager[name];
+    if (whole) manager[name] = (...options) => {
+      const saved = whole.apply(manager, options);
+      return saved.then ? saved.then(withoutPanels) : withoutPanels(saved);
+    };
+  }
+}
+
 /**
  * The frame of a panel's view.
  * @param {any} model
@@ -51,6 +81,7 @@ export function freshId(word) {
  * @param {string} label what a screen reader calls the panel
  */
 export function openPanel(model, host, stem, label) {
+  leaveToStills(model.widget_manager);
   const cleanups = [];
   const body = h("div", { class: "rb-body" });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });

@@ -1,7 +1,8 @@
 // The board: a row for each job, drawn from what Python composed; only what changed arrives. One row is open at a time.
 import { h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking, lineText } from "./_live.js";
-import { clipCard, copyText } from "./_card.js";
+import { clipCard } from "./_card.js";
+import { copyText } from "./_copy.js";
 import { posters } from "./_posters.js";
 
 /**
@@ -179,10 +180,6 @@ function render({ model, el }) {
     if (told !== undefined && head.states !== told) frame.say(head.states);
   });
   frame.draw(["opened", "face"], drawOpen);
-  // Where the page has to ask, an idle board looks when a person does.
-  const look = () => model.get("asks") && !model.get("live") && tell(model, { name: "ask" });
-  frame.root.addEventListener("pointerenter", look);
-  frame.root.addEventListener("focusin", look);
   keepAsking(frame, model, (silent) => {
     note.hidden = !(silent && model.get("live")) && !head.note;
     setText(note, silent && model.get("live") ? "The kernel doesn't answer. The jobs go on; run the cell again to watch them." : head.note ?? "");

@@ -1,7 +1,8 @@
 // A job's card: what Python composed is drawn, what is pressed is sent.
 import { openPanel, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
-import { clipCard, copyText } from "./_card.js";
+import { clipCard } from "./_card.js";
+import { copyText } from "./_copy.js";
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "card", "Clip");

@@ -1,5 +1,6 @@
 // Clips side by side with one clock: a grid, and for two of them a divider or their difference. One of them may win.
 import { h, openPanel, setText, tell } from "./_dom.js";
+import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking } from "./_live.js";
 import { commonClock } from "./_clock.js";
 import { ON_DISK, fetchClip, hold, letGo } from "./_fetch.js";
@@ -327,6 +328,7 @@ function render({ model, el }) {
   };
   frame.draw(["time"], goThere);
   near.observe(wrap);
+  tellWhenLeft(frame, model);
   keepAsking(frame, model, () => {});
   return () => frame.close();
 }

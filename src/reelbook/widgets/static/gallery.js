@@ -1,7 +1,9 @@
 // The gallery: tiles that Python composed, page by page as they are scrolled to; one clip opened beside them.
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
-import { clipCard, copyText } from "./_card.js";
+import { clipCard } from "./_card.js";
+import { copyText } from "./_copy.js";
 import { posters } from "./_posters.js";
 
 /**
@@ -333,6 +335,7 @@ function render({ model, el }) {
   frame.draw(["text"], () => { if (document.activeElement !== text) text.value = model.get("text"); });
   frame.draw(["starred"], () => onlyStarred.setAttribute("aria-pressed", String(model.get("starred"))));
   frame.draw(["selected"], drawSelected);
+  tellWhenLeft(frame, model);
   keepAsking(frame, model, () => {});
   return () => frame.close();
 }

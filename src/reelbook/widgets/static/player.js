@@ -1,7 +1,8 @@
 // A clip in full: the card's anatomy without a job, more controls under the slim ones, and three views.
 import { h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
-import { clipCard, copyText } from "./_card.js";
+import { clipCard } from "./_card.js";
+import { copyText } from "./_copy.js";
 
 const TILES = 16; // 4 by 4 they have the clip's own shape
 const SPEEDS = [0.25, 0.5, 0.75, 1, 1.5, 2];
@@ -15,10 +16,12 @@ function render({ model, el }) {
     model.set(name, value);
     try { model.save_changes(); } catch { /* without a kernel nobody listens */ }
   };
+  let told = null;
   const card = clipCard(frame, model, () => get("face"), (name, button) => {
     if (name === "save") player.save(get("face").file);
     else copyText(frame, get("code"), button, card.note);
   }, (plays) => {
+    told = plays;
     keep("playing", plays);
     if (!plays) keep("time", player.video.currentTime);
   });
@@ -159,7 +162,8 @@ function render({ model, el }) {
     // What a playing clip said a moment ago is no wish to go back there.
     if (Math.abs(video.currentTime - get("time")) > (video.paused ? 0.001 : 0.3)) player.go(get("time"));
   });
-  frame.listen("change:playing", () => player.want(get("playing")));
+  // A wish of the kernel's; what the page said itself would end the poster and the filmstrip.
+  frame.listen("change:playing", () => get("playing") !== told && player.want(get("playing")));
   keepAsking(frame, model, () => {});
   return () => frame.close();
 }

@@ -1,5 +1,6 @@
 // The words around a usage chart: the head with the periods, or the foot with the day, the ledger and the table.
 import { h, openPanel, setText, tell } from "./_dom.js";
+import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 
 function set(model, name, value) {
@@ -87,6 +88,7 @@ function render({ model, el }) {
   const top = model.get("part") === "head";
   const frame = openPanel(model, el, "usage", top ? "Usage" : "Usage in words");
   (top ? head : foot)(frame, model);
+  if (top) tellWhenLeft(frame, model, ".reelbook-usage");
   keepAsking(frame, model, () => {});
   return () => frame.close();
 }
