@@ -26,7 +26,7 @@ VIEWS = {
     "gallery": ".rb-gallery .rb-tile",
     "compare": ".rb-compare .rb-deck",
     "usage": ".rb-usage-head",
-    "keys": ".rb-keys",
+    "keys": ".rb-of-keys .rb-list",
     "tools": ".rb-explorer .rb-list button",
     "connection": ".rb-connection",
 }

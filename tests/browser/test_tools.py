@@ -15,6 +15,8 @@ from reelbook.widgets import assets, schema
 from reelbook.widgets.schema.drafts import same
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser]
@@ -115,37 +117,106 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
     assert notebook.value("hostile.state") == "ready"
 
 
-def test_a_draft_that_the_page_draws_is_the_draft_it_gives_back(page: Page) -> None:
-    """Whatever the schema and the value: drawn and untouched, a form says the same value."""
-    code = f"{assets.module('_fields')}\nexport {{ drawField }};"
+@pytest.fixture
+def fields(page: Page) -> Iterator[Page]:
+    """An empty page with the module that draws forms, without a notebook."""
+    code = f"{assets.module('_fields')}\nexport {{ drawField, showProblems }};"
     url = f"data:text/javascript;base64,{base64.b64encode(code.encode()).decode()}"
     assert page.context.browser is not None
     blank = page.context.browser.new_page()
-    try:
-        blank.evaluate("async (url) => { window.fields = await import(url); }", url)
+    blank.evaluate("async (url) => { window.fields = await import(url); }", url)
+    yield blank
+    blank.close()
 
-        @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-        @given(FORMS)
-        def drawn(both: tuple[dict[str, Any], Any]) -> None:
-            part, value = both
-            field = schema.form_of({**part, "$defs": DEFINITIONS})
-            missing: dict[schema.Path, str] = {}
-            told = [schema.described(field), schema.draft_of(field, value)]
-            schema.value_of(field, told[1], missing)
-            assume(not missing)  # the page puts there what is needed
-            # As text: Playwright has words of its own for some JSON.
-            given_back = blank.evaluate(_DRAW, json.dumps(told))
-            assert same(schema.value_of(field, json.loads(given_back)), value)
 
-        drawn()
-    finally:
-        blank.close()
+def drawn(blank: Page, field: schema.Field, draft: Any) -> Any:
+    """Draws the form; returns the draft that it gives back at once."""
+    # As text: Playwright has words of its own for some JSON.
+    return json.loads(blank.evaluate(_DRAW, json.dumps([schema.described(field), draft])))
+
+
+def test_a_draft_that_the_page_draws_is_the_draft_it_gives_back(fields: Page) -> None:
+    """Whatever the schema and the value: drawn and untouched, a form says the same value."""
+
+    @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(FORMS)
+    def there_and_back(both: tuple[dict[str, Any], Any]) -> None:
+        part, value = both
+        field = schema.form_of({**part, "$defs": DEFINITIONS})
+        missing: dict[schema.Path, str] = {}
+        draft = schema.draft_of(field, value)
+        schema.value_of(field, draft, missing)
+        assume(not missing)  # the page puts there what is needed
+        assert same(schema.value_of(field, drawn(fields, field, draft)), value)
+
+    there_and_back()
+
+
+def test_parts_of_a_form_are_added_chosen_and_removed(fields: Page) -> None:
+    """Items, optional groups and shapes come and go, a file becomes base64, problems find their fields."""
+    form = schema.form_of(
+        {
+            "type": "object",
+            "properties": {
+                "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+                "style": {"type": "object", "properties": {"grain": {"type": "number", "default": 2}}},
+                "camera": {
+                    "oneOf": [
+                        {"type": "string"},
+                        {
+                            "type": "object",
+                            "title": "Pan",
+                            "properties": {"kind": {"const": "pan"}, "on": {"type": "boolean"}},
+                            "required": ["kind", "on"],
+                        },
+                    ]
+                },
+                "image": {"type": "string", "contentEncoding": "base64"},
+            },
+        }
+    )
+
+    def value() -> Any:
+        return schema.value_of(form, json.loads(fields.evaluate("JSON.stringify(drawn.get())")))
+
+    assert schema.value_of(form, drawn(fields, form, schema.start_of(form))) == {}
+    add = fields.get_by_role("button", name="Add one to Tags")
+    for word in ("a", "b"):
+        add.click()
+        fields.keyboard.type(word)  # the focus is where the person goes on
+    assert add.is_disabled()
+    fields.get_by_role("group", name="Tags 1").get_by_role("button", name="Remove").click()
+    fields.get_by_role("button", name="Add Style").click()
+    fields.get_by_label("Camera").select_option("Pan")
+    fields.get_by_role("checkbox", name="On").check()
+    fields.locator("input[type=file]").set_input_files(
+        {"name": "a.png", "mimeType": "image/png", "buffer": b"picture"}
+    )
+    fields.get_by_text("a.png").wait_for()
+    assert value() == {
+        "tags": ["b"],
+        "style": {"grain": 2},
+        "camera": {"kind": "pan", "on": True},
+        "image": base64.b64encode(b"picture").decode(),
+    }
+    told = {"/tags/0": "Too short.", "/camera/on": "No.", "/style/more/deep": "Odd.", "": "All of it."}
+    fields.evaluate("(told) => fields.showProblems(form, told)", told)
+    assert fields.locator(".rb-problem:not([hidden])").all_inner_texts() == [
+        "Too short.",
+        "more/deep: Odd.",
+        "No.",
+        "All of it.",
+    ]
+    fields.get_by_role("button", name="Remove Style").click()
+    fields.get_by_label("Camera").select_option("Not set")
+    assert value().keys() == {"tags", "image"}
 
 
 _DRAW = """(text) => {
   const [told, draft] = JSON.parse(text);
-  const form = { slots: [], changed: () => {}, blank: true };
-  const field = fields.drawField(told, draft, form, () => '', 'Arguments');
-  document.body.replaceChildren(field.node);
-  return JSON.stringify(field.get());
+  window.form = { slots: [], changed: () => {}, blank: true };
+  window.drawn = fields.drawField(told, draft, form, () => '', 'Arguments');
+  form.blank = false;
+  document.body.replaceChildren(drawn.node);
+  return JSON.stringify(drawn.get());
 }"""

@@ -27,6 +27,7 @@ class Forms:
 
     def renew(self) -> None:
         """The tools were listed anew, and may take other things now. What was typed stays."""
+        schema.get_ready()
         self._fields.clear()
 
     def keep(self, tool: Tool, draft: Any) -> None:

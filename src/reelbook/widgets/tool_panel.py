@@ -249,7 +249,7 @@ class ToolPanel(Panel):
         if draft is None:
             self._send_problems(content)
         else:
-            self.send({"name": "draft", "view": content.get("view"), "draft": draft})
+            self.send({"name": "draft", "view": content.get("view"), "tool": tool.name, "draft": draft})
 
     def _on_code(self, content: dict[str, Any], _: object) -> None:
         if (tool := self._its_tool(content)) is None:
@@ -370,5 +370,5 @@ class ToolPanel(Panel):
 
     def _send_problems(self, content: Mapping[str, Any]) -> None:
         problems, unchecked = self._forms.problems, self._forms.unchecked
-        told = {"name": "problems", "view": content.get("view"), "problems": problems}
-        self.send({**told, "unchecked": unchecked, "asked": content["name"] != "typed"})
+        told = {"name": "problems", "view": content.get("view"), "tool": content.get("tool")}
+        self.send({**told, "problems": problems, "unchecked": unchecked, "asked": content["name"] != "typed"})

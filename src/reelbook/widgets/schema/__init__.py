@@ -7,7 +7,7 @@ Knows no widget and no tool.
 
 from __future__ import annotations
 
-from .checking import Problems, problems_of
+from .checking import Problems, get_ready, problems_of
 from .describing import by_pointer, described
 from .drafts import as_json, draft_of, from_json, start_of, value_of
 from .fields import UNSET, Field, Path
@@ -24,6 +24,7 @@ __all__ = [
     "draft_of",
     "form_of",
     "from_json",
+    "get_ready",
     "problems_of",
     "start_of",
     "value_of",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -47,11 +48,14 @@ class Problems:
         return bool(self.by_path)
 
 
+def get_ready() -> None:
+    """Begins to import the validator, on a thread: with all that it looks for, that may take a second."""
+    threading.Thread(target=_imported, name="reelbook-jsonschema", daemon=True).start()
+
+
 def problems_of(schema: Json, value: Json) -> Problems:
     """What a validator for the schema's own draft, 2020-12 where it names none, has against `value`."""
-    try:
-        import jsonschema  # noqa: F401 - with the extra `agents` only
-    except ImportError:
+    if not _imported():
         return Problems(unchecked="jsonschema isn't installed: the server alone checks what is sent.")
     found: dict[Path, str] = {}
     try:
@@ -63,6 +67,14 @@ def problems_of(schema: Json, value: Json) -> Problems:
     except (Exception, RecursionError):  # whatever a hostile or broken schema brings about
         return Problems(found, "" if found else "This schema can't be checked here. The server checks it.")
     return Problems(found)
+
+
+def _imported() -> bool:
+    try:
+        import jsonschema  # noqa: F401 - with the extra `agents` only
+    except ImportError:
+        return False
+    return True
 
 
 def _errors(schema: Json, value: Json) -> Iterator[Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Final
 
 from .fields import Field, Fixed, Group, Json, Schema
 
 MAX_HELP: Final = 600
 MAX_LABEL: Final = 80
+_JOINED: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
 
 
 def label(title: Json, name: str) -> str:
@@ -17,7 +19,8 @@ def label(title: Json, name: str) -> str:
     # Schema generators make a title of the name, every word with a capital.
     if text.replace(" ", "_").lower() == name.lower():
         text = name
-    text = text.replace("_", " ") if text == name else text
+    if text == name:
+        text = _JOINED.sub(lambda met: f" {met[0].lower()}", text.replace("_", " "))
     text = text[:1].upper() + text[1:]
     return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 1]}…"
 

@@ -185,13 +185,13 @@ function render({ model, el }) {
     if (content.name === "form") takeForm(content);
     if (content.name === "result") takeResult(content);
     if (content.name === "recent") takePast(content);
-    if (content.name === "draft" && content.view === me) { drawForm(content.draft); turn.focus(); }
+    if (content.name === "draft" && content.view === me && content.tool === tool) { drawForm(content.draft); turn.focus(); }
     if (content.name === "code" && content.view === me) {
       const show = (text) => { setText(copied, text); copied.hidden = false; };
       if (content.code) copyText(frame, content.code, code, show);
       else show("There is too much in the form to be copied as code.");
     }
-    if (content.name === "problems" && space) {
+    if (content.name === "problems" && content.tool === tool && space) {
       const first = showProblems(space, content.problems);
       setText(unchecked, content.unchecked || "");
       unchecked.hidden = !content.unchecked;
