@@ -21,6 +21,8 @@ def test_a_day_is_chosen_by_mouse_and_by_keyboard(notebook: Notebook) -> None:
     """A click on a bar opens its day; the table's buttons do the same; the period is changed by a press."""
     cell = notebook.run(CHART)
     says(cell, "split by day with", 60)
+    assert notebook.value("chart70.history.done")
+    notebook.page.wait_for_timeout(1000)  # the notebook swaps the view for the whole one, as nobody is at it
     bars = cell.locator(".bqplot .bar")
     assert bars.count() == 30
     shown(cell, ".bqplot")  # drawn when it is seen

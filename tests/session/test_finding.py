@@ -89,7 +89,10 @@ def test_a_winner_is_kept_by_job_clip_or_id(session: Session) -> None:
     fox, wolf = finished(session, "a fox", seed=1), finished(session, "a wolf", seed=2)
     session.pick(fox, [fox, wolf.result()])
     session.pick(str(wolf.request_id), [fox, wolf, "somebody else's"])
-    assert [(pick.winner, pick.among) for pick in session.picks()] == [(wolf, (fox, wolf)), (fox, (fox, wolf))]
+    assert [(pick.winner, pick.among) for pick in session.picks()] == [
+        (wolf, (fox, wolf)),
+        (fox, (fox, wolf)),
+    ]
     assert [pick.winner for pick in session.picks(limit=1)] == [wolf]
     assert abs(session.picks()[0].at.timestamp() - time.time()) < 600
     choices: list[list[Job | str]] = [[fox], [wolf, "another"]]

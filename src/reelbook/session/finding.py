@@ -110,9 +110,7 @@ class Finding:
         found = []
         for pick in self._books.picks(limit):
             entries = {number: self._books.by_id(number) for number in (pick.winner, *pick.among)}
-            jobs = {
-                number: self._jobs.of(entry, watch=False) for number, entry in entries.items() if entry
-            }
+            jobs = {number: self._jobs.of(entry, watch=False) for number, entry in entries.items() if entry}
             if pick.winner in jobs:
                 among = tuple(jobs[number] for number in pick.among if number in jobs)
                 at = datetime.fromtimestamp(pick.at).astimezone()

@@ -271,6 +271,11 @@ class JobBoard(ServesClips):
                 self._news.put(kept.job)
         super()._on_hello(*args)
 
+    def _on_ask(self, *args: object) -> None:
+        super()._on_ask(*args)
+        if self.asks:  # it may have changed where the page couldn't hear it
+            self.send_state("live")
+
     def _on_open(self, content: dict[str, Any], _: object) -> None:
         key = str(content.get("key", ""))
         self.opened = "" if key == self.opened or self._rows.by_key(key) is None else key

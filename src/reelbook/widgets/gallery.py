@@ -300,6 +300,11 @@ class Gallery(ServesClips):
             self._send_tiles(0)
         super()._on_hello(*args)
 
+    def _on_ask(self, *args: object) -> None:
+        super()._on_ask(*args)
+        if self.asks:  # it may have changed where the page couldn't hear it
+            self.send_state("live")
+
     def _on_page(self, content: dict[str, Any], _: object) -> None:
         first = int(content.get("from", 0))
         if content.get("turn") == self._found.turn:

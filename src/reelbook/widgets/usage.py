@@ -162,6 +162,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
         if not self._endings:
             return
         self._end_history()
+        self._left = False
         self.selected_day = ""
         self._began = time.monotonic()
         self.history = self.session.usage_history(self.days)
@@ -172,6 +173,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
     def _choose(self, _: object = None) -> None:
         if not self._endings:
             return
+        self._left = False
         span = self._chosen()
         with self.head.showing_errors("Finding the clips of a day"):
             self._jobs = () if span is None else self._clips(span)
