@@ -96,6 +96,11 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ("rb.KeyManager(session)", ".rb-keys tbody tr", ("New key",)),
         ("rb.KeyManager(session)", ".rb-keys tbody tr", ("Rotate",)),
         ("rb.UsageChart(session, days=7)", ".rb-usage-table summary", ("As a table",)),
+        ("rb.ClassroomPanel(session)", ".rb-open", ()),
+    ],
+    "tools": [
+        ("rb.ToolExplorer(session)", ".rb-explorer", ("generate_video_from_text", "Call")),
+        ("rb.ToolExplorer(session)", ".rb-explorer", ("get_balance", "Call")),
     ],
     "studio": [
         (f"rb.Studio(session, view='{view}')", f".rb-of-{stem}", ())
@@ -106,6 +111,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
             ("compare", "hint"),
             ("usage", "usage"),
             ("keys", "keys"),
+            ("tools", "tools"),
             ("connection", "connection"),
         )
     ],
@@ -176,7 +182,7 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     while names[-1] != "Random":
         keyboard.press("Tab")
         names.append(focused(notebook))
-    views = ["Create", "Board", "Gallery", "Compare", "Usage", "Keys", "Connection"]
+    views = ["Create", "Board", "Gallery", "Compare", "Usage", "Keys", "Tools", "Connection"]
     form = ["From text", "From an image", "Prompt", "Length", "16:9", "9:16", "1:1", "Random"]
     assert [*views, *form] == [name.removesuffix(" 1") for name in names]  # one job runs
     tab_to(notebook, "Prompt", back=True)

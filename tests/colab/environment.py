@@ -35,6 +35,7 @@ class Environment:
     version: str
     before: dict[str, str]  # name and version of each distribution, as Colab ships them
     after: dict[str, str]  # the same once Reelbook's own requirements were installed on top
+    with_agents: dict[str, str]  # and once those of the extra `agents` were
 
 
 @functools.cache
@@ -45,8 +46,9 @@ def environment() -> Environment:
     """
     base, version = _base()
     constraints = CONSTRAINTS.read_text()
-    requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    recipe = json.dumps([version, constraints, requirements, Path(__file__).read_text()])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    requirements, agents = project["dependencies"], project["optional-dependencies"]["agents"]
+    recipe = json.dumps([version, constraints, requirements, agents, Path(__file__).read_text()])
     folder = platformdirs.user_cache_path("reelbook-tests")
     place = folder / f"colab-{hashlib.sha256(recipe.encode()).hexdigest()[:16]}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -54,11 +56,15 @@ def environment() -> Environment:
         made = place / "made.json"
         if not made.exists():
             shutil.rmtree(place, ignore_errors=True)
-            made.write_text(json.dumps(asdict(_make(base, version, place, constraints, requirements))))
+            made.write_text(
+                json.dumps(asdict(_make(base, version, place, constraints, requirements, agents)))
+            )
         return Environment(**json.loads(made.read_text()))
 
 
-def _make(base: str, version: str, place: Path, constraints: str, requirements: list[str]) -> Environment:
+def _make(
+    base: str, version: str, place: Path, constraints: str, requirements: list[str], agents: list[str]
+) -> Environment:
     _run(base, "-m", "venv", str(place))
     python = str(place / "bin" / "python")
     names = [line.partition("==")[0] for line in constraints.splitlines() if line[:1] not in ("", "#")]
@@ -68,8 +74,10 @@ def _make(base: str, version: str, place: Path, constraints: str, requirements: 
     # Without the constraints, as a person in Colab does it.
     _install(python, *requirements)
     after = _installed(python)
+    _install(python, *agents)
+    with_agents = _installed(python)
     _install(python, "-c", str(CONSTRAINTS), "hypothesis", "pytest")
-    return Environment(python, version, before, after)
+    return Environment(python, version, before, after, with_agents)
 
 
 def _install(python: str, *arguments: str) -> None:
