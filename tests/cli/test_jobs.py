@@ -121,6 +121,16 @@ def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:
     assert "Without the filters there are some." in run("jobs", "--text", "zebra").stderr
 
 
+def test_a_mistyped_state_is_refused(run: Run, book: Book) -> None:
+    """An empty list would say that there are none; a service's own word is found all the same."""
+    book.job("req_queued", "queued")
+    refused = run("jobs", "--state", "finished")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "No job has the state 'finished'. There are sending, pending," in refused.stderr
+    assert [job["id"] for job in listed(run, "--state", "queued")] == ["req_queued"]
+    assert listed(run, "--state", "not-accepted") == []
+
+
 def test_each_service_has_its_own_sum_and_can_be_listed_alone(run: Run, book: Book) -> None:
     """The sandbox's dollars are never added to real ones; two keys of one host are told apart."""
     book.job("req_live", "completed")
@@ -137,8 +147,11 @@ def test_each_service_has_its_own_sum_and_can_be_listed_alone(run: Run, book: Bo
         "service.example": 0.25,
         "sandbox": 0.25,
     }
-    other = book.ledger.account(SERVICE, Secret("sk-another"))
-    assert f"service.example key {other.fingerprint[:4]}: $0.00 spent" in run("jobs").stderr
+    other = book.account = book.ledger.account(SERVICE, Secret("sk-another"))
+    name = f"service.example key {other.fingerprint[:4]}: "
+    assert name not in run("jobs").stderr  # it bought nothing
+    book.job("req_other", "completed")
+    assert f"{name}$0.25 spent" in run("jobs").stderr
 
 
 def test_another_program_that_lives_keeps_its_rows(run: Run, book: Book) -> None:

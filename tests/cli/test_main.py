@@ -24,6 +24,15 @@ def test_help_names_every_command(run: Run) -> None:
     assert [word for word in commands if f"\n  {word} " in result.stdout] == commands
 
 
+@pytest.mark.parametrize("group", [[], ["jobs"], ["keys"], ["sandbox"], ["tools"], ["classroom"]])
+def test_a_command_is_described_to_its_end(run: Run, group: list[str]) -> None:
+    """In the list of commands no sentence breaks off."""
+    listed = run(*group, "--help").stdout.partition("\nCommands:\n")[2].rstrip()
+    assert listed != ""
+    assert [line for line in listed.splitlines() if not line.endswith(".")] == []
+    assert "..." not in listed
+
+
 def test_the_version_is_said(run: Run) -> None:
     """`--version` gives the package's own version."""
     assert run("--version").stdout == f"reelbook {reelbook.__version__}\n"
@@ -35,6 +44,21 @@ def test_the_version_is_said(run: Run) -> None:
 def test_bad_usage_is_exit_code_2(run: Run, words: list[str]) -> None:
     """What the command line doesn't know ends in 2, as other programs do it."""
     assert run(*words).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["generate", "x", "--duration", "abc"], "Give a whole number."),
+        (["generate", "x", "--service", "prod"], "'prod' is not one of 'auto', 'sandbox', 'live'."),
+        (["jobs", "--limit", "0"], "Give 1 or more."),
+        (["jobs", "--min-cost", "abc"], "Give a number."),
+        (["sandbox", "serve", "--port", "99999"], "Give 65535 or less."),
+    ],
+)
+def test_a_wrong_value_is_said_plainly(run: Run, words: list[str], said: str) -> None:
+    """Without the words of the library that checks it."""
+    assert run(*words).stderr.endswith(f": {said}\n")
 
 
 def test_a_library_error_is_one_clean_line(run: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:

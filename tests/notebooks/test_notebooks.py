@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,6 +64,17 @@ def test_a_lesson_is_stored_clean(lesson: Path) -> None:
     assert [cell.id for cell in code if _volatile(cell) and cell.outputs] == []
     stored = "".join(str(cell.outputs) for cell in code)
     assert [word for word in ("/tmp", "/home", "127.0.0.1", "req_", "0x") if word in stored] == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_dollars_in_a_text_are_dollars(lesson: Path) -> None:
+    """JupyterLab makes a formula of what stands between two dollar signs, escaped or not: one a text."""
+    prose = {
+        cell.id: re.sub(r"```.*?```|`[^`]*`", "", cell.source, flags=re.DOTALL)
+        for cell in read(lesson).cells
+        if cell.cell_type == "markdown"
+    }
+    assert [name for name, text in prose.items() if text.count("$") > 1] == []
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)

@@ -200,7 +200,8 @@ def test_a_second_one_of_the_same_home_is_refused(home: Path, environment: None)
     sandbox = server.ensure(home)
     process = _serve(home, "--foreground")
     assert process.communicate(timeout=20)[1] == (
-        f"A sandbox of this folder already runs at {sandbox.url}. It was left as it is.\n"
+        f"A sandbox of this folder already runs at {sandbox.url}. It was left as it is. "
+        "To end it: reelbook sandbox stop\n"
     )
     assert process.returncode == 1
     assert sandbox.state()["pid"] == sandbox.pid

@@ -94,6 +94,7 @@ def test_the_table_for_the_page_shows_text_as_text() -> None:
     """A prompt is no markup; many clips are cut off and counted."""
     made = receipt({"prompt": "<img src=x onerror=alert(1)>"}, name="<b>")
     page = made._repr_html_()
+    assert page.startswith('<table class="mathjax_ignore tex2jax_ignore">')  # no formula between two "$"
     assert ("<img" in page, "&lt;img" in page, "<b>" in page.replace("<caption><b>", "")) == (
         False,
         True,

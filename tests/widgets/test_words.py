@@ -31,6 +31,12 @@ def test_a_running_job_says_figure_time_left_and_the_request_budget_at_work() ->
     assert face()["bar"] == "figure"
 
 
+def test_what_is_due_is_about_to_happen() -> None:
+    """As on the page: no job has "about 0 s left" for as long as it takes longer than expected."""
+    assert lines(view(remaining_seconds=0.0))[0] == "62 % · about 1 s left"
+    assert lines(view(elapsed_seconds=0.0))[1] == "0 s so far"
+
+
 def test_a_job_without_a_figure_says_so() -> None:
     """No progress and no estimate make an honest line and an empty bar."""
     state = view(progress=None, remaining_seconds=None)

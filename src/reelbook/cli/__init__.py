@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidInput, ReelbookError
 from . import classroom, generate, jobs, keys, lab, sandbox, tools, usage
+from .plainly import plainly
 
 __all__ = ["app", "main"]
 
@@ -27,6 +28,9 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # typer ends quietly when nobody reads the output any more
+        except typer.BadParameter as mistake:
+            mistake.message = plainly(mistake.message)
+            raise
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:
                 raise

@@ -25,7 +25,7 @@ Name = Annotated[
 Which = Annotated[Service, typer.Option(help="auto: live where a key and an address are configured.")]
 
 
-@commands.command("open")
+@commands.command("open", short_help="Make a key for each student of a list.")
 def open_one(
     students: Annotated[
         Path,

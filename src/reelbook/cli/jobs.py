@@ -31,6 +31,7 @@ def jobs(
         typer.Option(
             help="Only in this state: sending, pending, processing, completed, failed, refused, uncertain, "
             "lost, not-accepted or cancelled. May be given several times.",
+            metavar="STATE",
             show_default=False,
         ),
     ] = None,
@@ -62,7 +63,7 @@ def jobs(
         _refuse_filters(ctx)
         return
     from .listing import Asked, show
-    from .lookup import known_jobs, moment, states_named
+    from .lookup import known_jobs, moment, refuse_strange_states, states_named
 
     filters = {
         "text": text,
@@ -75,10 +76,11 @@ def jobs(
     }
     asked = Asked(filters, limit, resuming=resuming_command(service, home))
     with known_jobs(home, service) as known:
+        refuse_strange_states(known, state or [])
         show(known, asked, as_json=as_json)
 
 
-@commands.command("show")
+@commands.command("show", short_help="Show all that is known of one job.")
 def show_one(
     ctx: typer.Context,
     wanted: Annotated[

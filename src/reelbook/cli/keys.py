@@ -48,7 +48,7 @@ Keep = Annotated[bool, typer.Option("--keep", help="Keep the key in the system's
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
-@commands.command("list")
+@commands.command("list", short_help="List the keys, with what each is used for last.")
 def list_keys(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     service: Which = Service.auto,
@@ -120,7 +120,7 @@ def revoke(
     typer.echo(words.revoked(key.name))
 
 
-@commands.command()
+@commands.command(short_help="Put a fresh key in the place of the one in use.")
 def rotate(
     name: Annotated[
         str | None, typer.Option(help="Default: the name of the old one, with a number.", show_default=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .. import wire
-from ..ledger import LOST, REFUSED, UNCERTAIN, Entry
+from ..ledger import LOST, REFUSED, UNCERTAIN, Entry, Spend
 from ..widgets.words import dollars
 from . import records
 from .lookup import KnownJobs, cut, one_line, state_of
@@ -132,7 +132,10 @@ def _below(known: KnownJobs | None, entries: Sequence[Entry], asked: Asked, *, m
     if more:
         lines.append(f"There are older ones: --limit {2 * asked.limit} shows more.")
     assert known is not None
-    for name, spend in known.spend().items():
+    sums = known.spend()
+    for name, spend in sums.items():
+        if spend == Spend(0.0, 0.0, 0.0) and len(sums) > 1:
+            continue  # a key that was tried and bought nothing
         money = f"{dollars(spend.spent_usd)} spent · {dollars(spend.reserved_usd)} reserved"
         doubt = " (unanswered or failed)" if spend.uncertain_usd else ""
         lines.append(f"{name}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")

@@ -62,7 +62,10 @@ def serve(
     except Timeout:
         notice = read_notice(places)
         where = f" at {notice.url}" if notice else ""
-        raise SandboxError(f"A sandbox of this folder already runs{where}. It was left as it is.") from None
+        raise SandboxError(
+            f"A sandbox of this folder already runs{where}. It was left as it is. "
+            "To end it: reelbook sandbox stop"
+        ) from None
     with lock:
         executor = dask_executor(dask) if dask else None
         listening = _listening(host, port, places)

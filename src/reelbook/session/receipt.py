@@ -152,8 +152,10 @@ class Receipt:
         body = [_table_row(_shown(row), "td") for row in self.rows[:SHOWN]]
         if (more := len(self.rows) - SHOWN) > 0:
             body.append(f'<tr><td colspan="{len(_HEAD)}">and {more} more</td></tr>')
+        # A page with MathJax takes what stands between two dollar signs for a formula.
         return (
-            f'<table><caption style="text-align:left"><b>{html.escape(self._title())}</b> '
+            '<table class="mathjax_ignore tex2jax_ignore">'
+            f'<caption style="text-align:left"><b>{html.escape(self._title())}</b> '
             f"{html.escape(self.summary)}</caption>"
             f"<thead>{_table_row(_HEAD, 'th')}</thead><tbody>{''.join(body)}</tbody></table>"
         )

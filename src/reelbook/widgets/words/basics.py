@@ -28,7 +28,12 @@ def seconds(value: float) -> str:
 
 def plain(line: Line) -> str:
     """The line as it reads at this moment."""
-    return "".join(part if isinstance(part, str) else seconds(part[0]) for part in line)
+    return "".join(part if isinstance(part, str) else seconds(_counted(*part)) for part in line)
+
+
+def _counted(value: float, rate: float) -> float:
+    # As on the page: what is due is about to happen, and "0 s left" would be said for as long as it takes.
+    return max(1.0, value) if rate < 0 else value
 
 
 def counting(value: float, rate: float) -> list[float]:

@@ -104,7 +104,10 @@ def ledger_words(own: Sequence[Own], total: Totals | None) -> str:
     if abs(mine - total.usd) < LITTLE_USD:
         return f"{said}, the same." if mine else ""
     if mine < total.usd:
-        return f"{said} of it; {dollars(total.usd - mine)} was used elsewhere, with another key or computer."
+        return (
+            f"{said} of it; {dollars(total.usd - mine)} was used elsewhere "
+            "(another key, computer or agent tool) or by clips on their way."
+        )
     return (
         f"{said}, {dollars(mine - total.usd)} more than the service reports: "
         "it may post costs late, or count its days otherwise."
