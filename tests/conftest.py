@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy  # noqa: F401  # pytest.approx looks at it, also half imported by a sandbox's thread
 import pytest
+from support.hurried_time import HurriedLoop
 
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session.engine import Engine
 
 # Its asserts tell what they compared, as those of the tests themselves do.
 pytest.register_assert_rewrite("browser.liveness")
@@ -19,6 +21,8 @@ pytest.register_assert_rewrite("browser.liveness")
 # Gone before anything is imported or started: no test, kernel or subprocess may find a person's key.
 LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("REELBOOK_")}
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+SESSIONS_SPEED = 5
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,8 +47,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def sandbox(home: Path) -> Iterator[Sandbox]:
-    """A sandbox in a thread of the test, as fast as it can be and without a rate limit."""
+def sandbox(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
+    """A sandbox in a thread of the test, as fast as it can be and without a rate limit.
+
+    The clock of the sessions runs faster too: they give a job some seconds before they first ask about it.
+    """
+    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(SESSIONS_SPEED)))
     with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as running:
         running.settings(rate_limiting=False)
         yield running

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import threading
 from collections.abc import Coroutine
 from typing import Any
 
+import pytest
+
+from reelbook.errors import SessionClosed
 from reelbook.session.engine import Engine
 
 
@@ -56,3 +60,24 @@ def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
     engine.call(began.wait())
     engine.close()
     assert order == ["cancelled", "closed"]
+
+
+def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without_end() -> None:
+    """The loop ends before the answer could come."""
+    engine = Engine()
+    closing, goes_on = threading.Event(), threading.Event()
+
+    async def close() -> None:
+        closing.set()
+        await asyncio.to_thread(goes_on.wait, 10)
+
+    engine.on_close(close)
+    closer = threading.Thread(target=engine.close)
+    closer.start()
+    assert closing.wait(10)
+    assert engine.closed
+    with pytest.raises(SessionClosed):
+        engine.submit(asyncio.sleep(60))
+    goes_on.set()
+    closer.join(10)
+    assert engine.loop.is_closed()

@@ -17,6 +17,7 @@ from ..errors import SessionClosed, WouldDeadlock
 
 SLICE_SECONDS = 0.2
 STOP_SECONDS = 2.0
+_CLOSED = "This session is closed. reelbook.connect() makes a new one."
 
 T = TypeVar("T")
 
@@ -26,25 +27,34 @@ _running: weakref.WeakSet[Engine] = weakref.WeakSet()
 class Engine:
     """A thread with an event loop. `submit` hands work over, `call` waits for it, `close` ends it."""
 
+    # A seam for tests, where the clock may run faster.
+    _new_loop: Callable[[], asyncio.AbstractEventLoop] = staticmethod(asyncio.SelectorEventLoop)
+
     def __init__(self, name: str = "reelbook-session") -> None:
         # Made here and not by asyncio.run, so that a patched asyncio (nest-asyncio) doesn't matter.
-        self.loop = asyncio.SelectorEventLoop()
+        self.loop = self._new_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closing: list[Callable[[], Awaitable[None]]] = []
+        self._door = threading.RLock()  # between what is handed over and the end, after which nothing is run
+        self._ending = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
         _running.add(self)
 
     @property
     def closed(self) -> bool:
-        return not self._thread.is_alive() or self.loop.is_closed()
+        return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Runs `coroutine` on the engine's loop and returns at once. Raises SessionClosed."""
         if self.closed:
             coroutine.close()
             self.refuse_closed()
-        return asyncio.run_coroutine_threadsafe(self._handed_over(coroutine), self.loop)
+        with self._door:
+            if not self._ending:
+                return asyncio.run_coroutine_threadsafe(self._handed_over(coroutine), self.loop)
+        coroutine.close()
+        raise SessionClosed(_CLOSED)
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Starts a task on the engine's own thread; it is cancelled when the engine closes."""
@@ -65,7 +75,7 @@ class Engine:
     def refuse_closed(self) -> None:
         """Raises SessionClosed if the engine was closed."""
         if self.closed:
-            raise SessionClosed("This session is closed. reelbook.connect() makes a new one.")
+            raise SessionClosed(_CLOSED)
 
     def refuse_own_thread(self) -> None:
         """Raises WouldDeadlock if this is the engine's own thread, where waiting would never end."""
@@ -81,9 +91,13 @@ class Engine:
 
     def close(self) -> None:
         """Cancels what runs, closes what was opened and ends the thread. Safe to call twice."""
-        if self.closed:
+        if self.loop.is_closed() or not self._thread.is_alive():
             return
-        self.loop.call_soon_threadsafe(self.loop.stop)
+        with self._door:
+            if not self._ending:
+                # What is handed over from now on would wait for an answer that never comes.
+                self._ending = True
+                self.loop.call_soon_threadsafe(self.loop.stop)
         if threading.current_thread() is not self._thread:
             self._thread.join(STOP_SECONDS)
 
