@@ -99,8 +99,8 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ("rb.ClassroomPanel(session)", ".rb-open", ()),
     ],
     "tools": [
-        ("rb.ToolExplorer(session)", ".rb-explorer", ("generate_video_from_text", "Call")),
-        ("rb.ToolExplorer(session)", ".rb-explorer", ("get_balance", "Call")),
+        ("rb.ToolExplorer(session, selected='generate_video_from_text')", ".rb-explorer", ("Call",)),
+        ("rb.ToolExplorer(session, selected='get_balance')", ".rb-explorer", ("Call",)),
     ],
     "studio": [
         (f"rb.Studio(session, view='{view}')", f".rb-of-{stem}", ())

@@ -16,7 +16,7 @@ function render({ model, el }) {
   const badge = h("span", { class: "rb-badge" }, "sandbox");
   const again = plain("Refresh", () => tell(model, { name: "again" }));
   const search = h("input", { type: "search", "aria-label": "Search the tools", placeholder: "Search", autocomplete: "off" });
-  const count = h("div", { class: "rb-quiet", "aria-live": "polite" });
+  const count = h("div", { class: "rb-quiet" });
   const list = h("div", { class: "rb-list", role: "group", "aria-label": "Tools" });
   const trouble = h("div", { class: "rb-note rb-fail", hidden: true });
   const title = h("h3", { class: "rb-said" });
@@ -69,6 +69,7 @@ function render({ model, el }) {
   };
   const drawRows = (content) => {
     setText(count, content.summary);
+    if (search.contains(document.activeElement)) frame.say(content.summary);
     both.hidden = !content.summary;
     search.hidden = !content.many;
     const focused = list.contains(document.activeElement) && document.activeElement.dataset.tool;
