@@ -61,6 +61,16 @@ def test_a_hint_that_is_no_number_is_absent(hint: object) -> None:
     assert status.progress is None
 
 
+@pytest.mark.parametrize("cost", [-5, 1e14, "nan", "free"])
+def test_a_price_that_cannot_be_one_is_absent(cost: object) -> None:
+    """A negative one would make room under a spending limit, and the job's id must be kept whatever it is."""
+    body = {"request_id": "r", "status": "completed", "cost_usd": cost, "estimated_cost_usd": cost}
+    assert Accepted.model_validate(body).estimated_cost_usd is None
+    status = job_status(body)
+    assert isinstance(status, Completed)
+    assert status.cost_usd is None
+
+
 @pytest.mark.parametrize("body", [{}, {"status": "pending"}, {"request_id": "", "status": "pending"}])
 def test_a_body_without_an_id_is_an_error(body: dict[str, str]) -> None:
     """A status without its request_id can't be used."""

@@ -24,6 +24,12 @@ def _hint(value: Any) -> float | None:
     return number if abs(number) < 1e15 else None
 
 
+def _cost(value: Any) -> float | None:
+    """A price: what can't be one is absent, or it would make room under a spending limit."""
+    number = _hint(value)
+    return number if number is not None and 0 <= number < 1e9 else None
+
+
 def _count(value: Any) -> int | None:
     """A whole number, or absent."""
     number = _hint(value)
@@ -31,6 +37,7 @@ def _count(value: Any) -> int | None:
 
 
 Hint = Annotated[float | None, BeforeValidator(_hint)]
+Cost = Annotated[float | None, BeforeValidator(_cost)]
 Count = Annotated[int | None, BeforeValidator(_count)]
 Text = Annotated[str | None, BeforeValidator(lambda value: value if value is None else str(value))]
 Amount = Annotated[float, Field(allow_inf_nan=False)]
@@ -50,7 +57,7 @@ class Accepted(_Answered):
 
     request_id: str = Field(min_length=1)
     status: str = wire.PENDING
-    estimated_cost_usd: Hint = None
+    estimated_cost_usd: Cost = None
     estimated_duration_seconds: Hint = None
 
 
@@ -67,13 +74,13 @@ class _Status(_Answered):
 class Pending(_Status):
     """Accepted, not yet running."""
 
-    estimated_cost_usd: Hint = None
+    estimated_cost_usd: Cost = None
 
 
 class Processing(_Status):
     """Running. `progress` is the service's own indicator; its bounds aren't stated."""
 
-    estimated_cost_usd: Hint = None
+    estimated_cost_usd: Cost = None
     progress: Hint = None
 
 
@@ -85,7 +92,7 @@ class Completed(_Status):
 
     video_url: Text = None
     duration_seconds: Hint = None
-    cost_usd: Hint = None
+    cost_usd: Cost = None
 
 
 class Failed(_Status):
@@ -97,7 +104,7 @@ class Failed(_Status):
 class OtherStatus(_Status):
     """A state that the interface doesn't name: not finished yet, and shown by its name."""
 
-    estimated_cost_usd: Hint = None
+    estimated_cost_usd: Cost = None
     progress: Hint = None
 
 

@@ -14,9 +14,13 @@ from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, TinyClips, read_until, start
 from support.raw_server import Exchange, raw_server
 
+import reelbook as rb
+from reelbook.cli.carrying import carry
+from reelbook.errors import SpendLimitReached
 from reelbook.media.clips import probe
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session import JobRequest
 
 
 def test_ctrl_c_says_the_id_and_how_to_resume_and_resuming_gets_the_clip(
@@ -129,3 +133,13 @@ def _use_up_the_budget(url: str, key: str) -> None:
     with httpx.Client(trust_env=False) as http:
         answer = http.get(f"{url}/api/v1/billing/balance", headers={"Authorization": f"Bearer {key}"})
     assert answer.headers["X-RateLimit-Remaining"] == "0"
+
+
+def test_a_limit_that_is_reached_is_what_is_said(sandbox: Sandbox) -> None:
+    """No job was made then, and the refusal comes out as it is."""
+    fox = JobRequest("text-to-video", "a fox", 5, aspect_ratio="16:9", seed=1)
+    with (
+        rb.connect("sandbox", max_spend=0.05) as session,
+        pytest.raises(SpendLimitReached, match="Nothing was sent"),
+    ):
+        carry(session, fox, resuming="reelbook generate --resume")

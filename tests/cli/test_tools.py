@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.conftest import Run
@@ -76,3 +77,18 @@ def test_a_live_service_without_a_tool_server_is_not_the_sandbox(run: Run, live:
     called = run("tools", "list")
     assert called.exit_code == 1
     assert "No agent tool server is configured" in called.stderr
+
+
+def test_json_for_a_program_is_whole_and_gives_no_orders(run: Run, home: Path) -> None:
+    """Long results aren't cut, and no character is lost: those that a terminal would obey are escaped."""
+    value = {"long": "x" * 150_000, "said": "1\u00a0kg \u009b2J \U000e0001 ü"}
+
+    def answer(exchange: Exchange, message: Any) -> None:
+        result(exchange, message, {"content": [], "structuredContent": value})
+
+    with scripted(answer) as server, pytest.MonkeyPatch.context() as set_to:
+        set_to.setenv("REELBOOK_USER_ID", USER)
+        said = run("tools", "call", "buy", "--server", server.url)
+    assert json.loads(said.stdout) == value
+    assert "\u009b" not in said.stdout
+    assert "ü" in said.stdout

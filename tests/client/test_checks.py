@@ -11,9 +11,9 @@ from reelbook import errors
 from reelbook.client import checks
 
 
-@pytest.mark.parametrize("bad", ["", "   ", "\n", None, 7, b"fox"])
+@pytest.mark.parametrize("bad", ["", "   ", "\n", None, 7, b"fox", "a fox \ud83e"])
 def test_an_empty_prompt_or_no_text_is_refused(bad: Any) -> None:
-    """A prompt must say something."""
+    """A prompt must say something, and be text that can be sent: no half of an emoji."""
     with pytest.raises(errors.InvalidPrompt):
         checks.prompt(bad)
 

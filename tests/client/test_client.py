@@ -141,6 +141,27 @@ async def test_an_answer_that_echoes_the_key_doesnt_put_it_into_the_error() -> N
     assert "***" in refused.value.answer.extract
 
 
+async def test_an_echo_of_the_key_at_the_beginning_of_an_endless_answer_is_masked_too() -> None:
+    """What is kept of the answer is its beginning."""
+    with raw_server(lambda e: e.answer(200, e.head.encode() + b"x" * 9_000_000)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.UnexpectedAnswer, match="far too long") as endless:
+                await client.balance()
+    assert KEY in service.seen[0].head
+    assert KEY not in f"{endless.value} {endless.value.answer}"
+    assert "***" in endless.value.answer.extract
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_paid_answer_that_is_nested_without_end_is_uncertain(status: int) -> None:
+    """What the reader of JSON gives up on may have been an acceptance."""
+    with raw_server(lambda e: e.answer(status, b"[" * 200_000)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.SubmissionUncertain):
+                await client.text_to_video("a fox")
+    assert len(service.seen) == 1
+
+
 async def test_the_key_isnt_sent_along_a_redirect() -> None:
     """A redirect of the API is an error; nothing follows it."""
     with raw_server(lambda e: e.answer(200, b"{}")) as elsewhere:

@@ -219,3 +219,42 @@ async def test_a_file_that_is_there_is_not_fetched_again(mp4: bytes, tmp_path: P
     with raw_server(lambda e: e.answer(500)) as files:
         await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
     assert files.seen == []
+
+
+async def test_a_server_that_ignores_if_range_doesnt_join_two_versions(mp4: bytes, tmp_path: Path) -> None:
+    """The rest of another version isn't put behind what is here: it is fetched from its beginning."""
+    (tmp_path / "clip.mp4.part").write_bytes(mp4[:1000])
+    (tmp_path / "clip.mp4.part.json").write_text(json.dumps({"validator": '"v0"', "total": len(mp4)}))
+    with raw_server(serving(mp4)) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+    assert [e.header("range") for e in files.seen] == ["bytes=1000-", None]
+
+
+async def test_a_server_that_refuses_ranges_and_always_breaks_is_given_up(tmp_path: Path) -> None:
+    """What is lost and fetched anew each time is no progress."""
+
+    def handle(exchange: Exchange) -> None:
+        if exchange.header("range"):
+            exchange.answer(416)
+        else:
+            exchange.send(b'HTTP/1.1 200 X\r\netag: "v1"\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabcde\r\n')
+
+    with raw_server(handle) as files:
+        with pytest.raises(DownloadFailed, match="couldn't be fetched whole"):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert len(files.seen) == 1 + downloads.MAX_FRUITLESS
+
+
+async def test_a_user_without_a_name_can_download(
+    mp4: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In some containers a process runs under a number that nobody named."""
+
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 12345")
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    with raw_server(serving(mp4)) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4

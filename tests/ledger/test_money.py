@@ -99,3 +99,15 @@ wait()
         tell(each)
     assert sum(int(heard(each)) for each in kernels) == 10
     assert ledger.spend(account).reserved_usd == 2.5
+
+
+@pytest.mark.parametrize("amount", [1e300, float("inf"), -1e14])
+def test_an_amount_that_nobody_can_mean_loses_no_id(ledger: Ledger, account: Account, amount: float) -> None:
+    """The file's integers end somewhere; what the service said beside the amount is kept all the same."""
+    entry = ledger.intend(account, fox()).entry
+    ledger.sending(entry.id)
+    ledger.accepted(entry.id, "req_1", estimated_cost_usd=amount)
+    found = ledger.by_request_id(account, "req_1")
+    assert found is not None
+    assert abs(found.estimated_cost_usd) == 1e9
+    assert abs(ledger.spend(account).reserved_usd) == 1e9

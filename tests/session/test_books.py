@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
-from support.raw_server import raw_server
+from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.ledger import Ledger, Wanted
+from reelbook.models import job_status
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.cells import Execution
+from reelbook.session.job import Job, Known, state_of
+from reelbook.session.warning import said_elsewhere
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
@@ -174,3 +181,69 @@ def test_a_job_that_its_service_has_forgotten_is_asked_about_once(
     with rb.connect("sandbox") as third:
         assert third.resume() == ()
         assert third.spend().uncertain_usd == 0.25
+
+
+def test_what_a_killed_kernel_never_sent_uses_up_no_limit_and_is_bought_now(sandbox: Sandbox) -> None:
+    """Also in a script, which takes up nothing by itself."""
+    write = f"""
+import os, pathlib
+from reelbook.ledger import Ledger, Place, Wanted
+from reelbook.secret import Secret
+ledger = Ledger.open(pathlib.Path({str(sandbox.home)!r}))
+fox = Wanted("text-to-video", "a fox", 1, 0.05, "1:1", 7, place=Place.once("fox"))
+ledger.intend(ledger.account("sandbox", Secret({sandbox.api_key.reveal()!r})), fox)
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-"], input=write.encode(), check=True)
+    with rb.connect("sandbox", max_spend=0.05) as session:
+        assert session.spend().committed_usd == 0
+        with said_elsewhere():
+            job = session.text_to_video("a fox", once="fox", **FOX)  # type: ignore[arg-type]
+        assert job.result(30).path.exists()
+
+
+def test_a_session_that_closes_says_what_becomes_of_each_job(home: object) -> None:
+    """One has its id, one waits for its answer, and one was never sent."""
+    posts: list[str] = []
+    asked, closed = threading.Event(), threading.Event()
+
+    def handle(exchange: Exchange) -> None:
+        if not exchange.first_line.startswith("POST"):
+            exchange.answer(404)
+        elif not posts:
+            posts.append("first")
+            exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}', {"x-ratelimit-limit": "2"})
+        else:
+            asked.set()
+            closed.wait(30)
+
+    with raw_server(handle) as service:
+        with rb.connect("live", api_key="sk-planted-books", base_url=service.url) as session:
+            jobs = [session.text_to_video("a fox", **FOX)]  # type: ignore[arg-type]
+            while jobs[0].request_id is None:
+                time.sleep(0.01)
+            jobs += [session.text_to_video(prompt, **FOX) for prompt in ("an owl", "a cat")]  # type: ignore[arg-type]
+            assert asked.wait(30)
+        said = [str(job._outcome.exception()) for job in jobs]
+        closed.set()
+    assert "goes on at the service and is billed; the next session's resume()" in said[0]
+    assert "before the service answered. It may be making this clip, and may bill it." in said[1]
+    assert "before this was sent. Nothing was paid." in said[2]
+    with Ledger.open(session.home) as ledger:
+        assert [entry.state for entry in ledger.find(sort="oldest")] == ["pending", "uncertain", "cancelled"]
+
+
+def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session: rb.Session) -> None:
+    """A job that the service calls cancelled was sent, and may be billed: its price stays reserved."""
+    job = Job(session, 1, None, Known(began_at=0.0), tell=lambda _: None)
+    entry = session._books._ledger.intend(
+        session._books._account, Wanted("text-to-video", "a fox", 1, 0.05)
+    ).entry
+    job.entry_id = entry.id
+    session._books._ledger.accepted(entry.id, "req_1")
+    status = job_status({"request_id": "req_1", "status": "cancelled"})
+    session._books.heard(job, status)
+    heard = session._books.entry(job)
+    assert heard is not None
+    assert (heard.state, heard.charge) == ("cancelled by the service", "reserved")
+    assert state_of(job_status({"request_id": "r", "status": "queued"})) == "queued"

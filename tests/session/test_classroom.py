@@ -79,9 +79,11 @@ def test_a_key_is_in_no_other_file(session: rb.Session, home: Path) -> None:
 
 
 def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
-    """A student who came later gets one; one who isn't named any more keeps it."""
-    first = opened(session)
-    again = opened(session, ["Ada Lovelace", "Grace Hopper"])
+    """A student who came later gets one; one who isn't named any more keeps it. An equal limit is equal,
+    also one that was calculated.
+    """
+    first = opened(session, max_spend_usd=0.1 * 3)
+    again = opened(session, ["Ada Lovelace", "Grace Hopper"], max_spend_usd=0.1 * 3)
     assert (again.made, again.classroom.id) == (1, first.classroom.id)
     assert again.not_in_list == ("Björn <b>Ångström</b>", "Ada Lovelace (2)")
     assert len(active(session)) == len(set(active(session))) == 4

@@ -220,6 +220,18 @@ def test_a_service_that_counts_every_request_is_allowed_for() -> None:
     assert found.answer == "not accepted"
 
 
+def test_a_request_that_the_figures_may_not_have_followed_yet_proves_nothing() -> None:
+    """Where an own clip isn't counted yet, the lost one may stand in its place in the count."""
+    habit = Habit("acceptance", "acceptance", "all requests", charges_failed=False)
+    own = Truth(97.5, 100.5, clip=False, estimate=0.05, cost=0.05, follows=25.0)
+    lost = Truth(0.5, 3.5, estimate=0.05, cost=0.0425)
+    before = figures([], habit, -1)
+    now = figures([own, lost], habit, 122, requests=1 + 2)
+    row = replace(entry(1), estimated_cost_usd=0.05)
+    (found,) = told([row], [before], now, others=[known_entry(9, own, 122)], alone=True)
+    assert found.answer != "not accepted"
+
+
 def test_an_early_look_survives_what_others_do_later() -> None:
     """Figures from soon after it was sent rule it out, though others have spent since."""
     soon = figures([], HABIT, 100)

@@ -188,6 +188,25 @@ def test_subscribers_hear_of_every_change_until_they_leave(session: rb.Session) 
     assert len(states) == heard
 
 
+def test_an_error_of_a_callback_ends_no_watch_and_loses_no_key(
+    session: rb.Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is logged; the clip comes home, and a key that was just made reaches whoever asked for it."""
+    heard: list[object] = []
+
+    def fails(changed: object) -> None:
+        heard.append(changed)
+        raise ValueError("mine")
+
+    job = session.text_to_video("a fox", duration_seconds=1)
+    session.subscribe(fails)
+    job.subscribe(fails)
+    assert job.result(30).path.exists()
+    assert session.keys.create("workshop").api_key.reveal()
+    assert {job, None} <= set(heard)
+    assert "mine" in caplog.text
+
+
 def test_the_balance_is_known_after_a_job(session: rb.Session) -> None:
     """Facts follow the money without being asked, where somebody looks at them."""
     session.subscribe(lambda _: None)

@@ -18,6 +18,7 @@ from reelbook.sandbox.accounts import Accounts, Key
 from reelbook.sandbox.handle import Sandbox, handle_on
 from reelbook.secret import Secret
 from reelbook.session.keys import is_preview
+from reelbook.session.rotation import rotate
 
 
 @pytest.fixture
@@ -232,3 +233,25 @@ def test_two_keys_that_look_alike_are_not_told_apart(session: rb.Session) -> Non
     assert session.keys.in_use([own]) == own
     assert session.keys.in_use([own, twin]) is None
     assert session.keys.in_use([own, twin.model_copy(update={"is_active": False})]) == own
+
+
+def test_stop_in_the_middle_says_which_key_was_made(session: rb.Session) -> None:
+    """Its secret is gone then; the session goes on with its own."""
+
+    def stopped(_: object) -> None:
+        raise KeyboardInterrupt
+
+    own = session.keys.fingerprint
+    with pytest.raises(KeyboardInterrupt) as stop:
+        rotate(
+            session.keys,
+            "tomorrow",
+            None,
+            call=stopped,
+            connection=session._connection,
+            books=session._books,
+            running=(),
+        )
+    (made,) = [key for key in session.keys.list() if key.name == "tomorrow"]
+    assert f"session.keys.revoke('{made.key_id}')" in stop.value.__notes__[0]
+    assert session.keys.fingerprint == own

@@ -217,3 +217,11 @@ def test_what_was_spent_since_the_balance_was_heard_is_taken_from_it(sandbox: Sa
         assert later.spending_notes(0.65) == (
             "This leaves about $0.05 of the balance, enough for 1 more second.",
         )
+
+
+def test_a_closed_session_says_that_it_is_closed(sandbox: Sandbox) -> None:
+    """And not what became of its ledger's connection."""
+    with rb.connect("sandbox") as closed:
+        pass
+    with pytest.raises(errors.SessionClosed):
+        closed.spend()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from client.tool_doubles import USER, no_call_answered, scripted
+from client.tool_doubles import USER, no_call_answered, result, scripted
+from support.raw_server import Exchange
 
 import reelbook as rb
 from reelbook.client.tool_reading import found_jobs
+from reelbook.client.tool_values import ToolResult
 from reelbook.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -21,6 +25,7 @@ from reelbook.errors import (
     WaitTimeout,
 )
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session.tool_desk import ToolRun
 
 
 def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> None:
@@ -113,6 +118,35 @@ def test_a_call_without_an_answer_is_kept_as_uncertain(home: Path) -> None:
         (call,) = tools.tool_calls()
         assert (call.outcome, dict(call.arguments)) == ("uncertain", {"prompt": "***"})
         assert "lost" in (call.error or "")
+
+
+def test_a_tools_own_failure_is_kept_without_the_user_id(home: Path) -> None:
+    """A server may quote what it was sent; the ledger doesn't."""
+
+    def failed(exchange: Exchange, message: Any) -> None:
+        content = [{"type": "text", "text": f"{USER} may not do this"}]
+        result(exchange, message, {"content": content, "isError": True})
+
+    with scripted(failed) as server, rb.connect_tools(server.url, USER) as tools:
+        assert asyncio.run(tools.call_tool("buy")).is_error
+        (call,) = tools.tool_calls()
+    assert (call.outcome, call.error) == ("tool error", "*** may not do this")
+
+
+def test_a_result_that_comes_as_the_waiting_ends_is_given(home: Path) -> None:
+    """Waiting in vain is not said of a call that has its result."""
+
+    class Late(concurrent.futures.Future[ToolResult]):
+        def result(self, timeout: float | None = None) -> ToolResult:
+            if timeout is None:
+                return super().result()
+            self.set_result(ToolResult())
+            raise TimeoutError
+
+    with rb.connect_tools("http://127.0.0.1:9/mcp", USER) as tools:
+        run = ToolRun(tools._engine, "buy", {})
+        run._future = Late()
+        assert not run.result(0.1).is_error
 
 
 WITHOUT = """

@@ -79,6 +79,20 @@ def test_presses_of_two_threads_at_once_send_one_clip(clock: list[float]) -> Non
     assert len(session.submitted) == 1
 
 
+def test_who_observes_the_job_may_press_again(clock: list[float]) -> None:
+    """Nobody is called while the guard is held, or the kernel would stand still."""
+    session = FakeSession()
+    form = make(session)
+    seen: list[Any] = []
+    form.observe(lambda change: seen.append((change["new"], form.generate())), "job")
+    pressing = threading.Thread(target=form.generate, daemon=True)
+    pressing.start()
+    pressing.join(10)
+    assert not pressing.is_alive()
+    assert seen == [(form.job, form.job)]
+    assert len(session.submitted) == 1
+
+
 def test_a_message_that_comes_twice_sends_once(clock: list[float]) -> None:
     """A press has an id; however late its copy arrives, it buys nothing."""
     session = FakeSession()

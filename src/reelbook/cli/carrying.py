@@ -26,15 +26,20 @@ def carry(session: Session, wanted: JobRequest | str, *, resuming: str) -> Clip:
     `resuming` is the command that takes the job up again, without the id at its end; it is said wherever the
     job may go on without us. Ctrl-C ends in typer's Exit(130). Raises what `Job.result` raises.
     """
+    job: Job | None = None
     with CtrlC() as ctrl_c:
         try:
             with said_elsewhere():  # beside the cost
                 job = session.job(wanted) if isinstance(wanted, str) else _sent(session, wanted)
             return wait(job, ctrl_c)
         except KeyboardInterrupt:
+            if job is None:
+                raise
             _stopped(job, ctrl_c, resuming)
         except (ReelbookError, OSError) as error:
-            if isinstance(wanted, JobRequest) and job.request_id is not None and job.state != wire.FAILED:
+            if job is None or isinstance(wanted, str):
+                raise
+            if job.request_id is not None and job.state != wire.FAILED:
                 error.add_note(f"The job was sent. To get its clip:\n  {resuming} {job.request_id}")
             raise
 

@@ -55,7 +55,7 @@ def list_tools(
     with closing(_source(server, service, home)) as source:
         info, tools = source.tool_server(), source.tools()
     if as_json:
-        typer.echo(json.dumps([_document(tool) for tool in tools], ensure_ascii=False, indent=2))
+        typer.echo(_json([_document(tool) for tool in tools]))
         return
     if sys.stdout.isatty():
         _table(tools)
@@ -192,7 +192,9 @@ def _show(result: ToolResult, out: Path | None) -> None:
     from ..client.tool_values import TextContent
 
     if result.structured is not None and not result.is_error:
-        typer.echo(_text(json.dumps(result.structured, ensure_ascii=False, indent=2)))
+        text = _json(result.structured)
+        # Whole for a program: half a JSON document is none.
+        typer.echo(_text(text) if sys.stdout.isatty() else text)
     texts_too = result.structured is None or result.is_error
     for number, content in enumerate(result.content, start=1):
         if isinstance(content, TextContent):
@@ -270,6 +272,12 @@ def _table(tools: Iterable[Tool]) -> None:
 
 def _line(text: str) -> str:
     return "".join(each for each in " ".join(text.split()) if each.isprintable())
+
+
+def _json(value: Any) -> str:
+    """As JSON, with escapes for what a terminal would take for an order: the value stays the same."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text)
 
 
 def _text(text: str) -> str:

@@ -131,7 +131,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _json(reply: Reply) -> Any:
     try:
         return json.loads(reply.body)
-    except ValueError:  # also UnicodeDecodeError
+    except (ValueError, RecursionError):  # also UnicodeDecodeError
         pass
     raise UnexpectedAnswer("The service's answer is not JSON.", answer=summary(reply))
 
@@ -140,7 +140,7 @@ def _said(reply: Reply) -> str:
     """The service's own words in an error body, whose shape isn't stated except for 402."""
     try:
         body = json.loads(reply.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     for _ in range(2):  # {"error": {"message": …}} is as common as {"detail": …}
         if not isinstance(body, Mapping):

@@ -22,7 +22,13 @@ def prompt(value: Any) -> str:
         raise InvalidPrompt(f"The prompt must be text, not {type(value).__name__}.")
     if not value.strip():
         raise InvalidPrompt("The prompt is empty. Say what is seen and how it moves.")
-    return value.strip()
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        place = error.start
+    else:
+        return value.strip()
+    raise InvalidPrompt(f"The prompt's character {place + 1} is half of one, such as of an emoji. Remove it.")
 
 
 def duration_seconds(value: Any) -> int:

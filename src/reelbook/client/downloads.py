@@ -13,6 +13,7 @@ import json
 import os
 import random
 import re
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -79,21 +80,29 @@ async def download(
 def _lock_path(path: Path) -> Path:
     """Not beside the clip: a lock file can't be removed safely, and a person's folder is kept clean."""
     name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
-    return Path(tempfile.gettempdir(), f"reelbook-{getpass.getuser()}-{name}.lock")
+    return Path(tempfile.gettempdir(), f"reelbook-{_user()}-{name}.lock")
+
+
+def _user() -> str:
+    """What tells this person's files from others' in the folder that all share."""
+    try:
+        return re.sub(r"[^\w.-]", "_", getpass.getuser())
+    except (KeyError, OSError, ImportError):  # a container may run under a number that has no name
+        return str(os.getuid()) if sys.platform != "win32" else "user"
 
 
 async def _fetch_all(
     transport: Transport, url: str, part: Path, report: Report | None, rng: random.Random
 ) -> None:
-    fruitless = 0
+    fruitless, most = 0, _size(part)
     while True:
-        before = _size(part)
         try:
             await _fetch_once(transport, url, part, report)
             return
         except ConnectionFailed as broken:
-            fruitless = 0 if _size(part) > before else fruitless + 1
-            failure = broken
+            # Beyond all that there was before: one that loses what it had and fetches it anew stands still.
+            fruitless = 0 if _size(part) > most else fruitless + 1
+            most, failure = max(most, _size(part)), broken
         if fruitless >= MAX_FRUITLESS:
             break
         await asyncio.sleep(retries.delay_seconds(fruitless + 1, failure, rng))
@@ -119,6 +128,11 @@ async def _fetch_once(transport: Transport, url: str, part: Path, report: Report
         if start not in (0, have):
             _forget(part)
             raise AnswerLost("The server sent another part of the file than was asked for.")
+        if start and known is not None and (now := _validator(reply)) and now != known.validator:
+            _forget(part)  # not every server minds the If-Range
+            raise AnswerLost(
+                "The file was changed at the server meanwhile. It is fetched from its beginning."
+            )
         total = _total(reply, start)
         if start == 0:
             _remember(part, _Version(_validator(reply), total))

@@ -159,13 +159,18 @@ class Transport:
         async for chunk in response.aiter_bytes():
             body += chunk
             if len(body) > MAX_BODY_BYTES:
-                reply = Reply(response.status_code, _headers(response), bytes(body[:1000]))
+                reply = Reply(
+                    response.status_code, _headers(response), self._masked(body[:MAX_BODY_BYTES])[:1000]
+                )
                 raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
+        return Reply(response.status_code, _headers(response), self._masked(body))
+
+    def _masked(self, body: bytearray) -> bytes:
         # A service that echoes what it was sent must not put the key into an error's extract.
         masked = bytes(body)
         for key in (self.key, *self._former):
             masked = masked.replace(key.reveal().encode(), b"***")
-        return Reply(response.status_code, _headers(response), masked)
+        return masked
 
     async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
         with _Translated(_Progress(sent=True)) as translated:

@@ -24,6 +24,7 @@ NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
 Charge = Literal["spent", "reserved", "uncertain", "none"]
 
 MICRO: Final = 1_000_000
+MOST_USD: Final = 1e9  # many of them add up to less than the file's integers hold
 
 
 @dataclass(frozen=True)
@@ -219,8 +220,8 @@ class Sample:
 
 
 def micro(amount_usd: float) -> int:
-    """USD as whole micro-USD."""
-    return round(amount_usd * MICRO)
+    """USD as whole micro-USD. What no service can mean is kept as the most that there is."""
+    return round(max(-MOST_USD, min(MOST_USD, amount_usd)) * MICRO)
 
 
 def usd(amount_micro: int | None) -> float | None:

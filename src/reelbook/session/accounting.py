@@ -26,6 +26,7 @@ class Accounting:
 
     def spend(self) -> Spend:
         """What this key's clips cost so far by the ledger: spent, reserved and uncertain, in USD."""
+        self._engine.refuse_closed()
         return self._books.spend()
 
     def spending(self) -> Spending:

@@ -33,7 +33,7 @@ from ..secret import Secret
 from .cells import current_execution
 from .clip import Clip
 from .experiment import current_experiment
-from .job import Job, JobRequest, Marks
+from .job import Job, JobRequest, Marks, state_of
 from .sharing import LedgerRequests
 
 USAGE_DAYS: Final = 30
@@ -58,6 +58,8 @@ class Books:
         self._ledger = Ledger.open(home)
         self._service = service
         self._account: Account = self._ledger.account(service, key)
+        # What a kernel that is gone never sent must neither use up the limit nor be waited for.
+        self._ledger.recover(self._account)
         self._reruns = Reruns()
         self._opened_at = time.time()
         self.asked_at: dict[float, float] = {}  # by the time at which this session heard the answer
@@ -303,7 +305,7 @@ class Books:
             self._ledger.accepted(
                 job.entry_id,
                 accepted.request_id,
-                estimated_cost_usd=accepted.estimated_cost_usd,
+                estimated_cost_usd=accepted.estimated_cost_usd or None,  # as the job's card shows it
                 estimated_duration_seconds=accepted.estimated_duration_seconds,
             )
 
@@ -333,7 +335,7 @@ class Books:
         done = status if isinstance(status, Completed) else None
         self._ledger.status(
             job.entry_id,
-            status.status,
+            state_of(status),
             progress=job.view().progress,
             video_url=done.video_url if done else None,
             duration_seconds=done.duration_seconds if done else None,

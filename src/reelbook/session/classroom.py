@@ -184,7 +184,7 @@ def _refuse_changes(
     place = None if folder is None else str(folder.expanduser().resolve())
     for what, asked, fixed in (
         ("rate limit", rate_limit, classroom.rate_limit),
-        ("limit in USD", max_spend_usd, classroom.max_spend_usd),
+        ("limit in USD", max_spend_usd and round(max_spend_usd, 6), classroom.max_spend_usd),
         ("folder", place, classroom.folder),
         ("address", address and address.rstrip("/"), classroom.address),
     ):

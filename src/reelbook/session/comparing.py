@@ -90,6 +90,7 @@ class _Account:
     ) -> None:
         self.uncertain = uncertain
         self._asked_at = asked_at
+        self._follows = rules.follows_within_seconds
         self.samples = sorted((each for each in samples if each.at < now.at), key=lambda each: each.at)
         self.now = now
         self.courses = [course for each in others if (course := course_of(each))]
@@ -110,8 +111,10 @@ class _Account:
         requests = 2 if later is self.now else 1
         for course in self.courses if figure == "requests" else ():
             if course.sure:
-                requests += before.at < course.accepted.low and course.accepted.high < later.at
-                requests += before.at < course.ended.low and course.ended.high < later.at
+                # One that the figure may not have followed yet isn't sure to be in it.
+                by = later.at - self._follows
+                requests += before.at < course.accepted.low and course.accepted.high < by
+                requests += before.at < course.ended.low and course.ended.high < by
         return Reading(figure, self._taken(before), self._taken(later), moved, requests)
 
     def _taken(self, sample: Sample) -> Span:

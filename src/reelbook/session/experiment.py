@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput
@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from .receipt import Receipt
     from .session import Session
 
-_current: ContextVar[str | None] = ContextVar("reelbook_experiment", default=None)
+# The innermost one last. Names, no tokens: one Experiment may be entered by several tasks at a time.
+_entered: ContextVar[tuple[str, ...]] = ContextVar("reelbook_experiment", default=())
 
 
 def current_experiment() -> str | None:
     """The name of the experiment that this code runs in, None outside of one."""
-    return _current.get()
+    return next(reversed(_entered.get()), None)
 
 
 class Experiment:
@@ -32,14 +33,13 @@ class Experiment:
             raise InvalidInput("An experiment needs a name. Nothing was sent.")
         self.name = name.strip()
         self._session = session
-        self._tokens: list[Token[str | None]] = []
 
     def __enter__(self) -> Experiment:
-        self._tokens.append(_current.set(self.name))
+        _entered.set((*_entered.get(), self.name))
         return self
 
     def __exit__(self, *_: object) -> None:
-        _current.reset(self._tokens.pop())
+        _entered.set(_entered.get()[:-1])
 
     def jobs(self, **filters: Any) -> tuple[Job, ...]:
         """Its jobs, newest first; the filters are those of `Session.jobs`."""

@@ -16,17 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from .. import wire
 from ..errors import ReelbookError, WaitTimeout
-from ..ledger import CANCELLED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
 from ..models import JobStatus
 from . import display
 from .clip import Clip
 from .engine import ended
+from .telling import tell_all
 
 if TYPE_CHECKING:
     from ..media.images import PreparedImage
     from .session import Session
 
 FINAL = frozenset({wire.COMPLETED, wire.FAILED, REFUSED, UNCERTAIN, CANCELLED, LOST, NOT_ACCEPTED})
+
+# The interface doesn't name them, so a service that uses one means something of its own.
+_OWN = frozenset({INTENDED, SENDING, REFUSED, CANCELLED, UNCERTAIN, LOST, NOT_ACCEPTED})
 
 
 @dataclass(frozen=True)
@@ -276,7 +280,10 @@ class Job:
         self.session.delete_clip(self)
 
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
-        """`callback(job)` is called on the session's thread at every change. Returns what ends that."""
+        """`callback(job)` is called on the session's thread at every change; its errors are logged.
+
+        Returns what ends that.
+        """
         self._listeners.append(callback)
         return lambda: self._listeners.remove(callback) if callback in self._listeners else None
 
@@ -303,8 +310,7 @@ class Job:
 
     def _learn(self, **changes: Any) -> None:
         self._known = replace(self._known, **changes)
-        for listener in (*self._listeners, self._tell):
-            listener(self)
+        tell_all((*self._listeners, self._tell), self)
 
     def _finish(self, clip: Clip | None = None, error: Exception | None = None, **changes: Any) -> None:
         """The last thing that is learnt of the job, and its outcome, as one: nobody sees it half ended."""
@@ -360,6 +366,11 @@ class Job:
             return outcome.result()
         # A copy: raising the same error again would add to its traceback each time.
         raise copy.copy(error)
+
+
+def state_of(status: JobStatus) -> str:
+    """The state that the service names; set apart where its word means something else here."""
+    return f"{status.status} by the service" if status.status in _OWN else status.status
 
 
 def _unforeseen(bug: Exception) -> ReelbookError:

@@ -138,12 +138,20 @@ class Jobs:
     def close(self) -> None:
         """Tells those who still wait that nobody looks after the jobs here any more."""
         for job in self._own:
-            job._settle(
-                error=SessionClosed(
-                    "The session was closed. The job goes on at the service and is billed; "
-                    "the next session's resume() takes it up."
-                )
-            )
+            if not job._outcome.done():
+                job._settle(error=SessionClosed(f"The session was closed{self._left(job)}"))
+
+    def _left(self, job: Job) -> str:
+        """What becomes of a job that nobody looks after any more."""
+        if job.request_id is not None:
+            return ". The job goes on at the service and is billed; the next session's resume() takes it up."
+        entry = self._books.entry(job)
+        if entry is not None and entry.state == INTENDED:
+            return " before this was sent. Nothing was paid. Send it again if you want the clip."
+        return (
+            " before the service answered. It may be making this clip, and may bill it. The next session's "
+            "reconcile() finds out."
+        )
 
     def of(self, entry: Entry, *, watch: bool) -> Job:
         """The job of an entry: the one there is already, or one made from what was written down."""

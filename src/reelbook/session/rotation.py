@@ -120,7 +120,15 @@ def rotate(
         lost = uncertain
     else:
         former = keys.fingerprint
-        call(lambda client: _switch(client, new, keys, books, connection, _proof(running)))
+        try:
+            call(lambda client: _switch(client, new, keys, books, connection, _proof(running)))
+        except KeyboardInterrupt as stop:
+            if keys.fingerprint == former:
+                stop.add_note(
+                    f"The new key {new.key_id} (“{new.name}”) was made, and isn't used. {STAYS} "
+                    f"Revoke the new one: session.keys.revoke({new.key_id!r})."
+                )
+            raise
         return Rotation(new, old, call=call, connection=connection, former=former)
     raise KeyUncertain(
         f"{lost} {STAYS}", name=lost.name, answer=lost.answer, candidates=lost.candidates

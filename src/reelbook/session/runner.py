@@ -26,7 +26,7 @@ from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN
 from ..models import Accepted, Completed, Failed
 from .books import Books
 from .clip import Clip
-from .job import Job
+from .job import Job, state_of
 
 REPORT_STEP = 0.05
 SAME_SECONDS = 0.5
@@ -259,7 +259,7 @@ class Runner:
             "error": seen.error,
         }
         if (status := seen.status) is not None:
-            changes |= {"status": status, "state": status.status}
+            changes |= {"status": status, "state": state_of(status)}
             estimate = getattr(status, "estimated_cost_usd", None)
             changes["estimated_cost_usd"] = known.estimated_cost_usd if estimate is None else estimate
             if status.finished:

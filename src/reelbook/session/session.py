@@ -30,6 +30,7 @@ from .reconcile import Reconciler, Reconciliation
 from .requests import BatchItem, BatchOptions, checked, merged
 from .rotation import Rotation, rotate
 from .runner import Runner
+from .telling import tell_all
 from .tools import SessionTools
 from .usage_history import UsageHistory
 
@@ -351,8 +352,7 @@ class Session(Finding, Accounting, SessionTools):
 
     def tell(self, changed: Job | None) -> None:
         """Tells those who subscribed."""
-        for listener in tuple(self._listeners):
-            listener(changed)
+        tell_all(self._listeners, changed)
 
     def _submit(
         self,

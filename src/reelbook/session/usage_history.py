@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ReelbookError
 from . import usage
+from .telling import tell_all
 from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan
 from .usage_reading import infer
 
@@ -203,5 +204,4 @@ class UsageHistory:
         return Own(entry.ended_at, entry.cost_usd, entry.experiment, self._books.is_here(entry))
 
     def _tell(self) -> None:
-        for listener in tuple(self._listeners):
-            listener()
+        tell_all(self._listeners)

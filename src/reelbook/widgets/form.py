@@ -72,6 +72,7 @@ class PromptForm(TakesImage):
         self._callbacks: list[Callable[[Job], object]] = []
         self._guard = threading.Lock()
         self._sent_at = float("-inf")
+        self._last: Job | None = None
         self._tokens: set[str] = set()
         mark = "sandbox" if session.service == "sandbox" else ""
         super().__init__(mark=mark, words=self._costs(), **traits)
@@ -104,12 +105,13 @@ class PromptForm(TakesImage):
         press. Raises InvalidInput before anything is sent.
         """
         with self._guard:
-            if self.job is not None and monotonic() - self._sent_at < TWICE_SECONDS:
-                return self.job
-            job = self._submit()
+            if self._last is not None and monotonic() - self._sent_at < TWICE_SECONDS:
+                return self._last
+            job = self._last = self._submit()
             self._sent_at = monotonic()
-            self.problems, self.trouble = {}, ""
-            self.job = job
+        # Outside, because whoever observes these may press again.
+        self.problems, self.trouble = {}, ""
+        self.job = job
         if not self._callbacks:
             self.sent = f"Sent. form.job is job {job.number}; show it to watch it."
         for callback in self._callbacks:
