@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy  # noqa: F401  # pytest.approx looks at it, also half imported by a sandbox's thread
 import pytest
@@ -23,6 +24,7 @@ LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if nam
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
 SESSIONS_SPEED = 5
+_BROWSER_FILES = sorted(path.name for path in (Path(__file__).parent / "browser").glob("test_*.py"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +32,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--live", action="store_true", help="let the contract suite talk to the configured service"
     )
     parser.addoption("--max-spend", type=float, default=None, help="what --live may spend, in USD")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first."""
+    items.sort(key=lambda item: _lab(item.nodeid) is None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Files that share a lab go to one process, as labs take long to start; others go where there is room."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class LoadLabScheduling(LoadFileScheduling):  # type: ignore[misc] # it has no types
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return _lab(file) or file
+
+    return LoadLabScheduling(config, log)
+
+
+def _lab(nodeid: str) -> str | None:
+    """The lab of a test: the classic Notebook, or one of two JupyterLabs; None where it needs none."""
+    if nodeid.startswith("tests/colab/"):
+        return "colab"
+    if nodeid.startswith("tests/browser/"):
+        return f"browser {_BROWSER_FILES.index(Path(nodeid.partition('::')[0]).name) % 2}"
+    return None
 
 
 @pytest.fixture(scope="session")
