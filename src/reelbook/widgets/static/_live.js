@@ -2,7 +2,7 @@
 import { h, setText, tell } from "./_dom.js";
 
 /** "14 s", "2 min 5 s": as reelbook.widgets.words.seconds says it. */
-export function spanText(seconds) {
+function spanText(seconds) {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
   return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
@@ -54,6 +54,7 @@ export function keepAsking(frame, model, onSilence) {
   let lived = -1e9;
   let silent = false;
   let visible = false;
+  let wanted = false; // somebody came, and hasn't been answered
   const answered = () => {
     heard = performance.now();
     if (silent) onSilence((silent = false));
@@ -67,6 +68,7 @@ export function keepAsking(frame, model, onSilence) {
   observer.observe(frame.root);
   const ask = (name) => {
     asked = performance.now();
+    wanted = false;
     if (!tell(model, { name }) && !silent) onSilence((silent = true));
   };
   const timer = setInterval(() => {
@@ -74,12 +76,15 @@ export function keepAsking(frame, model, onSilence) {
     if (asked && now - asked > 12000 && !silent) onSilence((silent = true));
     // What a job leaves behind, such as the balance, follows a little later.
     if (model.get("live")) lived = now;
-    if (now - lived > (model.get("asks") ? 6000 : 0) || !visible || document.hidden) return;
+    if ((now - lived > (model.get("asks") ? 6000 : 0) && !wanted) || !visible || document.hidden) return;
     if (now - heard < (model.get("asks") ? 900 : 15000) || (asked && now - asked < 30000)) return;
     ask("ask");
   }, 1000);
   // Where nothing comes by itself, a panel at rest looks when a person does.
-  const look = () => { if (model.get("asks") && !asked && performance.now() - heard > 900) ask("ask"); };
+  const look = () => {
+    wanted = model.get("asks");
+    if (wanted && !asked && performance.now() - heard > 900) ask("ask");
+  };
   for (const kind of ["pointerenter", "focusin"]) frame.root.addEventListener(kind, look);
   frame.onClose(() => { clearInterval(timer); observer.disconnect(); });
   ask("hello");
