@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from browser.lab import CHROMIUM, CHROMIUM_ARGS, Notebook, running_lab, shown
-from playwright.sync_api import sync_playwright
+from browser.lab import Notebook, running_lab, shown
+from browser.pages import opened_page
 
 SECONDS = 20
 TESTS = Path(__file__).parents[1]
@@ -60,11 +60,10 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as name,
         running_lab(Path(name)) as url,
-        sync_playwright() as playwright,
+        opened_page() as page,
     ):
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        notebook = Notebook(browser.new_page(viewport={"width": 1280, "height": 1000}), url, Path(name))
-        cdp = notebook.page.context.new_cdp_session(notebook.page)
+        notebook = Notebook(page, url, Path(name))
+        cdp = page.context.new_cdp_session(page)
         cdp.send("Performance.enable")
         notebook.value("1")
         notebook.run(MAKE)
@@ -82,7 +81,6 @@ def main() -> None:
         sizes = notebook.value("sent")
         moved = cell.locator(".rb-row", has_text="number 150").text_content()
         notebook.value("board.close()")
-        browser.close()
     total, changed = sum(size for size, _ in sizes), sum(count for _, count in sizes)
     print(f"{rows} rows: {first / 1000:.0f} kB to the page at first, {first / rows:.0f} bytes a row")
     print(

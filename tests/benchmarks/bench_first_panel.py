@@ -11,7 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from browser.lab import CHROMIUM, CHROMIUM_ARGS, Notebook, running_lab
+from browser.lab import Notebook, running_lab
+from browser.pages import CHROMIUM, CHROMIUM_ARGS
 from playwright.sync_api import sync_playwright
 
 from reelbook.sandbox import server

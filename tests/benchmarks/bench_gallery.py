@@ -107,15 +107,13 @@ def in_python(session: Any) -> None:
 
 def in_page(folder: Path) -> None:
     """Scrolls through all of them in a real JupyterLab, and prints what the page then holds."""
-    from browser.lab import CHROMIUM, CHROMIUM_ARGS, SETUP, Notebook, running_lab, shown
-    from playwright.sync_api import sync_playwright
+    from browser.lab import SETUP, Notebook, running_lab, shown
+    from browser.pages import CHROMIUM, opened_page
 
     if CHROMIUM is None:
         print("chromium isn't installed: the page isn't measured")
         return
-    with running_lab(folder) as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    with running_lab(folder) as url, opened_page() as page:
         tools = page.context.new_cdp_session(page)
         tools.send("Performance.enable")
 
@@ -148,7 +146,6 @@ def in_page(folder: Path) -> None:
             ("LayoutDuration", "s of layout", 1),
         ):
             print(f"{(after[name] - before[name]) / scale:8.1f} {unit}")
-        browser.close()
 
 
 def main() -> None:

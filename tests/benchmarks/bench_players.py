@@ -11,8 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from browser.lab import CHROMIUM, CHROMIUM_ARGS, PLAYS, Notebook, running_lab, shown, until
-from playwright.sync_api import CDPSession, sync_playwright
+from browser.lab import PLAYS, Notebook, running_lab, shown, until
+from browser.pages import opened_page
+from playwright.sync_api import CDPSession
 
 PLAYERS = 20
 # Noise doesn't get smaller: a clip of about 3 MB, 5 s long.
@@ -49,9 +50,7 @@ def saved_bytes(notebook: Notebook) -> int:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         save_widget_state(Path(name))
-        with running_lab(Path(name)) as url, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-            page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        with running_lab(Path(name)) as url, opened_page() as page:
             notebook = Notebook(page, url, Path(name))
             size = int(notebook.run(CLIP).locator(".jp-OutputArea-output").first.inner_text(timeout=60_000))
             growth = _growth(notebook)
@@ -65,7 +64,6 @@ def main() -> None:
             page.wait_for_timeout(10_000)
             later = metrics(cdp)
             held = page.locator(".rb video[src]").count()
-            browser.close()
     _print(size, growth, before, after, later, held)
 
 

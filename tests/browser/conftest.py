@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import CHROMIUM, CHROMIUM_ARGS, SETUP, Notebook, running_lab
+from browser.lab import PAST, SETUP, Notebook, running_lab
+from browser.pages import CHROMIUM, opened_page, unbroken
 from reelbook.sandbox import server
 
 if TYPE_CHECKING:
@@ -36,31 +37,20 @@ def lab(lab_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="package")
 def page(lab: str) -> Iterator[Page]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        yield browser.new_page(viewport={"width": 1280, "height": 1000})
-        browser.close()
+    with opened_page() as page:
+        yield page
 
 
 @pytest.fixture(scope="package")
 def open_notebook(page: Page, lab: str, lab_folder: Path) -> Notebook:
     notebook = Notebook(page, lab, lab_folder)
-    notebook.run(SETUP)
+    notebook.run(SETUP + PAST)
     return notebook
 
 
 @pytest.fixture
 def notebook(open_notebook: Notebook) -> Iterator[Notebook]:
     """The notebook without what earlier tests showed; no test may leave an error in the page."""
-    broken: list[str] = []
-
-    def note(error: Exception) -> None:
-        broken.append(str(error))
-
-    open_notebook.page.on("pageerror", note)
-    open_notebook.page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-    yield open_notebook
-    open_notebook.page.remove_listener("pageerror", note)
-    assert broken == []
+    with unbroken(open_notebook.page):
+        open_notebook.clear()
+        yield open_notebook

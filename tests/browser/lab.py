@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -13,35 +12,18 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import reelbook
+from browser.pages import SECONDS, OpenNotebook
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--use-fake-device-for-media-stream",  # a drawn picture for the camera
-    "--use-fake-ui-for-media-stream",
-]
 # No news and no updates: the lab asks nobody outside. No windowing: cells out of sight stay in the page.
 _SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},
-}
-
-EMPTY = {
-    "cells": [],
-    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-    "nbformat": 4,
-    "nbformat_minor": 5,
 }
 
 SETUP = """import reelbook as rb
@@ -53,6 +35,12 @@ def finished_job():
     job = done[0] if done else session.text_to_video('a boat', duration_seconds=1)
     job.result(30)
     return job
+"""
+# Before any usage is asked for: what was told of days that are over is kept.
+PAST = """
+session.sandbox.plant_history([
+    {'days_ago': 2.5, 'seconds': 20, 'requests': 4, 'usd': 1.0},
+    {'days_ago': 9.5, 'seconds': 40, 'requests': 8, 'usd': 2.0}])
 """
 
 
@@ -128,21 +116,28 @@ def _until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     raise RuntimeError(f"The server of notebooks didn't start:\n{log.read_text()[-2000:]}")
 
 
-class Notebook:
-    """One notebook open in a page: run code in it, look at what a cell shows."""
+_KERNEL = "jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 
-    def __init__(self, page: Page, url: str, folder: Path, name: str = "test") -> None:
-        self.page = page
-        self.file = folder / "work" / f"{name}.ipynb"
-        self.file.write_text(json.dumps(EMPTY))
-        self.url = f"{url}/doc/workspaces/{name}/tree/{name}.ipynb"
-        page.goto(f"{self.url}?reset")
-        self._until_ready()
 
-    def reload(self) -> None:
-        """Loads the page anew; the kernel goes on."""
-        self.page.goto(self.url)
-        self._until_ready()
+class Notebook(OpenNotebook):
+    """One notebook open in JupyterLab."""
+
+    OUTPUT = ".jp-OutputArea-output"
+    FIRST = "?reset"
+    BUSY = f"{_KERNEL}.status === 'busy'"
+    IDLE = f"{_KERNEL}.status === 'idle'"
+    INTERRUPT = f"{_KERNEL}.interrupt()"
+    COUNTS = "jupyterapp.shell.currentWidget.content.widgets.map((cell) => cell.model.executionCount ?? null)"
+    CLEAR = "jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
+    SAVE = "jupyterapp.commands.execute('docmanager:save')"
+    IS_SAVED = "!jupyterapp.shell.currentWidget.context.model.dirty"
+    IS_READY = (
+        "window.jupyterapp?.shell?.currentWidget?.context?.isReady",
+        "jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'",
+    )
+
+    def _address(self, url: str, name: str) -> str:
+        return f"{url}/doc/workspaces/{name}/tree/{name}.ipynb"
 
     def run(self, code: str) -> Locator:
         """Runs `code` in a new cell at the end and waits for it; returns the cell."""
@@ -172,28 +167,7 @@ class Notebook:
             }""",
             code,
         )
-        self.page.wait_for_function(f"{_KERNEL}.status === 'busy'")
-
-    def busy(self) -> bool:
-        """Whether the kernel is running a cell."""
-        return bool(self.page.evaluate(f"{_KERNEL}.status === 'busy'"))
-
-    def interrupt(self) -> None:
-        """What the notebook's Stop button does; waits until the kernel is free."""
-        self.page.evaluate(f"{_KERNEL}.interrupt()")
-        self.page.wait_for_function(f"{_KERNEL}.status === 'idle'", timeout=20 * SECONDS)
-
-    def value(self, expression: str) -> Any:
-        """What `expression` is in the kernel."""
-        cell = self.run(f"import json; print(json.dumps({expression}))")
-        return json.loads(cell.locator(".jp-OutputArea-output").first.inner_text(timeout=20_000))
-
-    def executions(self) -> list[int | None]:
-        """Each cell's execution count: a cell that ran again has another one, a new cell adds one."""
-        counts: list[int | None] = self.page.evaluate(
-            "jupyterapp.shell.currentWidget.content.widgets.map((cell) => cell.model.executionCount ?? null)"
-        )
-        return counts
+        self.page.wait_for_function(self.BUSY)
 
     def theme(self, name: str) -> None:
         """Switches to "JupyterLab Light" or "JupyterLab Dark"."""
@@ -201,25 +175,7 @@ class Notebook:
         light = str(name == "JupyterLab Light").lower()
         self.page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
 
-    def save(self) -> dict[str, Any]:
-        """Saves the notebook and reads it back."""
-        self.page.evaluate("jupyterapp.commands.execute('docmanager:save')")
-        self.page.wait_for_function("!jupyterapp.shell.currentWidget.context.model.dirty")
-        saved: dict[str, Any] = json.loads(self.file.read_text())
-        return saved
 
-    def _until_ready(self) -> None:
-        self.page.wait_for_function(
-            "window.jupyterapp?.shell?.currentWidget?.context?.isReady", timeout=60 * SECONDS
-        )
-        self.page.wait_for_function(
-            "jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'",
-            timeout=60 * SECONDS,
-        )
-
-
-SECONDS = 1000
-_KERNEL = "jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 PLAYS = """(card) => {
   const video = card.querySelector('video');
   return video && video.videoWidth > 0 && video.currentTime > 0.2;

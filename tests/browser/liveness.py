@@ -9,12 +9,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
+
+import pytest
 
 from browser.lab import PLAYS, shown, until
+from browser.pages import OpenNotebook
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator
 
 IDLE = ""
 AWAITING = "import asyncio\nawait asyncio.sleep(20)"
@@ -44,21 +47,18 @@ _COUNT_QUESTIONS = """() => {
   window.questions = 0;
 }"""
 
-
-class AnyNotebook(Protocol):
-    """A notebook open in a page, whichever program shows it."""
-
-    page: Page
-
-    def run(self, code: str) -> Locator: ...
-    def start(self, code: str) -> None: ...
-    def busy(self) -> bool: ...
-    def interrupt(self) -> None: ...
-    def value(self, expression: str) -> Any: ...
+whatever_the_kernel_does = pytest.mark.parametrize(
+    "under_way",
+    [
+        pytest.param(IDLE, id="idle"),
+        pytest.param(AWAITING, id="awaiting"),
+        pytest.param(BLOCKED, id="blocked"),
+    ],
+)
 
 
 @contextmanager
-def at_pace(notebook: AnyNotebook, seconds: int) -> Iterator[None]:
+def at_pace(notebook: OpenNotebook, seconds: int) -> Iterator[None]:
     """The sandbox's jobs take so long meanwhile."""
     notebook.run(f"session.sandbox.set_pace({seconds})")
     try:
@@ -70,7 +70,7 @@ def at_pace(notebook: AnyNotebook, seconds: int) -> Iterator[None]:
 
 
 @contextmanager
-def like_colab(notebook: AnyNotebook) -> Iterator[None]:
+def like_colab(notebook: OpenNotebook) -> Iterator[None]:
     """The kernel's messages arrive only while it handles one of the page's; `like_colab` keeps count."""
     notebook.run(f"import sys\nsys.path.insert(0, {str(_SUPPORT)!r})\nimport like_colab\nlike_colab.begin()")
     try:
@@ -98,7 +98,7 @@ def a_job(name: str) -> str:
     return f"{name} = session.text_to_video('a train, {name}', duration_seconds=1)\n"
 
 
-def a_card_lives_while(notebook: AnyNotebook, under_way: str) -> None:
+def a_card_lives_while(notebook: OpenNotebook, under_way: str) -> None:
     """Progress and end of a job reach the page while this code is under way."""
     with at_pace(notebook, 8):
         cell = notebook.run(a_job(f"live_{len(under_way)}") + f"live_{len(under_way)}")
@@ -109,7 +109,7 @@ def a_card_lives_while(notebook: AnyNotebook, under_way: str) -> None:
         assert notebook.busy() == bool(under_way)
 
 
-def a_studio_lives_by_asking(notebook: AnyNotebook) -> None:
+def a_studio_lives_by_asking(notebook: OpenNotebook) -> None:
     """Generate, progress, clip, balance: all in answers to the page's questions, which end with the job."""
     with like_colab(notebook), at_pace(notebook, 8):
         cell = notebook.run("asked_studio = rb.Studio(session)\nasked_studio")
@@ -134,7 +134,7 @@ def a_studio_lives_by_asking(notebook: AnyNotebook) -> None:
         assert questions(notebook) == asked
 
 
-def nothing_is_asked_out_of_sight(notebook: AnyNotebook) -> None:
+def nothing_is_asked_out_of_sight(notebook: OpenNotebook) -> None:
     """A running card that nobody sees asks nothing; seen again, it is right at once."""
     with like_colab(notebook), at_pace(notebook, 8):
         cell = notebook.run(
@@ -154,7 +154,7 @@ def nothing_is_asked_out_of_sight(notebook: AnyNotebook) -> None:
         until(card, _COMPLETED, 10)
 
 
-def one_question_at_a_time(notebook: AnyNotebook) -> None:
+def one_question_at_a_time(notebook: OpenNotebook) -> None:
     """A kernel that is blocked is asked once, and not again until it answered; then the card is right."""
     with like_colab(notebook), at_pace(notebook, 4):
         cell = notebook.run(a_job("blocked_job") + "rb.JobCard(blocked_job)")
@@ -167,7 +167,7 @@ def one_question_at_a_time(notebook: AnyNotebook) -> None:
         until(card, _COMPLETED, 20)
 
 
-def questions(notebook: AnyNotebook) -> int:
+def questions(notebook: OpenNotebook) -> int:
     """How often the page asked since it was last told to count."""
     asked: int = notebook.page.evaluate("window.questions")
     return asked

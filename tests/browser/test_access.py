@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from browser.lab import PLAYS, SECONDS, Notebook, says, shown, until
+from browser.lab import PLAYS, Notebook, says, shown, until
+from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import PLAYS, SECONDS, Notebook, says, shown, until
+from browser.lab import PLAYS, Notebook, says, shown, until
+from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator

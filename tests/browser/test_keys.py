@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from browser.lab import SECONDS, Notebook, says, shown, until
+from browser.lab import Notebook, says, shown, until
+from browser.pages import SECONDS
 
 pytestmark = [pytest.mark.browser]
 

@@ -10,14 +10,7 @@ from browser.lab import Notebook
 pytestmark = [pytest.mark.browser]
 
 
-@pytest.mark.parametrize(
-    "under_way",
-    [
-        pytest.param(liveness.IDLE, id="idle"),
-        pytest.param(liveness.AWAITING, id="awaiting"),
-        pytest.param(liveness.BLOCKED, id="blocked"),
-    ],
-)
+@liveness.whatever_the_kernel_does
 def test_a_card_moves_whatever_the_kernel_does(notebook: Notebook, under_way: str) -> None:
     """Updates come from a thread: state and progress reach the page, idle, awaiting and blocked."""
     liveness.a_card_lives_while(notebook, under_way)

@@ -48,11 +48,18 @@ def test_the_saved_notebook_shows_the_finished_clip_and_stays_small(notebook: No
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_a_panel_has_the_themes_colours_and_can_be_read(notebook: Notebook, theme: str) -> None:
-    """Surface and text follow the theme, and every text stands out from its ground by 4.5 to 1."""
+    """Surface and text follow the theme, and every text stands out from its ground by 4.5 to 1.
+
+    The surface is as wide as what stands on it, and not a band across the page.
+    """
     notebook.theme(theme)
+    alone = notebook.run("finished_job()")
+    shown(alone, ".rb-card")
+    assert alone.locator(".rb").first.evaluate(_GROUND) == "rgba(0, 0, 0, 0)"
+    surface = alone.locator(".rb-card").first.evaluate(_GROUND)
     cell = notebook.run("studio12 = rb.Studio(session)\nstudio12.card.job = finished_job()\nstudio12")
     shown(cell, ".rb-card")
-    surface = cell.locator(".rb").first.evaluate("(node) => getComputedStyle(node).backgroundColor")
+    assert cell.locator(".rb").first.evaluate(_GROUND) == surface
     page = notebook.page.evaluate(
         "getComputedStyle(document.body).getPropertyValue('--jp-layout-color1').trim()"
     )
@@ -62,7 +69,7 @@ def test_a_panel_has_the_themes_colours_and_can_be_read(notebook: Notebook, them
         page,
     )
     assert surface == expected
-    assert cell.evaluate(_WEAK_TEXTS) == []
+    assert [alone.evaluate(_WEAK_TEXTS), cell.evaluate(_WEAK_TEXTS)] == [[], []]
     notebook.theme("JupyterLab Light")
 
 
@@ -119,6 +126,7 @@ def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Not
     assert cell.locator(".rb [aria-live=polite]").count() == 1
 
 
+_GROUND = "(node) => getComputedStyle(node).backgroundColor"
 # What scrolls sideways within the cell, or stands out of it.
 _WIDE = """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *')]
   .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 2

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image
 
-from browser.lab import PLAYS, SECONDS, SETUP, Notebook, says, shown, until
+from browser.lab import PLAYS, SETUP, Notebook, says, shown, until
+from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator

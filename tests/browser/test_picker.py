@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PIL import ExifTags, Image
 
-from browser.lab import SECONDS, Notebook, says, shown, until
+from browser.lab import Notebook, says, shown, until
+from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from nbconvert import HTMLExporter
 
-from browser.lab import PLAYS, SECONDS, Notebook, shown, until
+from browser.lab import PLAYS, Notebook, shown, until
+from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

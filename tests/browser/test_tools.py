@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from widgets.test_schema_forms import DEFINITIONS, FORMS
 
-from browser.lab import PLAYS, SECONDS, Notebook, says, shown, until
+from browser.lab import PLAYS, Notebook, says, shown, until
+from browser.pages import SECONDS
 from reelbook.widgets import assets, schema
 from reelbook.widgets.schema.drafts import same
 

@@ -9,9 +9,6 @@ from browser.lab import Notebook, says, shown, until
 pytestmark = [pytest.mark.browser]
 
 CHART = """
-session.sandbox.plant_history([
-    {'days_ago': 2.5, 'seconds': 20, 'requests': 4, 'usd': 1.0},
-    {'days_ago': 9.5, 'seconds': 40, 'requests': 8, 'usd': 2.0}])
 chart70 = rb.UsageChart(session)
 chart70
 """

@@ -77,6 +77,21 @@ def start(*words: str, cwd: Path, stderr: int = subprocess.PIPE, **more: str) ->
     )
 
 
+def said_on(terminal: int) -> str:
+    """All that was written to a terminal until its other side closed it. Closes this one."""
+    said = b""
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # what Linux says when the other side has closed
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(terminal)
+    return said.decode()
+
+
 def read_until(process: subprocess.Popen[str], words: str) -> str:
     """Its error output up to the line that holds `words`."""
     assert process.stderr is not None

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browser.lab import CHROMIUM, CHROMIUM_ARGS, SETUP
+from browser.lab import PAST, SETUP
+from browser.pages import CHROMIUM, opened_page, unbroken
 
 from colab.classic import ClassicNotebook, running_classic
 from colab.environment import Environment, environment
@@ -42,33 +43,22 @@ def classic(colab: Environment, classic_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="package")
 def page(classic: str) -> Iterator[Page]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        yield browser.new_page(viewport={"width": 1280, "height": 1000})
-        browser.close()
+    with opened_page() as page:
+        yield page
 
 
 @pytest.fixture(scope="package")
 def open_notebook(page: Page, classic: str, classic_folder: Path) -> ClassicNotebook:
     notebook = ClassicNotebook(page, classic, classic_folder)
-    notebook.run(SETUP)
+    notebook.run(SETUP + PAST)
     return notebook
 
 
 @pytest.fixture
 def notebook(open_notebook: ClassicNotebook) -> Iterator[ClassicNotebook]:
     """The notebook without what earlier tests showed; no test may leave an error in the page."""
-    broken: list[str] = []
-
-    def note(error: Exception) -> None:
-        broken.append(str(error))
-
     open_notebook.clear()
     # A view that was on its way to a cell now empty is an error of the notebook's own.
     open_notebook.page.wait_for_timeout(300)
-    open_notebook.page.on("pageerror", note)
-    yield open_notebook
-    open_notebook.page.remove_listener("pageerror", note)
-    assert broken == []
+    with unbroken(open_notebook.page):
+        yield open_notebook

@@ -1,0 +1,134 @@
+"""What JupyterLab and the classic Notebook have in common as pages, and the browser they are opened in."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+SECONDS = 1000
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--use-fake-device-for-media-stream",  # a drawn picture for the camera
+    "--use-fake-ui-for-media-stream",
+]
+
+EMPTY = {
+    "cells": [],
+    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+
+@contextmanager
+def opened_page() -> Iterator[Page]:
+    """A page of the machine's own Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        yield browser.new_page(viewport={"width": 1280, "height": 1000})
+        browser.close()
+
+
+@contextmanager
+def unbroken(page: Page) -> Iterator[None]:
+    """No script of the page may fail meanwhile."""
+    broken: list[str] = []
+
+    def note(error: Exception) -> None:
+        broken.append(str(error))
+
+    page.on("pageerror", note)
+    yield
+    page.remove_listener("pageerror", note)
+    assert broken == []
+
+
+class OpenNotebook(ABC):
+    """One notebook open in a page: run code in it, look at what a cell shows.
+
+    What is in capitals are scripts for the page, but for `OUTPUT`, a selector, and `FIRST`.
+    """
+
+    OUTPUT: ClassVar[str]
+    FIRST: ClassVar[str] = ""  # what the address ends in when the page is first opened
+    BUSY: ClassVar[str]
+    IDLE: ClassVar[str]
+    INTERRUPT: ClassVar[str]
+    COUNTS: ClassVar[str]
+    CLEAR: ClassVar[str]
+    SAVE: ClassVar[str]
+    IS_SAVED: ClassVar[str]
+    IS_READY: ClassVar[tuple[str, ...]]
+
+    def __init__(self, page: Page, url: str, folder: Path, name: str = "test") -> None:
+        self.page = page
+        self.file = folder / "work" / f"{name}.ipynb"
+        self.file.write_text(json.dumps(EMPTY))
+        self.url = self._address(url, name)
+        self._open(self.FIRST)
+
+    @abstractmethod
+    def _address(self, url: str, name: str) -> str: ...
+
+    @abstractmethod
+    def run(self, code: str) -> Locator:
+        """Runs `code` in a new cell at the end and waits for it; returns the cell."""
+
+    @abstractmethod
+    def start(self, code: str) -> None:
+        """Runs `code` in a new cell and doesn't wait for it."""
+
+    def reload(self) -> None:
+        """Loads the page anew; the kernel goes on."""
+        self._open()
+
+    def busy(self) -> bool:
+        """Whether the kernel is running a cell."""
+        return bool(self.page.evaluate(self.BUSY))
+
+    def interrupt(self) -> None:
+        """What the notebook's Stop button does; waits until the kernel is free."""
+        self.page.evaluate(self.INTERRUPT)
+        self.page.wait_for_function(self.IDLE, timeout=20 * SECONDS)
+
+    def value(self, expression: str) -> Any:
+        """What `expression` is in the kernel."""
+        cell = self.run(f"import json; print(json.dumps({expression}))")
+        return json.loads(cell.locator(self.OUTPUT).first.inner_text(timeout=20 * SECONDS))
+
+    def executions(self) -> list[int | None]:
+        """Each cell's execution count: a cell that ran again has another one, a new cell adds one."""
+        counts: list[int | None] = self.page.evaluate(self.COUNTS)
+        return counts
+
+    def clear(self) -> None:
+        """Takes away what the cells show."""
+        self.page.evaluate(self.CLEAR)
+
+    def save(self) -> dict[str, Any]:
+        """Saves the notebook and reads it back."""
+        self.page.evaluate(self.SAVE)
+        self.page.wait_for_function(self.IS_SAVED)
+        saved: dict[str, Any] = json.loads(self.file.read_text())
+        return saved
+
+    def _open(self, query: str = "") -> None:
+        self.page.goto(f"{self.url}{query}")
+        for script in self.IS_READY:
+            self.page.wait_for_function(script, timeout=60 * SECONDS)
