@@ -19,8 +19,24 @@ function render({ model, el }) {
   const hint = h("p", { class: "rb-quiet" });
   const disk = h("p", { class: "rb-quiet rb-disk" });
   const use = h("button", { type: "button", class: "rb-primary", onclick: () => send() }, "Test and use");
+  const missing = [[address, "Type the service's address, such as https://host."], [key, "Paste a key here."]].map(([field, text]) => {
+    const node = h("div", { class: "rb-problem", id: freshId("problem"), hidden: true }, text);
+    field.setAttribute("aria-describedby", node.id);
+    const check = () => {
+      node.hidden = Boolean(field.value.trim());
+      field.setAttribute("aria-invalid", String(!node.hidden));
+      return !node.hidden;
+    };
+    field.addEventListener("input", () => node.hidden || check());
+    return { field, node, check, text };
+  });
+  const [noAddress, noKey] = missing;
   const send = () => {
-    if (!key.value.trim()) return key.focus();
+    const empty = missing.filter((one) => one.check());
+    if (empty.length) {
+      frame.say(empty.map((one) => one.text).join(" "));
+      return empty[0].field.focus();
+    }
     // Once, and gone: neither the page nor the notebook keeps it.
     tell(model, { name: "use", key: key.value, address: address.value, keep: keep.checked });
     key.value = "";
@@ -33,8 +49,8 @@ function render({ model, el }) {
     h("div", { class: "rb-acts" }, test, sandbox), outcome, disk,
     h("h3", {}, "Another key"),
     h("div", { class: "rb-fields" },
-      h("label", { class: "rb-label", for: address.id }, "Address of the service"), address,
-      h("label", { class: "rb-label", for: key.id }, "API key"), key),
+      h("label", { class: "rb-label", for: address.id }, "Address of the service"), address, noAddress.node,
+      h("label", { class: "rb-label", for: key.id }, "API key"), key, noKey.node),
     keepLine, hint, h("div", { class: "rb-acts" }, use)));
   frame.draw(["words", "live"], () => {
     const now = words();

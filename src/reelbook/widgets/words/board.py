@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 PROMPT_BYTES = 150
 
 # What is counted on top, in this order.
-_KINDS = ("running", "waiting", "not watched", "done", "failed", "not certain", "taken back")
+_KINDS = (
+    *("running", "waiting", "not watched", "done"),
+    *("failed", "refused", "lost", "not certain", "not accepted", "taken back"),
+)
 _BY_STATE = {
     wire.COMPLETED: "done",
     wire.FAILED: "failed",
-    "refused": "failed",
-    "lost": "failed",
+    "refused": "refused",
+    "lost": "lost",
     "uncertain": "not certain",
     "cancelled": "taken back",
-    "not accepted": "taken back",
+    "not accepted": "not accepted",
 }
 _UNPAID = {wire.FAILED, "refused", "cancelled", "not accepted"}
 
@@ -54,9 +57,16 @@ class Tally:
     open_usd: float
 
 
-def board_row(view: JobView, request: JobRequest | None, *, request_id: str | None, clip: Clip | None) -> Row:
-    """A job's row."""
-    face = job_face(view, request, request_id=request_id, clip=clip, service="")
+def board_row(
+    view: JobView,
+    request: JobRequest | None,
+    *,
+    request_id: str | None,
+    clip: Clip | None,
+    prompt: str | None = None,
+) -> Row:
+    """A job's row; `prompt` is said where there is no request."""
+    face = job_face(view, request, request_id=request_id, clip=clip, service="", prompt=prompt)
     unsent = view.state == "sending" and view.waiting_seconds is not None
     share = view.download if view.state == wire.COMPLETED else view.progress
     bar = None if not face["bar"] else -1.0 if face["bar"] == "open" else round(share or 0.0, 2)

@@ -69,10 +69,13 @@ def job_face(
     request_id: str | None,
     clip: Clip | None,
     service: str,
+    prompt: str | None = None,
     finding_out: bool = False,
     word_would_tell: bool = False,
 ) -> Face:
     """A job's card. `clip` is the finished clip, None while there is none on the disk.
+
+    `prompt` is said where there is no request: a job that an agent tool was asked for has one.
 
     `finding_out`: the service is being asked what became of it. `word_would_tell`: it would be known if
     nobody else used the account, which only the person can say.
@@ -83,7 +86,9 @@ def job_face(
     done = view.state == wire.COMPLETED
     if view.state == "sending" and view.waiting_seconds is not None:
         word = "Waiting"
-    face["prompt"] = request.prompt if request else f"Job {request_id}"
+    if view.unheard and not final:
+        word = "Asking"
+    face["prompt"] = request.prompt if request else prompt or f"Job {request_id}"
     face["word"], face["tone"] = word, tone
     face["shape"] = _shape(request, clip) if done or not final else None
     face["stage"] = "Your image. " + RUNNING_STAGE if request and request.image else RUNNING_STAGE
@@ -157,8 +162,10 @@ def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = 
 
 
 def _figure(view: JobView) -> Line:
-    if view.state == wire.PENDING:
-        line: Line = ["Accepted, not begun yet"]
+    if view.unheard:
+        line: Line = ["The service hasn't said yet how far it is"]
+    elif view.state == wire.PENDING:
+        line = ["Accepted, not begun yet"]
     elif view.progress is None:
         line = ["No figure yet" if view.state == wire.PROCESSING else "Not finished yet"]
     else:

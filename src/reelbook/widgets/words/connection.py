@@ -29,11 +29,12 @@ def connection_words(
     colab: bool,
     keyring: bool,
     kept: bool,
+    known_address: str = "",
 ) -> dict[str, Any]:
     """All that stands in the panel but the outcome of a test.
 
     `source` is where the live service's key was found, None where there is none. `keyring`: there is one to
-    keep a key in; `kept`: the key is in it.
+    keep a key in; `kept`: the key is in it. `known_address`: the live service's, where the settings have it.
     """
     if service == "sandbox":
         title = "The local sandbox"
@@ -58,7 +59,7 @@ def connection_words(
         "about": about,
         "key": key,
         "sandbox": service == "sandbox",
-        "address": "" if service == "sandbox" else base_url,
+        "address": known_address if service == "sandbox" else base_url,
         "keep": _keeping(colab=colab, keyring=keyring, kept=kept),
         "can_keep": keyring and not colab,
         "disk": _disk(home, colab=colab),

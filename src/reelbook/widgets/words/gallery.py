@@ -34,7 +34,7 @@ DAYS: Final = {
     "90": "Last 90 days",
 }
 
-KEYS: Final = "Arrow keys move, Enter opens, Space selects, s stars, Escape closes."
+KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, s stars, Escape closes."
 NOT_HERE: Final = "The clip's file isn't on this disk. Fetch again brings it back while its link lives."
 DELETE: Final = (
     "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "

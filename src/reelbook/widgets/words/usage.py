@@ -20,6 +20,7 @@ __all__ = [
     "share_words",
     "span_words",
     "total_words",
+    "waiting_words",
 ]
 
 LITTLE_USD: Final = 0.005
@@ -74,6 +75,15 @@ def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, troubl
     return f"From the service's totals, split by day with {requests}."
 
 
+def waiting_words(spans: Sequence[UsageSpan], *, done: bool) -> str:
+    """What a dashed box is while the days are still told apart, and what it waits for."""
+    open_ = [span for span in spans if not span.split and span.usd]
+    if done or not open_:
+        return ""
+    boxes = "The dashed box is a total" if len(open_) == 1 else "Dashed boxes are totals"
+    return f"{boxes} still to be split, a request at a time as the rate limit has room."
+
+
 def reading_words(reading: Reading | None, now: float) -> str:
     """What a day is here."""
     if reading == "calendar":
@@ -85,14 +95,17 @@ def reading_words(reading: Reading | None, now: float) -> str:
 
 
 def share_words(own: Sequence[Own]) -> list[tuple[str, str]]:
-    """What this session and each experiment cost by the ledger, the most first."""
+    """What this session and each experiment cost by the ledger: first what is part of this session's."""
     shares: dict[str, float] = {}
     for each in own:
         if each.experiment:
             shares[each.experiment] = shares.get(each.experiment, 0.0) + each.usd
-    listed = sorted(shares.items(), key=lambda share: -share[1])
+    older = {each.experiment for each in own if not each.here}
+    listed = sorted(shares.items(), key=lambda share: (share[0] in older, -share[1]))
     here = sum(each.usd for each in own if each.here)
-    return [("This session", dollars(here)), *((name, dollars(usd)) for name, usd in listed)]
+    # They aren't a sum: an experiment is a part of the session, or reaches over several.
+    named = ((f"{name}, in all sessions" if name in older else f"of it {name}", usd) for name, usd in listed)
+    return [("This session", dollars(here)), *((name, dollars(usd)) for name, usd in named)]
 
 
 def ledger_words(own: Sequence[Own], total: Totals | None) -> str:
