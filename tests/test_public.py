@@ -29,6 +29,13 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         rb.Nothing  # noqa: B018 - reading it is the test
 
 
+def test_a_misspelt_name_is_answered_with_the_nearest_one() -> None:
+    """In capitals or not."""
+    for wrong, right in (("conect", "connect"), ("studio", "Studio"), ("Galery", "Gallery")):
+        with pytest.raises(AttributeError, match=f"Did you mean '{right}'?"):
+            getattr(rb, wrong)
+
+
 def imported_by(code: str) -> set[str]:
     script = f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

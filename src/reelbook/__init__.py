@@ -111,12 +111,21 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}")
     if name == "errors":
         return import_module(".errors", __name__)
     value = getattr(import_module("." + _HOMES.get(name, "session"), __name__), name)
     globals()[name] = value
     return value
+
+
+def _meant(name: str) -> str:
+    if name.startswith("_"):
+        return ""  # asked by tools, not by people
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, __all__, n=1) or get_close_matches(name.lower(), __all__, n=1)
+    return f". Did you mean {near[0]!r}?" if near else ""
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -188,6 +188,7 @@ def test_an_unknown_id_is_said_at_once(run: Run, sandbox: Sandbox, folder: Path)
     result = run("generate", "--resume", "req_unknown")
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) <= 3, result.stderr
+    assert not re.search("Pending|Accepted", result.stderr)
 
 
 def test_a_seed_draws_the_same_clip_twice(run: Run, home: Path, folder: Path) -> None:

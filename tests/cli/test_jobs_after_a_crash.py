@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
-from cli.doubles import WAIT_SECONDS, command, environment, start
+from cli.doubles import WAIT_SECONDS, command, environment, said_on, start
 
 from reelbook.media.clips import probe
 from reelbook.sandbox import server
@@ -209,15 +209,5 @@ def on_a_terminal(folder: Path, columns: int, *words: str) -> tuple[list[str], i
         stderr=theirs,
     )
     os.close(theirs)
-    said = b""
-    while True:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:  # what Linux says when the other side has closed
-            break
-        if not piece:
-            break
-        said += piece
-    os.close(ours)
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said_on(ours))
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), process.wait(WAIT_SECONDS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from cli.conftest import Run
@@ -74,3 +76,25 @@ def test_the_balance_is_said(run: Run, sandbox: Sandbox) -> None:
     )
     told = json.loads(run("balance", "--service", "sandbox", "--json").stdout)
     assert told == {"service": "sandbox", "balance_usd": 25.0, "total_spent_usd": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("set_one", "told"),
+    [
+        ({}, "Set REELBOOK_API_KEY and REELBOOK_BASE_URL. --service sandbox needs none."),
+        (
+            {"REELBOOK_BASE_URL": "https://host.example"},
+            "Set REELBOOK_API_KEY. --service sandbox needs none.",
+        ),
+        ({"REELBOOK_API_KEY": "sk-planted"}, "Set REELBOOK_BASE_URL. --service sandbox needs none."),
+    ],
+)
+def test_what_is_missing_is_said_as_a_terminal_has_it(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, set_one: dict[str, str], told: str
+) -> None:
+    """Arguments of a Python call are of no use there."""
+    for name, value in set_one.items():
+        monkeypatch.setenv(name, value)
+    result = run("balance", "--service", "live")
+    assert (result.exit_code, result.stderr.strip().endswith(told)) == (1, True), result.stderr
+    assert not re.search(r"argument|ask=|planted", result.stderr)

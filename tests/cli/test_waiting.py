@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from cli.doubles import WAIT_SECONDS, command, environment
+from cli.doubles import WAIT_SECONDS, command, environment, said_on
 
 from reelbook.cli.waiting import figures, share, state_word
 from reelbook.sandbox.handle import Sandbox
@@ -72,7 +72,7 @@ def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> No
         stderr=theirs,
     )
     os.close(theirs)
-    said = _all_of(ours)
+    said = said_on(ours)
     assert (process.wait(WAIT_SECONDS), process.stdout and process.stdout.read()[:8]) == (0, b"fox.mp4:")
     if process.stdout:
         process.stdout.close()
@@ -84,17 +84,3 @@ def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> No
 
 def _said(job: Job, view: JobView) -> str:
     return f"{state_word(job, view)}: {figures(job, view)}"
-
-
-def _all_of(terminal: int) -> str:
-    said = b""
-    while True:
-        try:
-            piece = os.read(terminal, 4096)
-        except OSError:  # what Linux says when the other side has closed
-            break
-        if not piece:
-            break
-        said += piece
-    os.close(terminal)
-    return said.decode()

@@ -28,6 +28,19 @@ def test_a_call_is_there_before_its_result(ledger: Ledger, clock: Clock) -> None
     assert (call.outcome, call.took_seconds, call.request_ids, call.error) == ("done", 1.5, ("req-1",), None)
 
 
+def test_the_prompt_of_a_job_is_that_of_the_call_that_made_it(ledger: Ledger) -> None:
+    """The first call that spoke of it alone and had a prompt; a list of jobs tells nothing of each."""
+    for arguments, jobs in (
+        ({"prompt": "all foxes"}, ("req-1", "req-2")),
+        ({"request_id": "req-1"}, ("req-1",)),
+        ({"prompt": "a fox"}, ("req-1",)),
+        ({"prompt": 3}, ("req-2",)),
+    ):
+        number = ledger.tool_calls.add(SERVER, USER, "tool", arguments)
+        ledger.tool_calls.ended(number, "done", took_seconds=1.0, request_ids=jobs)
+    assert [ledger.tool_calls.prompt_of(job) for job in ("req-1", "req-2", "req-3")] == ["a fox", None, None]
+
+
 def test_neither_the_user_id_nor_a_secret_nor_a_picture_is_kept(ledger: Ledger, folder: Path) -> None:
     """They are masked or cut, and the call says that its arguments aren't whole."""
     deep: object = "bottom"

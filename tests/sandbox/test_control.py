@@ -12,8 +12,8 @@ import pytest
 from sandbox.doubles import Client, Open
 
 from reelbook import __version__
-from reelbook.errors import SandboxError
-from reelbook.sandbox.handle import handle_on
+from reelbook.errors import InvalidInput, SandboxError
+from reelbook.sandbox.handle import Sandbox, handle_on
 
 
 def test_about_is_open_to_all(client: Client) -> None:
@@ -118,3 +118,10 @@ def test_a_handle_on_a_sandbox_that_ended_says_so(open_sandbox: Open, tmp_path: 
     assert sandbox.control_token.reveal() not in str(caught.value)
     assert caught.value.__cause__ is None
     assert handle_on(tmp_path, sandbox.url, sandbox.pid) == sandbox
+
+
+@pytest.mark.parametrize("pace", ["fast", -1])
+def test_a_pace_that_there_isnt_is_told_what_it_can_be(sandbox: Sandbox, pace: str | float) -> None:
+    """Before the sandbox is asked."""
+    with pytest.raises(InvalidInput, match=r'"at once", "brisk", "lifelike" or a number of seconds.*, not '):
+        sandbox.set_pace(pace)

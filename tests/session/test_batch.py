@@ -18,6 +18,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
+from reelbook.ledger.finding import Filter
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import display
 from reelbook.session.cells import Execution
@@ -316,7 +317,7 @@ def test_what_was_under_way_at_402_and_had_no_effect_is_not_sent_again(home: Pat
     with raw_server(answer) as service:
         with rb.connect("live", api_key=KEY, base_url=service.url) as session:
             batches.append(session.submit_many(["a fox", "a hen"]))
-            wait_for(lambda: len(session._books.find(state="sending")) == 2)
+            wait_for(lambda: len(session._books.find(Filter(state="sending"), limit=9)) == 2)
             both_sent.set()
             first, second = batches[0].as_completed(30)
             states = (first.state, second.state)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reelbook.errors import DownloadFailed, InvalidInput
+from reelbook.ledger.states import named_states
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, Session, connect
 
@@ -99,3 +100,16 @@ def test_a_winner_is_kept_by_job_clip_or_id(session: Session) -> None:
     for among in choices:
         with pytest.raises(InvalidInput, match="Nothing was kept"):
             session.pick(fox, among)
+
+
+def test_a_state_that_there_isnt_is_refused(session: Session) -> None:
+    """An empty list would say that no job has it; what isn't sent yet is sending."""
+    for wrong in ("finished", ["completed", "finished"]):
+        with pytest.raises(InvalidInput, match=r"No job has the state 'finished'\. There are sending,"):
+            session.jobs(state=wrong)
+    with pytest.raises(InvalidInput, match="A state is a word"):
+        session.jobs(state=[5])  # type: ignore[list-item] # wrong on purpose
+    job = finished(session, "a fox")
+    assert session.jobs(state=("Completed", "not-accepted")) == (job,)
+    assert session.jobs(state=()) == ()
+    assert set(named_states("sending")) == {"sending", "intended"}

@@ -148,3 +148,9 @@ def test_an_experiment_has_its_receipt(sandbox: Sandbox) -> None:
         assert session.receipt(since=everything.rows[0].submitted_at) == everything
         assert session.receipt("no such").rows == ()
         assert sandbox.state()["requests"] == asked
+
+
+def test_a_receipt_names_states_as_jobs_do() -> None:
+    """What is written down and not sent is sending."""
+    waiting = entry(1, "intended", sent=1, charge="reserved", cost_usd=None)
+    assert [row.state for row in receipt_of([waiting], {1: "sandbox"}, None).rows] == ["sending"]

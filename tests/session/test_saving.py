@@ -14,6 +14,7 @@ from PIL import Image
 from reelbook.errors import InvalidInput, ReelbookError
 from reelbook.media.images import prepare
 from reelbook.session import Clip, JobRequest
+from reelbook.session.saving import file_name
 
 FOX = JobRequest("text-to-video", 'a "red" fox,\nin snow', 5, "16:9", 7)
 
@@ -118,3 +119,12 @@ def test_the_code_of_a_mere_file_plays_it(clip: Clip) -> None:
     """Nobody knows what made it."""
     code = replace(clip, request=None, request_id="").as_code()
     assert code == f'reelbook.Player("{clip.path}")'
+
+
+def test_a_seed_below_nought_has_no_second_dash() -> None:
+    """Any whole number is a seed; the name reads as one all the same."""
+    assert [file_name(replace(FOX, prompt="x", seed=seed), "") for seed in (-5, 5, -1)] == [
+        "x-minus-5.mp4",
+        "x-5.mp4",
+        "x.mp4",
+    ]

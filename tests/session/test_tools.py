@@ -29,7 +29,7 @@ from reelbook.session.tool_desk import ToolRun
 
 
 def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> None:
-    """Called without a word about keys or addresses; the ledger keeps the call and the job's id."""
+    """Called without a word of keys or addresses; the ledger keeps the call, and the job's id and prompt."""
     with rb.connect("sandbox") as session:
         names = [tool.name for tool in session.tools()]
         assert "generate_video_from_text" in names
@@ -38,7 +38,9 @@ def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> Non
         )
         (found,) = found_jobs(answer)
         assert found.request_id is not None
-        assert session.job(found.request_id).request_id == found.request_id
+        job = session.job(found.request_id)
+        assert (job.request_id, job.prompt, job.request) == (found.request_id, "a fox", None)
+        assert "“a fox”" in repr(job)
         (call,) = session.tool_calls()
         assert (call.tool, call.outcome, call.request_ids) == (
             "generate_video_from_text",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import ipywidgets
 import pytest
 from widgets.doubles import FakeSession, heard, page_sends
 
+import reelbook as rb
 import reelbook.widgets
-from reelbook.errors import InvalidPrompt
-from reelbook.widgets.base import Panel
+from reelbook.errors import InvalidInput, InvalidPrompt
+from reelbook.widgets.base import Panel, Still
 from reelbook.widgets.picker import ImagePicker
 from reelbook.widgets.studio import Studio
 
@@ -33,6 +35,41 @@ def test_an_unknown_argument_is_named() -> None:
         ImagePicker(colour="red")
     with pytest.raises(TypeError, match="sesion"):
         Studio(FakeSession(), sesion=1)  # type: ignore[arg-type] # a double
+
+
+def test_a_misspelt_argument_is_answered_with_the_nearest_one() -> None:
+    """And with what is meant for people, not with what goes between the panel and its page."""
+    with pytest.raises(
+        TypeError, match=r"Did you mean prompt\? It takes: prompt, session, aspect_ratio"
+    ) as told:
+        rb.PromptForm(FakeSession(), promt="a fox")  # type: ignore[arg-type] # a double
+    assert not {"trouble", "asks", "words", "live"} & set(str(told.value).replace(".", ",").split(", "))
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        *(rb.Studio, rb.PromptForm, rb.JobBoard, rb.Gallery, rb.KeyManager, rb.UsageChart),
+        *(rb.ConnectionPanel, rb.ClassroomPanel, rb.ToolExplorer),
+    ],
+)
+def test_what_is_no_session_is_refused(panel: Any) -> None:
+    """With how to make one, and without repeating what was given: it may be a key."""
+    with pytest.raises(
+        InvalidInput, match=r'takes a session first, not str\. rb\.connect\("sandbox"\)'
+    ) as told:
+        panel("sk-planted")
+    assert "planted" not in str(told.value)
+
+
+def test_no_still_form_becomes_a_formula() -> None:
+    """Two amounts in one text are amounts on a page with MathJax too."""
+    bundle = Odd()._repr_mimebundle_()
+    assert bundle["text/html"].startswith('<div class="mathjax_ignore tex2jax_ignore">')
+    panels = [getattr(rb, name) for name in reelbook.widgets.__all__]
+    stills = [panel for panel in panels if isinstance(panel, type) and issubclass(panel, Still)]
+    assert len(stills) > 10
+    assert all(panel._repr_mimebundle_ is Still._repr_mimebundle_ for panel in stills)
 
 
 def test_a_failing_handler_is_shown_under_the_panel() -> None:

@@ -269,3 +269,10 @@ def test_what_goes_wrong_at_keeping_is_said(two: list[Clip]) -> None:
     assert compared.winner == "req-a"
     assert "disk full" in compared.trouble
     assert "Only this panel keeps it." in compared.face["winner"]
+
+
+@pytest.mark.parametrize("given", [5, "fox.mp4", None])
+def test_what_is_no_list_is_refused(given: Any) -> None:
+    """In words, and not letter by letter."""
+    with pytest.raises(InvalidInput, match=r"takes a list of clips, jobs or files, not \w+: Compare\("):
+        Compare(given)

@@ -98,7 +98,7 @@ def test_the_words_are_the_services(chart: UsageChart) -> None:
     assert "at this pace" in chart.head.words["pace"]
     assert chart.foot.words["progress"].startswith("From the service's totals, split by day with")
     assert "has $0.10 of it; $3.00 was used elsewhere" in chart.foot.words["ledger"]
-    assert chart.foot.words["shares"] == [["This session", "$0.10"], ["light", "$0.10"]]
+    assert chart.foot.words["shares"] == [["This session", "$0.10"], ["of it light", "$0.10"]]
     assert [row[2] for row in chart.foot.words["rows"]] == ["$0.10", "$1.00", "$2.00"]
     assert not chart.head.live
 

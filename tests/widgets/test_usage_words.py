@@ -14,6 +14,7 @@ from reelbook.widgets.words.usage import (
     share_words,
     span_words,
     total_words,
+    waiting_words,
 )
 
 MIDNIGHT = 20_000 * DAY_SECONDS  # 4 October 2024
@@ -77,6 +78,16 @@ def test_the_progress_says_how_it_was_found() -> None:
     ]
 
 
+def test_a_dashed_box_is_explained_while_it_waits() -> None:
+    """What it is and what it waits for; nothing where none is drawn."""
+    box = span(1, 5, split=False)
+    assert waiting_words([span(0, 1), box], done=False) == (
+        "The dashed box is a total still to be split, a request at a time as the rate limit has room."
+    )
+    assert waiting_words([box, box], done=False).startswith("Dashed boxes are totals")
+    assert (waiting_words([span(0, 1)], done=False), waiting_words([box], done=True)) == ("", "")
+
+
 def test_each_reading_is_said() -> None:
     """Also that it isn't known."""
     said = {reading_words(reading, MIDNIGHT) for reading in ("rolling", "calendar", None)}
@@ -94,4 +105,10 @@ def test_the_ledger_stands_beside_the_service() -> None:
     assert ledger_words(own, TOTAL) == "Reelbook's own ledger has $7.85, the same."
     assert "$0.25 was used elsewhere" in ledger_words(own[:2], TOTAL)
     assert "$7.00 more than the service reports" in ledger_words([*own, own[0]], TOTAL)
-    assert share_words(own) == [("This session", "$7.25"), ("light", "$7.00"), ("old", "$0.25")]
+    own.append(Own(MIDNIGHT, 8.0, "long", False))
+    assert share_words(own) == [
+        ("This session", "$7.25"),
+        ("of it light", "$7.00"),
+        ("of it old", "$0.25"),
+        ("long, in all sessions", "$8.00"),
+    ]

@@ -57,6 +57,13 @@ def test_a_pending_job_says_that_it_has_not_begun() -> None:
     assert face(state)["word"] == "Pending"
 
 
+def test_a_job_that_nobody_told_of_is_not_called_accepted() -> None:
+    """Taken up by its id, it may not be there at all."""
+    state = view(state="pending", progress=None, remaining_seconds=None, unheard=True)
+    assert lines(state)[0] == "The service hasn't said yet how far it is"
+    assert face(state)["word"] == "Asking"
+
+
 def test_a_job_that_waits_for_the_rate_limit_says_how_long() -> None:
     """Waiting for the budget is named, before sending and while asking."""
     unsent = view(state="sending", progress=None, waiting_seconds=12.0)
@@ -167,6 +174,7 @@ def test_the_stage_has_the_shape_of_what_was_asked_for() -> None:
     assert face(request=JobRequest("image-to-video", "x", 5, image=picture))["shape"] == [300, 400]
     unknown = face(request=None)
     assert (unknown["shape"], unknown["prompt"]) == ([640, 360], "Job req-1")
+    assert face(request=None, prompt="a fox")["prompt"] == "a fox"  # an agent tool was called with it
 
 
 def test_a_sandbox_is_named_on_every_card_of_it() -> None:

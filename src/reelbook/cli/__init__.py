@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidInput, ReelbookError
 from . import classroom, generate, jobs, keys, lab, sandbox, tools, usage
-from .plainly import plainly
+from .plainly import plainly, said
 
 __all__ = ["app", "main"]
 
@@ -34,7 +34,7 @@ class Commands(TyperGroup):
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:
                 raise
-            typer.echo("\n".join([str(error), *getattr(error, "__notes__", ())]), err=True)
+            typer.echo("\n".join([said(error), *getattr(error, "__notes__", ())]), err=True)
             raise typer.Exit(BAD_USAGE if isinstance(error, InvalidInput) else FAILED) from None
 
 

@@ -37,6 +37,7 @@ def open_one(
     rate_limit: Annotated[
         int | None,
         typer.Option(
+            metavar="NUMBER",
             help="Requests a minute of each key. Default: 20.",
             min=1,
             max=wire.MAX_REQUESTS_PER_MINUTE,
@@ -45,7 +46,7 @@ def open_one(
     ] = None,
     max_spend: Annotated[
         float | None,
-        typer.Option(help="What each student's Reelbook may spend, in USD. Default: 2.00.", min=0),
+        typer.Option(metavar="USD", help="What each student's Reelbook may spend. Default: 2.00.", min=0),
     ] = None,
     out: Annotated[
         Path | None,

@@ -30,25 +30,31 @@ def generate(
         ),
     ] = None,
     image: Annotated[
-        Path | None, typer.Option(help="A still to move, instead of text alone.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="A still to move, instead of text alone.", show_default=False),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
+            metavar="FILE",
             help="The file to write. Default: named by prompt and seed.",
             show_default=False,
         ),
     ] = None,
-    duration: Annotated[int, typer.Option(help="Length in seconds, 1 to 10.")] = wire.DEFAULT_SECONDS,
+    duration: Annotated[
+        int, typer.Option(metavar="SECONDS", help="Length in seconds, 1 to 10.")
+    ] = wire.DEFAULT_SECONDS,
     ratio: Annotated[
         str | None,
-        typer.Option(help="The shape: 16:9 (the default), 9:16 or 1:1.", show_default=False),
+        typer.Option(metavar="SHAPE", help="16:9 (the default), 9:16 or 1:1.", show_default=False),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="The same seed makes the same clip. Default: random.", show_default=False),
+        typer.Option(
+            metavar="NUMBER", help="The same seed makes the same clip. Default: random.", show_default=False
+        ),
     ] = None,
     service: Annotated[
         Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")

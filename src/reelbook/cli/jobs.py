@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,9 @@ def jobs(
     ctx: typer.Context,
     text: Annotated[
         str | None,
-        typer.Option(help="Only where each of these words begins a word of the prompt.", show_default=False),
+        typer.Option(
+            metavar="WORDS", help="Only where each begins a word of the prompt.", show_default=False
+        ),
     ] = None,
     state: Annotated[
         list[str] | None,
@@ -42,12 +44,16 @@ def jobs(
     until: Annotated[
         str | None, typer.Option(help="Before this time, written as for --since.", show_default=False)
     ] = None,
-    min_cost: Annotated[float | None, typer.Option(help="At least so many USD.", show_default=False)] = None,
-    max_cost: Annotated[float | None, typer.Option(help="At most so many USD.", show_default=False)] = None,
+    min_cost: Annotated[
+        float | None, typer.Option(metavar="USD", help="At least so much.", show_default=False)
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(metavar="USD", help="At most so much.", show_default=False)
+    ] = None,
     experiment: Annotated[
         str | None, typer.Option(help="Only of this experiment.", show_default=False)
     ] = None,
-    limit: Annotated[int, typer.Option(help="At most so many, the newest.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many, the newest.", min=1)] = 20,
     service: Annotated[
         Service, typer.Option(help="auto: every service that this home knows.")
     ] = Service.auto,
@@ -63,20 +69,19 @@ def jobs(
         _refuse_filters(ctx)
         return
     from .listing import Asked, show
-    from .lookup import known_jobs, moment, refuse_strange_states, states_named
+    from .lookup import known_jobs, moment, states_named
 
-    filters = {
+    filters: dict[str, Any] = {
         "text": text,
-        "state": states_named(state or []),
         "since": None if since is None else moment(since),
         "until": None if until is None else moment(until),
         "min_cost_usd": min_cost,
         "max_cost_usd": max_cost,
         "experiment": experiment,
     }
-    asked = Asked(filters, limit, resuming=resuming_command(service, home))
     with known_jobs(home, service) as known:
-        refuse_strange_states(known, state or [])
+        filters["state"] = states_named(known, state or [])
+        asked = Asked(filters, limit, resuming=resuming_command(service, home))
         show(known, asked, as_json=as_json)
 
 

@@ -34,14 +34,19 @@ Which = Annotated[
 RateLimit = Annotated[
     int | None,
     typer.Option(
-        help="Requests a minute, 1 to 100. Default: 10, or as the key that is changed.", show_default=False
+        metavar="NUMBER",
+        help="Requests a minute, 1 to 100. Default: 10, or as the key that is changed.",
+        show_default=False,
     ),
 ]
 Show = Annotated[bool, typer.Option("--show", help="Print the key to standard output.")]
 Out = Annotated[
     Path | None,
     typer.Option(
-        help="Write the key to this file, which only you can read.", show_default=False, dir_okay=False
+        metavar="FILE",
+        help="Write the key to this file, which only you can read.",
+        show_default=False,
+        dir_okay=False,
     ),
 ]
 Keep = Annotated[bool, typer.Option("--keep", help="Keep the key in the system's keyring.")]

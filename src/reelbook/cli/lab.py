@@ -28,7 +28,11 @@ def lab(
     ),
     port: Annotated[
         int | None,
-        typer.Option(help="JupyterLab's port. Default: 8888, or the next free one.", show_default=False),
+        typer.Option(
+            metavar="NUMBER",
+            help="JupyterLab's port. Default: 8888, or the next free one.",
+            show_default=False,
+        ),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
     home: Home = None,

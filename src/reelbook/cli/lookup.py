@@ -16,21 +16,11 @@ from urllib.parse import urlsplit
 
 import typer
 
-from .. import settings, wire
+from .. import settings
 from ..errors import InvalidInput
-from ..ledger import (
-    CANCELLED,
-    LOST,
-    NOT_ACCEPTED,
-    REFUSED,
-    SENDING,
-    UNCERTAIN,
-    Account,
-    Entry,
-    Ledger,
-    Spend,
-)
+from ..ledger import UNCERTAIN, Account, Entry, Ledger, Spend
 from ..ledger.opening import FILE_NAME
+from ..ledger.states import named_states, refuse_strange, told_state
 from .options import Service
 
 MATCHES = 10
@@ -38,10 +28,6 @@ _AGO = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 SANDBOX = "sandbox"
-STATES = (
-    *(SENDING, wire.PENDING, wire.PROCESSING, wire.COMPLETED, wire.FAILED),
-    *(REFUSED, UNCERTAIN, LOST, NOT_ACCEPTED, CANCELLED),
-)
 
 
 class KnownJobs:
@@ -139,23 +125,14 @@ def moment(text: str) -> float:
 
 def state_of(entry: Entry) -> str:
     """The state in the one word that sessions use too."""
-    return SENDING if entry.state == "intended" else entry.state
+    return told_state(entry.state)
 
 
-def states_named(words: list[str]) -> list[str] | None:
-    """The ledger's words for the states that a person named; None where none was."""
-    named = [word.strip().lower().replace("-", " ") for word in words]
-    return [*named, *(["intended"] if SENDING in named else [])] or None
-
-
-def refuse_strange_states(known: KnownJobs | None, words: list[str]) -> None:
-    """Raises typer.BadParameter for a state that no job of this home has and none is known to come to."""
-    for named in states_named(words) or ():
-        if named in (*STATES, "intended"):
-            continue
-        if known is None or not known.find(limit=1, state=named):  # a service may have states of its own
-            listed = ", ".join(state.replace(" ", "-") for state in STATES)
-            raise typer.BadParameter(f"No job has the state {named!r}. There are {listed}.")
+def states_named(known: KnownJobs | None, words: list[str]) -> tuple[str, ...] | None:
+    """The ledger's words for the states that a person named; None where none was. Raises InvalidInput."""
+    named = named_states(words)
+    refuse_strange(named, lambda state: known is not None and bool(known.find(limit=1, state=state)))
+    return named or None
 
 
 def one_line(text: str) -> str:

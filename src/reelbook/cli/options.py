@@ -20,6 +20,7 @@ class Service(StrEnum):
 Home = Annotated[
     Path | None,
     typer.Option(
+        metavar="FOLDER",
         help="The folder for clips, ledger and sandbox. Default: REELBOOK_HOME, or the system's place.",
         show_default=False,
         file_okay=False,

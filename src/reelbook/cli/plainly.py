@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..errors import ConfigurationError
+
 _WORDINGS: Final = (
     (re.compile(r"Input should be a valid integer\b.*"), "Give a whole number."),
     (re.compile(r"Input should be a valid number\b.*"), "Give a number."),
@@ -13,6 +15,15 @@ _WORDINGS: Final = (
     (re.compile(r"Value error, (.*)"), r"\1"),
     (re.compile(r"dir (.*) is a file\."), r"\1 is a file and no folder."),
 )
+
+
+def said(error: Exception) -> str:
+    """The text of an error of the library, with what to do about it here and not in code."""
+    if not isinstance(error, ConfigurationError):
+        return str(error)
+    from ..session.connecting import IN_CODE
+
+    return str(error).replace(IN_CODE, ". --service sandbox needs none.")
 
 
 def plainly(message: str) -> str:

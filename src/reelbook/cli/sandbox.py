@@ -19,7 +19,13 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(help="Default: the last one, or a free one.", min=1, max=65535, show_default=False),
+        typer.Option(
+            metavar="NUMBER",
+            help="Default: the last one, or a free one.",
+            min=1,
+            max=65535,
+            show_default=False,
+        ),
     ] = None,
     pace: Annotated[
         str, typer.Option(help="How long jobs take: at once, brisk, lifelike, or seconds.")
@@ -27,15 +33,19 @@ def serve(
     idle_minutes: Annotated[
         float,
         typer.Option(
-            help="End after so many minutes without use. Default: never.", min=0, show_default=False
+            metavar="NUMBER",
+            help="End after so many minutes without use. Default: never.",
+            min=0,
+            show_default=False,
         ),
     ] = 0,
     workers: Annotated[
-        int | None, typer.Option(help="How many processes draw.", min=1, show_default=False)
+        int | None, typer.Option(metavar="NUMBER", help="How many processes draw.", min=1, show_default=False)
     ] = None,
     rate_limit: Annotated[
         int,
         typer.Option(
+            metavar="NUMBER",
             help="Requests a minute of the notebook's key, when it is made.",
             min=1,
             max=wire.MAX_REQUESTS_PER_MINUTE,
@@ -43,7 +53,7 @@ def serve(
     ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
     balance: Annotated[
         float | None,
-        typer.Option(help="Set the balance, in USD. Default: it stays.", min=0, show_default=False),
+        typer.Option(metavar="USD", help="Set the balance. Default: it stays.", min=0, show_default=False),
     ] = None,
     dask: Annotated[
         str | None,

@@ -85,9 +85,15 @@ def call(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Put pictures, sound and files of the result into this folder.", file_okay=False),
+        typer.Option(
+            metavar="FOLDER",
+            help="Put pictures, sound and files of the result into this folder.",
+            file_okay=False,
+        ),
     ] = None,
-    deadline: Annotated[float, typer.Option(help="Seconds to wait for the result.", min=0.1)] = 600.0,
+    deadline: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long to wait for the result.", min=0.1)
+    ] = 600.0,
     server: Server = None,
     service: Which = Service.auto,
     home: Home = None,

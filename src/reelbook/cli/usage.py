@@ -26,7 +26,7 @@ Of = Annotated[
 
 
 def usage(
-    days: Annotated[int, typer.Option(help="How many days back.", min=1, max=365)] = 30,
+    days: Annotated[int, typer.Option(metavar="NUMBER", help="How many days back.", min=1, max=365)] = 30,
     quick: Annotated[
         bool, typer.Option("--quick", help="Stop after eight requests: spans stay that aren't split by day.")
     ] = False,

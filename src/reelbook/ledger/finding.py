@@ -37,18 +37,23 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True)
 class Filter:
-    """What `Ledger.find` was asked for; None asks for nothing."""
+    """What `Ledger.find` is asked for; None asks for nothing. `state` is one word or several."""
 
     text: str | None = None
     since: float | None = None
     until: float | None = None
-    states: Collection[str] | None = None
+    state: str | Collection[str] | None = None
     min_cost_usd: float | None = None
     max_cost_usd: float | None = None
     experiment: str | None = None
     mode: str | None = None
     starred: bool | None = None
     tag: str | None = None
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether every entry meets it."""
+        return all(value is None for value in vars(self).values())
 
 
 def find(
@@ -247,8 +252,9 @@ def _filtered(connection: sqlite3.Connection, account: int, wanted: Filter) -> t
         where.add("e.intended_at >= ?", wanted.since)
     if wanted.until is not None:
         where.add("e.intended_at < ?", wanted.until)
-    if wanted.states is not None:
-        where.add(f"e.state IN ({', '.join('?' * len(wanted.states))})", *wanted.states)
+    if wanted.state is not None:
+        states = (wanted.state,) if isinstance(wanted.state, str) else wanted.state
+        where.add(f"e.state IN ({', '.join('?' * len(states))})", *states)
     if wanted.experiment is not None:
         where.add("e.experiment = ?", wanted.experiment)
     if wanted.mode is not None:

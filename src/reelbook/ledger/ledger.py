@@ -1,4 +1,4 @@
-"""The ledger as the session uses it: a submission's life, and the questions about it.
+"""The ledger as the session uses it: a submission's life. The questions about it are in `reading.py`.
 
 Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns. A
 disk that can't be used raises nothing: the ledger goes on in memory and `trouble` says so.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import wire
 from ..secret import Secret
-from . import accounts, finding, life, money
+from . import accounts, life, money
 from .classrooms import Classrooms
 from .entries import (
     CANCELLED,
@@ -35,6 +35,7 @@ from .entries import (
 from .kernels import Kernel
 from .marks import Marks
 from .overview import Overview
+from .reading import Reading
 from .requests import SharedRequests
 from .samples import Samples
 from .store import Store
@@ -43,7 +44,7 @@ from .tool_calls import ToolCalls
 BUSY_SECONDS = 5.0
 
 
-class Ledger:
+class Ledger(Reading):
     """All submissions of one home, in `REELBOOK_HOME/ledger.db`. `Ledger.open(home)` makes it.
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
@@ -291,98 +292,6 @@ class Ledger:
     def take_up(self, entry: Entry) -> bool:
         """This kernel looks after the job from now on. False if another one was quicker."""
         return self._store.write(lambda connection: life.take_up(connection, entry, self._kernel.name))
-
-    # Reading.
-
-    def get(self, entry_id: int) -> Entry | None:
-        """The entry with that number."""
-        row = self._store.read(lambda connection: life.row(connection, entry_id))
-        return None if row is None else Entry.of(row)
-
-    def by_request_id(self, account: Account | None, request_id: str) -> Entry | None:
-        """The newest entry of the service's id, of any account where that is None."""
-        return self._store.read(
-            lambda connection: life.by_request_id(
-                connection, None if account is None else account.id, request_id
-            )
-        )
-
-    def twin(self, account: Account, wanted: Wanted) -> Entry | None:
-        """The entry that `intend` would give back instead of a new one."""
-        return self._store.read(lambda connection: life.twin(connection, account.id, wanted))
-
-    def thumbnail(self, image_digest: str) -> bytes | None:
-        """The small picture of an image that was submitted."""
-        row = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT thumbnail FROM images WHERE digest = ?", (image_digest,)
-            ).fetchone()
-        )
-        return None if row is None else row["thumbnail"]
-
-    def find(
-        self,
-        *,
-        account: Account | None = None,
-        text: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        state: str | Collection[str] | None = None,
-        min_cost_usd: float | None = None,
-        max_cost_usd: float | None = None,
-        experiment: str | None = None,
-        mode: str | None = None,
-        starred: bool | None = None,
-        tag: str | None = None,
-        sort: finding.Sort = "newest",
-        limit: int = 50,
-        after: int | None = None,
-    ) -> list[Entry]:
-        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry.
-
-        Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
-        included) are epoch seconds. The cost is the final one, the estimate until it is known.
-        """
-        wanted = finding.Filter(
-            text=text,
-            since=since,
-            until=until,
-            states=(state,) if isinstance(state, str) else state,
-            min_cost_usd=min_cost_usd,
-            max_cost_usd=max_cost_usd,
-            experiment=experiment,
-            mode=mode,
-            starred=starred,
-            tag=tag,
-        )
-        ready = bool(text and text.strip()) and finding.index_ready(self._store)
-        return self._store.read(
-            lambda connection: finding.find(
-                connection,
-                accounts.all_ids(connection) if account is None else [account.id],
-                wanted,
-                after=after,
-                sort=sort,
-                limit=limit,
-                indexed=ready,
-            )
-        )
-
-    def took_seconds(
-        self,
-        account: Account,
-        *,
-        mode: str,
-        duration_seconds: int | None = None,
-        aspect_ratio: str | None = None,
-        limit: int = 50,
-    ) -> list[float]:
-        """How long the last clips of this kind took, newest first; None stands for any length or ratio."""
-        return self._store.read(
-            lambda connection: life.took_seconds(
-                connection, account.id, mode, duration_seconds, aspect_ratio, limit
-            )
-        )
 
     # Money.
 

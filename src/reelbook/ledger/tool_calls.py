@@ -91,6 +91,17 @@ class ToolCalls:
             )
         )
 
+    def prompt_of(self, request_id: str) -> str | None:
+        """The prompt that a job was asked for with, where a call spoke of that job alone and had a prompt."""
+        rows = self._store.read(
+            lambda connection: connection.execute(
+                "SELECT arguments FROM tool_calls WHERE request_ids = ? ORDER BY id",
+                (json.dumps([request_id]),),
+            ).fetchall()
+        )
+        prompts = (json.loads(row["arguments"]).get("prompt") for row in rows)
+        return next((prompt for prompt in prompts if isinstance(prompt, str) and prompt), None)
+
     def recent(self, limit: int = 20) -> list[ToolCall]:
         """The newest calls of all servers and users, the newest first."""
         rows = self._store.read(

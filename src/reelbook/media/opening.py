@@ -61,8 +61,10 @@ def opened(image: ImageSource) -> Opened:
         return Opened(_from_array(image), None, "")
     if hasattr(image, "read"):
         return _decoded(_stream(image))
+    kind = type(image).__name__
     raise InvalidImage(
-        f"A {type(image).__name__} is no image. Give a path, bytes, a file, a PIL image or a numpy array."
+        f"{'An' if kind[0] in 'aeiouAEIOU' else 'A'} {kind} is no image. "
+        "Give a path, bytes, a file, a PIL image or a numpy array."
     )
 
 

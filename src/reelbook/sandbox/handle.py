@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SandboxError
+from ..errors import InvalidInput, SandboxError
 from ..secret import Secret
 from . import protocol
 from .access import read_access
@@ -70,8 +70,8 @@ class Sandbox:
     ) -> None:
         """Change how the sandbox behaves from now on; what is left out stays as it is.
 
-        `pace` is "at once", "brisk", "lifelike" or the seconds that a new job takes. `fail_next` is the text
-        with which the next accepted job fails; None takes it back.
+        `pace` is "at once", "brisk", "lifelike" or the seconds that a new job takes; InvalidInput for
+        anything else. `fail_next` is the text with which the next accepted job fails; None takes it back.
 
         What the interface leaves open about rate limits: `limit_window` is "sliding" (the last 60 s) or
         "fixed" (the clock's minutes); `count_refused` lets refused requests use up the window too;
@@ -81,6 +81,13 @@ class Sandbox:
         What it leaves open about usage: `usage_days` are "rolling" windows of 24 hours up to now, or
         "calendar" days of UTC with today as the last; costs appear `posts_after_seconds` after completion.
         """
+        if pace is not None:
+            from .jobs import checked_pace  # with all that the sandbox knows of jobs
+
+            try:
+                checked_pace(pace)
+            except ValueError as error:
+                raise InvalidInput(f"The {error}, not {pace!r}.") from None
         wanted = {
             "pace": pace,
             "rate_limiting": rate_limiting,

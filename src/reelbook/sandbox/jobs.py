@@ -78,7 +78,7 @@ def checked_pace(pace: object) -> Pace:
         return pace
     if isinstance(pace, int | float) and not isinstance(pace, bool) and 0 <= pace <= 86_400:
         return float(pace)
-    raise ValueError('pace is "at once", "brisk", "lifelike" or a number of seconds')
+    raise ValueError('pace is "at once", "brisk", "lifelike" or a number of seconds up to a day')
 
 
 def planned_seconds(pace: Pace, request_id: str) -> float:

@@ -31,8 +31,6 @@ MAX_DAYS = 365
 # What a multipart body holds beside the image: boundaries, part headers, prompt and length.
 FORM_OVERHEAD_BYTES = 64 * 1024
 
-_PARTS = ("image", "prompt", "duration_seconds")
-
 T = TypeVar("T")
 
 

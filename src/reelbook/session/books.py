@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from .. import wire
 from ..errors import SpendLimitReached
@@ -25,13 +24,12 @@ from ..ledger import (
     Sample,
     Spend,
     ToolCalls,
-    Wanted,
 )
-from ..media.images import thumbnail
+from ..ledger.finding import Filter, Sort
 from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
 from ..secret import Secret
 from .cells import current_execution
-from .clip import Clip
+from .entries import marks_of, wanted_of
 from .experiment import current_experiment
 from .job import Job, JobRequest, Marks, state_of
 from .sharing import LedgerRequests
@@ -97,7 +95,8 @@ class Books:
 
     def bought(self, *, experiment: str | None, since: float | None, until: float | None) -> list[Entry]:
         """All that cost something or may have, oldest first."""
-        found = self.find(experiment=experiment, since=since, until=until, sort="oldest", limit=ALL_ENTRIES)
+        wanted = Filter(experiment=experiment, since=since, until=until)
+        found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
         return [entry for entry in found if entry.charge != "none"]
 
     def take_back(self, entries: Sequence[Entry]) -> None:
@@ -126,7 +125,7 @@ class Books:
         execution = current_execution()
         wanted = [
             self._reruns.placed(
-                _wanted(request, current_experiment()),
+                wanted_of(request, current_experiment()),
                 cell=execution.cell if execution else None,
                 run=execution.run if execution else None,
                 once=once,
@@ -135,9 +134,11 @@ class Books:
         ]
         return self._ledger.intend_many(self._account, wanted, again=again, limit_usd=self.max_spend_usd)
 
-    def find(self, **filters: Any) -> list[Entry]:
+    def find(
+        self, wanted: Filter, *, sort: Sort = "newest", limit: int, after: int | None = None
+    ) -> list[Entry]:
         """A page of the account's entries; see `Ledger.find`."""
-        return self._ledger.find(account=self._account, **filters)
+        return self._ledger.page(self._account, wanted, sort=sort, limit=limit, after=after)
 
     def mark(self, entry_id: int, marks: Marks) -> Marks:
         """Keeps what a person put to an entry; returns it as it was kept."""
@@ -214,7 +215,7 @@ class Books:
 
     def entries_since(self, since: float) -> list[Entry]:
         """What was submitted from that time on (epoch seconds), newest first."""
-        return self._ledger.find(account=self._account, since=since, limit=MANY_ENTRIES)
+        return self.find(Filter(since=since), limit=MANY_ENTRIES)
 
     def is_here(self, entry: Entry) -> bool:
         """Whether it was submitted by this kernel since this session began."""
@@ -234,12 +235,13 @@ class Books:
 
     def uncertain_entries(self) -> list[Entry]:
         """What was sent and never answered, oldest first."""
-        return self._ledger.find(account=self._account, state=UNCERTAIN, sort="oldest", limit=MANY_ENTRIES)
+        return self.find(Filter(state=UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
 
     def others_since(self, at: float) -> list[Entry]:
         """The entries that may have moved money or counts since then; uncertain ones aside."""
-        under_way = self.find(state=(wire.PENDING, wire.PROCESSING, SENDING), limit=MANY_ENTRIES)
-        recent = self.find(since=at - LONG_SECONDS, limit=MANY_ENTRIES)
+        unfinished = Filter(state=(wire.PENDING, wire.PROCESSING, SENDING))
+        under_way = self.find(unfinished, limit=MANY_ENTRIES)
+        recent = self.find(Filter(since=at - LONG_SECONDS), limit=MANY_ENTRIES)
         found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != UNCERTAIN}
         return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
 
@@ -284,7 +286,7 @@ class Books:
         entry = None if job.entry_id is None else self._ledger.get(job.entry_id)
         if entry is None or job.request is None:
             return
-        wanted = replace(_wanted(job.request, entry.experiment), place=entry.place)
+        wanted = replace(wanted_of(job.request, entry.experiment), place=entry.place)
         try:
             intended = self._ledger.intend(self._account, wanted, again=True, limit_usd=self.max_spend_usd)
         except SpendLimitReached as limit:
@@ -347,48 +349,3 @@ class Books:
         """The clip lies whole at `path`."""
         if job.entry_id is not None:
             self._ledger.downloaded(job.entry_id, path)
-
-
-def request_of(entry: Entry) -> JobRequest:
-    """What was asked for, as far as the ledger keeps it: an image's pixels aren't."""
-    return JobRequest(
-        mode="image-to-video" if entry.mode == "image-to-video" else "text-to-video",
-        prompt=entry.prompt,
-        duration_seconds=entry.duration_seconds,
-        aspect_ratio=entry.aspect_ratio,  # type: ignore[arg-type]  # checked before it was written
-        seed=entry.seed,
-    )
-
-
-def marks_of(entry: Entry) -> Marks:
-    """What a person put to the entry."""
-    return Marks(entry.starred, entry.note, entry.tags)
-
-
-def clip_of(entry: Entry, request: JobRequest, *, sandbox: bool) -> Clip | None:
-    """The entry's clip, if it still lies where it was put."""
-    if entry.request_id is None or entry.clip_path is None or not Path(entry.clip_path).exists():
-        return None
-    return Clip(
-        Path(entry.clip_path),
-        entry.request_id,
-        request=request,
-        cost_usd=entry.cost_usd,
-        took_seconds=entry.took_seconds,
-        sandbox=sandbox,
-    )
-
-
-def _wanted(request: JobRequest, experiment: str | None) -> Wanted:
-    image = request.image
-    return Wanted(
-        mode=request.mode,
-        prompt=request.prompt,
-        duration_seconds=request.duration_seconds,
-        estimated_cost_usd=request.estimated_cost_usd,
-        aspect_ratio=request.aspect_ratio,
-        seed=request.seed,
-        image_digest=hashlib.sha256(image.data).hexdigest() if image else None,
-        image_thumbnail=thumbnail(image.data) if image else None,
-        experiment=experiment,
-    )

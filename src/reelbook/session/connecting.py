@@ -7,7 +7,7 @@ import json
 import os
 import threading
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from .. import settings
 from ..client.transport import Transport
@@ -17,6 +17,7 @@ from . import display
 from .session import Session
 
 IDENTIFY_SECONDS = 3.0
+IN_CODE: Final = ", pass it as an argument, or ask=True. connect('sandbox') needs none."
 
 _Name = tuple[str, str, str, str, float | None]
 
@@ -66,13 +67,13 @@ def connect(
     if key is None:
         found = f"the address ({address.source})" if address else "neither key nor address"
         raise ConfigurationError(
-            f"An API key is missing; there is {found}. Set {settings.API_KEY}, pass api_key=… or ask=True. "
-            "connect('sandbox') needs none."
+            f"An API key is missing; there is {found}. "
+            f"Set {settings.API_KEY}{'' if address else f' and {settings.BASE_URL}'}{IN_CODE}"
         )
     if address is None:
         raise ConfigurationError(
-            f"The service's address is missing; there is a key ({key.source}). Set {settings.BASE_URL} or "
-            "pass base_url=…. connect('sandbox') needs none."
+            f"The service's address is missing; there is a key ({key.source}). "
+            f"Set {settings.BASE_URL}{IN_CODE}"
         )
     url = settings.checked_base_url(address.value.reveal())
     name = ("address", url, key.value.fingerprint, str(folder), limit)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known without asking: the balance in USD as last heard, the key's request budget, and the limit
-    in USD that this session was given for the key's clips.
+    """What is known without asking: the balance in USD as last heard, less what the key's clips cost since;
+    the key's request budget; and the limit in USD that this session was given for the key's clips.
     """
 
     balance_usd: float | None

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from .. import wire
 from ..errors import InvalidInput
+from ..ledger.finding import Filter
+from ..ledger.states import named_states, refuse_strange
 from .accounting import epoch
 from .job import Job, Marks
 
@@ -58,25 +60,25 @@ class Finding:
         included) are times of the submission: datetimes, or epoch seconds. `state` is one word of `JobView`,
         or several; the cost is the final one in USD, the estimate until it is known. `after` is the last job
         of the page before. To find a job isn't to watch it: `job.watch()`, or waiting for it, takes it up.
+        Raises InvalidInput for a state that there isn't.
         """
         self._engine.refuse_closed()
-        return tuple(
-            self._jobs.find(
-                text=text,
-                since=epoch(since),
-                until=epoch(until),
-                state=state,
-                min_cost_usd=min_cost_usd,
-                max_cost_usd=max_cost_usd,
-                experiment=experiment,
-                mode=mode,
-                starred=starred,
-                tag=tag,
-                sort=sort,
-                limit=limit,
-                after=after,
-            )
+        if state is not None:
+            state = named_states(state)
+            refuse_strange(state, lambda each: bool(self._books.find(Filter(state=each), limit=1)))
+        wanted = Filter(
+            text=text,
+            since=epoch(since),
+            until=epoch(until),
+            state=state,
+            min_cost_usd=min_cost_usd,
+            max_cost_usd=max_cost_usd,
+            experiment=experiment,
+            mode=mode,
+            starred=starred,
+            tag=tag,
         )
+        return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
 
     def tags(self) -> dict[str, int]:
         """The tags in use in alphabetical order, and how many jobs have each."""

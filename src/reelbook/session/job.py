@@ -101,7 +101,7 @@ class JobView:
     a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
     is None waits for its turn to be fetched. `from_earlier_run`: the cell was run again, and this is the job
     that its earlier run submitted. `unanswered`: so many attempts before the last were never answered, and
-    may be billed too.
+    may be billed too. `unheard`: it was taken up by its id, and the service hasn't said anything of it yet.
     """
 
     state: str
@@ -121,12 +121,14 @@ class JobView:
     download: float | None
     from_earlier_run: bool = False
     unanswered: int = 0
+    unheard: bool = False
 
 
 class Job:
     """One submitted clip. `await job` or `job.result()` gives the Clip; in a notebook it shows a live card.
 
-    `request` is what was asked for, `experiment` the name that it was submitted under; None: not known, none.
+    `request` is what was asked for, `prompt` its prompt or the one that an agent tool was called with,
+    `experiment` the name that it was submitted under; None: not known, none.
 
     Waiting can be stopped at any time: a timeout, Stop or Ctrl-C ends the waiting and never the job, which
     goes on at the service and is billed.
@@ -151,6 +153,7 @@ class Job:
         self.from_earlier_run = False
         self.number = number
         self.request = request
+        self.prompt = request.prompt if request else None
         self._known = known
         self._outcome: concurrent.futures.Future[Clip] = concurrent.futures.Future()
         self._ending = threading.RLock()  # an outcome's callbacks run inside it
@@ -233,6 +236,7 @@ class Job:
             error=None if known.error is None else str(known.error),
             download=known.downloaded if known.clip is None else None,
             from_earlier_run=self.from_earlier_run,
+            unheard=self.request is None and known.status is None,
             unanswered=known.unanswered,
         )
 
@@ -292,11 +296,10 @@ class Job:
 
     def __repr__(self) -> str:
         words = "a job taken up by its id"
+        if (prompt := self.prompt) is not None:
+            words = f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”"
         if self.request is not None:
-            prompt = self.request.prompt
-            words = (
-                f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”, {self.request.duration_seconds} s"
-            )
+            words = f"{words}, {self.request.duration_seconds} s"
         earlier = ", from an earlier run of this cell" if self.from_earlier_run else ""
         no_id = "(no id)" if self.state in FINAL else "(no id yet)"
         return f"<Job {self.request_id or no_id} {self.state}: {words}{earlier}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,9 +17,10 @@ from ..errors import (
     SubmissionUncertain,
 )
 from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry
-from ..ledger.finding import Sort
-from .books import Books, clip_of, marks_of, request_of
+from ..ledger.finding import Filter, Sort
+from .books import Books
 from .clip import Clip
+from .entries import clip_of, marks_of, request_of
 from .job import FINAL, Job, JobRequest, Known, Marks
 from .pictures import Pictures
 from .warning import Warner
@@ -90,49 +91,21 @@ class Jobs:
         entry = self._books.known(request_id)
         if entry is not None:
             return self.of(entry, watch=True)
-        return self._start(self._new(None, self._known(request_id=request_id, state=wire.PENDING), None))
+        job = self._new(None, self._known(request_id=request_id, state=wire.PENDING), None)
+        job.prompt = self._books.tool_calls.prompt_of(request_id)
+        return self._start(job)
 
     def resume(self) -> list[Job]:
         """Takes up what kernels that are gone have left unfinished."""
         return [self.of(entry, watch=True) for entry in self._books.left_over()]
 
-    def find(
-        self,
-        *,
-        text: str | None,
-        since: float | None,
-        until: float | None,
-        state: str | Collection[str] | None,
-        min_cost_usd: float | None,
-        max_cost_usd: float | None,
-        experiment: str | None,
-        mode: str | None,
-        starred: bool | None,
-        tag: str | None,
-        sort: Sort,
-        limit: int,
-        after: Job | None,
-    ) -> list[Job]:
+    def find(self, wanted: Filter, *, sort: Sort, limit: int, after: Job | None) -> list[Job]:
         """The account's jobs in the ledger, behind `after`. None is watched because it was found."""
-        filters = (text, since, until, state, min_cost_usd, max_cost_usd, experiment, mode, starred, tag)
         # One that was taken up by an id which the ledger doesn't know is only known here.
-        first = after is None and all(each is None for each in filters)
+        first = after is None and wanted.asks_nothing
         foreign = [job for job in self._own if job.entry_id is None and first]
-        entries = self._books.find(
-            text=text,
-            since=since,
-            until=until,
-            state=state,
-            min_cost_usd=min_cost_usd,
-            max_cost_usd=max_cost_usd,
-            experiment=experiment,
-            mode=mode,
-            starred=starred,
-            tag=tag,
-            sort=sort,
-            limit=limit,
-            after=None if after is None else after.entry_id,
-        )
+        behind = None if after is None else after.entry_id
+        entries = self._books.find(wanted, sort=sort, limit=limit, after=behind)
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
 
     def close(self) -> None:

@@ -35,6 +35,7 @@ class Money:
         tell: Callable[[], None],
         listened_to: Callable[[], bool],
     ) -> None:
+        # As last heard, less what the key's clips cost since: the service isn't asked again for each.
         self.balance_usd: float | None = None
         self.asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
@@ -66,6 +67,9 @@ class Money:
 
     def moved(self) -> None:
         """Something was paid for: the balance is asked for soon, where somebody looks."""
+        if self.balance_usd is not None and (likely := self._books.likely_balance_usd()) is not None:
+            self.balance_usd = round(likely, 6)
+            self._tell()
         if not self._listened_to() or (self.asking is not None and not self.asking.done()):
             return
         # A figure beside the work: the work needs the last requests more.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..media.recent import RecentImages
-from .books import request_of
+from .entries import request_of
 from .job import JobRequest
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 from .. import wire
 from ..ledger import Entry
+from ..ledger.states import told_state
 from .figures import dollars, local
 
 CostIs = Literal["charged", "estimated", "uncertain"]
@@ -188,7 +189,7 @@ def receipt_of(entries: Sequence[Entry], services: Mapping[int, str], experiment
                 # Rounded down, so that `since` a row's own time finds the row.
                 submitted_at=local(math.floor(entry.intended_at)),
                 request_id=entry.request_id,
-                state=entry.state,
+                state=told_state(entry.state),
                 mode=entry.mode,
                 prompt=entry.prompt,
                 asked_seconds=entry.duration_seconds,

@@ -28,7 +28,10 @@ def file_name(request: JobRequest | None, request_id: str) -> str:
     words = re.findall(r"\w+", request.prompt.lower()) if request else []
     stem = "-".join(words[:8])[:60].strip("-") or f"clip-{request_id[:12]}"
     fixed = request is not None and request.seed is not None and request.seed != wire.RANDOM_SEED
-    return f"{stem}-{request.seed}.mp4" if request and fixed else f"{stem}.mp4"
+    if request is None or not fixed:
+        return f"{stem}.mp4"
+    # A second dash would read as an option, or as a dash.
+    return f"{stem}-{str(request.seed).replace('-', 'minus-')}.mp4"
 
 
 def call(request: JobRequest) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 from urllib.parse import quote, urlsplit
 
 from .. import wire
-from ..client import AsyncClient, checks
-from ..models import Balance, Usage
+from ..client import checks
 from ..secret import Secret
 from .accounting import Accounting
+from .asking import Asking
 from .batch import Batch, Clips
 from .books import Books
 from .connection import Connection
@@ -26,23 +25,21 @@ from .job import Job, JobRequest
 from .jobs import Jobs
 from .keys import Keys
 from .money import Money
-from .reconcile import Reconciler, Reconciliation
+from .reconcile import Reconciler
 from .requests import BatchItem, BatchOptions, checked, merged
 from .rotation import Rotation, rotate
 from .runner import Runner
 from .telling import tell_all
 from .tools import SessionTools
-from .usage_history import UsageHistory
 
 if TYPE_CHECKING:
     from ..media.images import ImageSource, PreparedImage
     from ..sandbox.handle import Sandbox
 
-T = TypeVar("T")
 Service = Literal["sandbox", "live"]
 
 
-class Session(Finding, Accounting, SessionTools):
+class Session(Finding, Accounting, Asking, SessionTools):
     """A connection to the service, made by `reelbook.connect()`.
 
     Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
@@ -248,16 +245,6 @@ class Session(Finding, Accounting, SessionTools):
         self._engine.refuse_closed()
         return tuple(self._jobs.resume())
 
-    def balance(self) -> Balance:
-        """Asks for the balance in USD and waits (GET billing/balance)."""
-        balance: Balance = self._call(lambda _: self._money.balance())
-        return balance
-
-    def usage(self, days: int = 30) -> Usage:
-        """Asks what was used in the last `days` days and waits (GET billing/usage)."""
-        usage: Usage = self._call(lambda _: self._money.usage(days))
-        return usage
-
     def rotate_key(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
         """Makes a key, tries it with one request and uses it from then on, while the jobs go on.
 
@@ -277,32 +264,11 @@ class Session(Finding, Accounting, SessionTools):
             running=self.running,
         )
 
-    def usage_history(self, days: int = 30) -> UsageHistory:
-        """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait."""
-        checks.days(days)
-        return UsageHistory(self._money, self._books, self._engine, days, reach=self._connection.reach)
-
     @property
     def facts(self) -> Facts:
         """Balance, request budget and spending limit as known now, without a request."""
         budget, limit = self._client.budget(self.clock()), self._books.max_spend_usd
         return Facts(self._money.balance_usd, budget.left, budget.limit, budget.back_in_seconds, limit)
-
-    def reconcile(self, *, alone: bool = False) -> Reconciliation:
-        """Finds out what became of submissions whose answer was lost, and waits for it.
-
-        Compares balance and usage, asked for now, with what was known before; what is sure is kept. Others
-        may use the account: `alone=True` says that only this key, from this home, has used it since then.
-        """
-        return self._engine.call(self._reconciler.find_out(alone=alone))
-
-    def find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
-        """As `reconcile`, without waiting."""
-        return self._engine.submit(self._reconciler.find_out(alone=alone))
-
-    def refresh_balance(self) -> concurrent.futures.Future[None]:
-        """Asks for the balance without waiting; `facts` change when it is there."""
-        return self._engine.submit(self._money.refresh())
 
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
         """`callback` is called on the session's thread with a job that changed, or None when `facts` did.
@@ -374,13 +340,3 @@ class Session(Finding, Accounting, SessionTools):
     async def _close_books(self) -> None:
         self._jobs.close()
         self._books.close()
-
-    def _call(self, ask: Callable[[AsyncClient], Awaitable[T]]) -> T:
-        async def call() -> T:
-            await self._connection.reach()
-            try:
-                return await ask(self._client)
-            finally:
-                self.tell(None)
-
-        return self._engine.call(call())

@@ -5,21 +5,27 @@ its errors under itself and has a still form. Joining the page's files is for `a
 from __future__ import annotations
 
 import contextlib
+import difflib
 import html
+import inspect
 import logging
+import re
 import sys
 import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import ipywidgets
 import traitlets
 
-from reelbook.errors import ReelbookError
+from reelbook.errors import InvalidInput, ReelbookError
+
+if TYPE_CHECKING:
+    from reelbook.session import Session
 
 _HERE = str(Path(__file__).parent.parent)
 _log = logging.getLogger("reelbook.widgets")
@@ -40,6 +46,8 @@ class Still:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         page, text = self.still()
+        # A page with MathJax takes what stands between two dollar signs for a formula.
+        page = f'<div class="mathjax_ignore tex2jax_ignore">{page}</div>'
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}  # type: ignore[attr-defined] # Widget's
         return {"text/plain": text, "text/html": page, "application/vnd.jupyter.widget-view+json": view}
 
@@ -67,15 +75,41 @@ class Still:
 
 def only_known(panel: ipywidgets.Widget, given: Mapping[str, object]) -> None:
     """Raises TypeError for arguments that are no public trait: ipywidgets would swallow a misspelt one."""
-    known = sorted(
+    known = {
         name
         for name, trait in panel.traits().items()
         if name == "layout" or (trait.this_class.__module__.startswith("reelbook.") and name[0] != "_")
-    )
-    if unknown := sorted(set(given) - set(known)):
+    }
+    if unknown := sorted(set(given) - known):
+        offered = _told_of(panel, known)
+        near = [name for each in unknown for name in difflib.get_close_matches(each, offered, n=1)]
+        meant = f" Did you mean {' and '.join(dict.fromkeys(near))}?" if near else ""
+        listed = ", ".join(dict.fromkeys([*near, *offered]))
         raise TypeError(
-            f"{type(panel).__name__}() doesn't take {', '.join(unknown)}. It takes: {', '.join(known)}."
+            f"{type(panel).__name__}() doesn't take {', '.join(unknown)}.{meant} It takes: {listed}."
         )
+
+
+def _told_of(panel: ipywidgets.Widget, known: Iterable[str]) -> list[str]:
+    """The arguments that the panel's description names; the others are between it and its page."""
+    named = set(re.findall(r"`(\w+)`", type(panel).__doc__ or ""))
+    own = [name for name in inspect.signature(type(panel)).parameters if name != "traits"]
+    return [*own, *sorted(name for name in known if name in named | {"layout"} and name not in own)]
+
+
+def session_of(panel: ipywidgets.Widget, given: Session | None) -> Session:
+    """`given`, or `reelbook.connect()` without one. Raises InvalidInput for what is no session."""
+    if given is None:
+        from reelbook.session import connect
+
+        return connect()
+    if not hasattr(given, "service"):
+        # What was given isn't repeated: it may be a key.
+        raise InvalidInput(
+            f"{type(panel).__name__} takes a session first, not {type(given).__name__}. "
+            'rb.connect("sandbox") makes one; what else it takes is given by name.'
+        )
+    return given
 
 
 class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bundle may also be None

@@ -18,6 +18,7 @@ from reelbook.session import Batch, Job, Reconciliation, Session
 from . import words
 from .acting import send_again
 from .assets import module, style
+from .base import session_of
 from .form import TWICE_SECONDS
 from .live import Live
 from .media import ServesClips
@@ -72,11 +73,7 @@ class JobBoard(ServesClips):
     ) -> None:
         if session is None and jobs:
             session = jobs[0].session
-        if session is None:
-            from reelbook.session import connect
-
-            session = connect()
-        self.session = session
+        self.session = session = session_of(self, session)
         self.limit = limit
         self._given = jobs
         self._rows = Rows()
@@ -242,6 +239,7 @@ class JobBoard(ServesClips):
             request_id=job.request_id,
             clip=clip,
             service=job.session.service,
+            prompt=job.prompt,
             finding_out=job in self._finding,
             word_would_tell=job in self._word_would_tell,
         )

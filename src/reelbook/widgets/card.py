@@ -68,6 +68,7 @@ class JobCard(ServesClip):
             request_id=job.request_id,
             clip=clip,
             service=job.session.service,
+            prompt=job.prompt,
             finding_out=self._finding_out,
             word_would_tell=self._word_would_tell,
         )

@@ -17,7 +17,7 @@ import traitlets
 
 from reelbook import wire
 from reelbook.errors import ReelbookError
-from reelbook.session import Session, connect
+from reelbook.session import Session
 from reelbook.session import students as lists
 from reelbook.session.classplan import ClassPlan, plan_classroom, seconds_for
 from reelbook.session.classroom import (
@@ -34,7 +34,7 @@ from reelbook.session.room import address_for_students
 from reelbook.session.seating import Step, today
 
 from .assets import module, style
-from .base import Panel
+from .base import Panel, session_of
 from .live import Live
 from .words import classroom as words
 
@@ -76,7 +76,7 @@ class ClassroomPanel(Panel):
     used = traitlets.Int(help="How many students used their key.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
-        self.session = session or connect()
+        self.session = session_of(self, session)
         self.rooms: tuple[Status, ...] = ()
         self._heard_at: float | None = None
         self._doing = ""

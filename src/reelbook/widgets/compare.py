@@ -15,6 +15,7 @@ from reelbook.errors import InvalidInput
 from reelbook.session import Clip, Job, Session
 
 from .assets import module, style
+from .base import session_of
 from .live import Live
 from .media import ServesClips, TellsTime
 from .packing import packed, pressed
@@ -69,13 +70,19 @@ class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
         session: Session | None = None,
         **traits: Any,
     ) -> None:
+        if isinstance(clips, str | Clip | Job) or not isinstance(clips, Iterable):
+            raise InvalidInput(
+                f"Compare takes a list of clips, jobs or files, not {type(clips).__name__}: "
+                "Compare([first, second])."
+            )
         self.clips: tuple[Clip | Job, ...] = _different(map(_clip_or_job, clips))
         if not FEWEST <= len(self.clips) <= MOST:
             raise InvalidInput(
                 f"Compare takes two to nine different clips, not {len(self.clips)}: Compare([first, second])."
             )
         jobs = [each for each in self.clips if isinstance(each, Job)]
-        self.session = session or next((job.session for job in jobs), None)
+        own = next((job.session for job in jobs), None)
+        self.session = own if session is None else session_of(self, session)
         self._kept = False
         self._live = Live(self.refresh)
         super().__init__(**traits)

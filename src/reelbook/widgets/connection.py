@@ -17,7 +17,7 @@ from reelbook.secret import Secret
 from reelbook.session import Session, connect
 
 from .assets import module, style
-from .base import Panel
+from .base import Panel, session_of
 from .live import Live
 from .words.connection import connection_words, tested
 
@@ -42,8 +42,9 @@ class ConnectionPanel(Panel):
     good = traitlets.Bool(help="Whether the last test went well.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
-        self.session = session or connect()
+        self.session = session_of(self, session)
         self._source: str | None = None
+        self._address = ""
         self._callbacks: list[Callable[[Session], object]] = []
         self._news: tuple[str, bool] | None = None
         self._testing = False
@@ -51,6 +52,8 @@ class ConnectionPanel(Panel):
         self._live = Live(self.refresh)
         self._endings = (self._live.close,)
         self._source = self._found()
+        known = settings.find(settings.BASE_URL)
+        self._address = "" if known is None else known.value.reveal()
         self.refresh()
 
     def on_session(self, callback: Callable[[Session], object]) -> None:
@@ -63,6 +66,7 @@ class ConnectionPanel(Panel):
             self.words = connection_words(
                 service=self.session.service,
                 base_url=self.session.base_url,
+                known_address=self._address,
                 source=self._source,
                 home=self.session.home,
                 colab=settings.in_colab(),

@@ -22,6 +22,7 @@ from reelbook.session import Job, JobRequest, Session
 from reelbook.session.warning import said_elsewhere
 
 from .assets import module, style
+from .base import session_of
 from .live import Live
 from .picker import TakesImage
 from .words import form_words
@@ -64,11 +65,7 @@ class PromptForm(TakesImage):
     sent = traitlets.Unicode(help="That something was sent.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
-        if session is None:
-            from reelbook.session import connect
-
-            session = connect()
-        self.session = session
+        self.session = session = session_of(self, session)
         self._callbacks: list[Callable[[Job], object]] = []
         self._guard = threading.Lock()
         self._sent_at = float("-inf")

@@ -18,6 +18,7 @@ from reelbook.session.saving import call
 
 from .acting import send_again
 from .assets import module, style
+from .base import session_of
 from .drawn import DrawnPosters
 from .form import TWICE_SECONDS
 from .found import PAGE, Found
@@ -78,11 +79,7 @@ class Gallery(ServesClips):
     progress = traitlets.Float(None, allow_none=True, help="Of the opened clip, 0 to 1.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
-        if session is None:
-            from reelbook.session import connect
-
-            session = connect()
-        self.session = session
+        self.session = session = session_of(self, session)
         self._found = Found(session)
         self._sent: dict[str, words.Tile] = {}
         self._still_setting = False

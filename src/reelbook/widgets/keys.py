@@ -16,11 +16,11 @@ from reelbook import settings, wire
 from reelbook.client import checks
 from reelbook.errors import ReelbookError
 from reelbook.models import ApiKey, CreatedKey
-from reelbook.session import Rotation, Session, connect
+from reelbook.session import Rotation, Session
 from reelbook.session.rotation import next_name
 
 from .assets import module, style
-from .base import Panel
+from .base import Panel, session_of
 from .live import Live
 from .words import keys as words
 
@@ -53,7 +53,7 @@ class KeyManager(Panel):
     good = traitlets.Bool(help="Whether the last action went well.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
-        self.session = session or connect()
+        self.session = session_of(self, session)
         self.listed: tuple[ApiKey, ...] = ()
         self._heard_of = False
         self._doing = ""

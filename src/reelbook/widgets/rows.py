@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reelbook.session import Job
+from reelbook.session import Clip, Job, JobView
 
 from . import words
 from .words import Line, Row, Tally
@@ -23,6 +23,11 @@ def same_line(first: Line, second: Line, passed_seconds: float) -> bool:
         else a[1] == b[1] and abs(a[0] + a[1] * passed_seconds - b[0]) <= OFF_SECONDS
         for a, b in zip(first, second, strict=True)
     )
+
+
+def row_of(job: Job, view: JobView, clip: Clip | None) -> Row:
+    """A job's row, as of that view."""
+    return words.board_row(view, job.request, request_id=job.request_id, clip=clip, prompt=job.prompt)
 
 
 class OnPage:
@@ -63,7 +68,7 @@ class Kept:
     def look(self) -> None:
         """Takes what is known of the job now."""
         view, clip = self.job.view(), self.job.clip
-        self.row = words.board_row(view, self.job.request, request_id=self.job.request_id, clip=clip)
+        self.row = row_of(self.job, view, clip)
         self.tally = words.tally(view)
 
     @property
@@ -121,7 +126,7 @@ class Rows:
         """The job's row, which is the newest where it is new."""
         if job not in self._kept:
             view = job.view()
-            row = words.board_row(view, job.request, request_id=job.request_id, clip=job.clip)
+            row = row_of(job, view, job.clip)
             number = len(self._kept)
             kept = Kept(job, str(number), number, row, words.tally(view))
             self._kept[job] = self._by_key[kept.key] = kept

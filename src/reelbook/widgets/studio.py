@@ -11,7 +11,7 @@ import traitlets
 from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
 
-from .base import Panel, Still, only_known
+from .base import Panel, Still, only_known, session_of
 from .board import JobBoard
 from .card import JobCard
 from .compare import Compare
@@ -59,6 +59,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         self._panes: dict[str, ipywidgets.Box] = {}
         only_known(self, traits)
         view = traits.pop("view", "create")
+        session = session_of(self, session)
         super().__init__(**traits)
         self.add_class("reelbook-studio")
         self._open(session)

@@ -9,10 +9,10 @@ import ipywidgets
 import traitlets
 
 from reelbook.client.tool_values import Tool, ToolResult
-from reelbook.session import Job, Session, connect
+from reelbook.session import Job, Session
 from reelbook.session.tools import Tools
 
-from .base import Still, only_known
+from .base import Still, only_known, session_of
 from .card import JobCard
 from .player import Player
 from .tool_panel import ResultCallback, ToolPanel
@@ -42,7 +42,7 @@ class ToolExplorer(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets h
 
     def __init__(self, session: Session | Tools | None = None, **traits: Any) -> None:
         only_known(self, traits)
-        self.session = session or connect()
+        self.session = session if isinstance(session, Tools) else session_of(self, session)
         self.panel = ToolPanel(SessionSource(self.session), self._show)
         self.taken: JobCard | Player | None = None
         super().__init__([self.panel], **traits)
@@ -72,6 +72,8 @@ class ToolExplorer(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets h
 
     def close(self) -> None:
         """Ends the explorer and a call under way."""
+        if not hasattr(self, "panel"):
+            return  # it was refused before there was anything to end
         self.panel.close()
         if self.taken is not None:
             self.taken.close()

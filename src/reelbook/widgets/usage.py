@@ -12,12 +12,12 @@ from typing import Any, Final
 import ipywidgets
 import traitlets
 
-from reelbook.session import Job, Session, connect
+from reelbook.session import Job, Session
 from reelbook.session.usage import UsageSpan
 from reelbook.session.usage_history import UsageHistory
 
 from .assets import added_style, module, style
-from .base import Panel, Still, only_known
+from .base import Panel, Still, only_known, session_of
 from .live import Live
 from .usage_bars import BarFigure, Bars, bars, bars_png
 from .words.basics import dollars
@@ -29,6 +29,7 @@ from .words.usage import (
     share_words,
     span_words,
     total_words,
+    waiting_words,
 )
 
 PERIODS: Final = (7, 30, 90)
@@ -99,7 +100,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         only_known(self, traits)
-        self.session = session or connect()
+        self.session = session_of(self, session)
         self._callbacks: list[DayCallback] = []
         self._lock = threading.RLock()
         self._bars: Bars = bars((), 30, None)
@@ -270,9 +271,9 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
         return "Nothing was spent in this time. Clips that are paid for appear here day by day."
 
     def _progress(self, history: UsageHistory) -> str:
-        return progress_words(
-            spans=history.spans, asked=history.asked, done=history.done, trouble=history.trouble
-        )
+        spans, done = history.spans, history.done
+        said = progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
+        return " ".join(filter(None, [said, waiting_words(spans, done=done)]))
 
     def _day(self) -> dict[str, Any]:
         if (span := self._chosen()) is None:

@@ -11,8 +11,6 @@ from reelbook.sandbox.render.palette import mix, shaded
 from reelbook.sandbox.render.shapes import Pen, Point
 from reelbook.sandbox.render.words import RGB
 
-WHITE: RGB = (250, 252, 255)
-
 
 def pine(rng: np.random.Generator, height: float, leaf: RGB, *, snow: RGB | None = None) -> Sprite:
     """A fir of `height` pixels, with snow of that colour on its boughs if one is given."""
