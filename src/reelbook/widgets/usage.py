@@ -260,7 +260,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
             if self.head.reaches_page:
                 self._figure.figure.layout.display = "" if shown else "none"
                 self._figure.draw(self._bars, self._slot())
-                if self._left and not busy:
+                if self._left and done:
                     self.keep_still()
 
     def _empty(self, failed: str, *, nothing: bool) -> str:
