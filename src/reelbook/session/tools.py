@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import hashlib
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .money import Money
 
 
-class Tooling:
+class Tooling(ABC):
     """What a `Session` and the `Tools` of `connect_tools()` do with their tool server."""
 
     _engine: Engine
@@ -124,19 +125,21 @@ class Tooling:
             self.__desk = ToolDesk(self._engine, self._tool_ledger())
         return self.__desk
 
+    @abstractmethod
     def _tool_ledger(self) -> ToolCalls:
-        raise NotImplementedError
+        """Where the calls are kept."""
 
+    @abstractmethod
     def _tool_place(self) -> tuple[str, Secret] | None:
         """Where the tool server is and who asks, found on the caller's thread as Colab's secrets must be.
 
-        None where only the engine's thread can find out.
+        None where only the engine's thread can find out, by `_moved_place`.
         """
-        return configured()
 
     async def _moved_place(self) -> tuple[str, Secret]:
-        raise NotImplementedError
+        return configured()
 
+    @abstractmethod
     def _tool_called(self) -> None:
         """A call has ended, and may have cost money."""
 
@@ -209,6 +212,9 @@ class Tools(Tooling):
 
     async def _close_ledger(self) -> None:
         self._ledger.close()
+
+    def _tool_called(self) -> None:
+        """Without a session there is no balance to ask for."""
 
     def _tool_ledger(self) -> ToolCalls:
         return self._ledger.tool_calls
