@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from playwright.sync_api import TimeoutError as PageTimeoutError
+
 import reelbook
 from browser.pages import SECONDS, OpenNotebook
 
@@ -192,7 +194,11 @@ def until(part: Locator, script: str, seconds: int = 40) -> None:
 
 def says(cell: Locator, text: str, seconds: int = 20) -> None:
     """Waits until a panel of the cell says `text` to the eye; its live region says it to a screen reader."""
-    cell.locator(".rb-body").get_by_text(text).first.wait_for(timeout=seconds * SECONDS)
+    bodies = cell.locator(".rb-body")
+    try:
+        bodies.get_by_text(text).first.wait_for(timeout=seconds * SECONDS)
+    except PageTimeoutError as late:
+        raise AssertionError(f"it never said {text!r}; it says: {bodies.all_inner_texts()}") from late
 
 
 def shown(cell: Locator, selector: str = ".rb") -> Locator:

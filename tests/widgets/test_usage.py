@@ -126,9 +126,19 @@ def test_a_chosen_day_brings_its_clips(chart: UsageChart) -> None:
     assert chart.foot.words["day"]["more"] == "No clip of this day is in the ledger."
     chart.children[1].marks[0].selected = [29]
     assert chart.selected_day == today
-    chart.selected_day = ""
+    chart.children[1].marks[0].selected = None  # Ctrl and a press on the chosen bar
+    assert chart.selected_day == ""
     assert chart.foot.words["day"] == {}
     assert heard == [(pytest.approx(0.1), ["a fox"]), (1.0, []), (pytest.approx(0.1), ["a fox"])]
+
+
+def test_a_press_is_not_undone_by_what_is_drawn_meanwhile(chart: UsageChart) -> None:
+    """The session's thread draws between the page's message and what it starts."""
+    drawn = chart.children[1].marks[0]
+    with drawn.hold_trait_notifications():  # as ipywidgets does while it takes a message
+        drawn.selected = [29]
+        chart.head.update()
+    assert chart.selected_day == chart.foot.words["rows"][0][0]
 
 
 def test_a_failing_callback_is_shown(chart: UsageChart) -> None:

@@ -203,8 +203,10 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
         names = self._bars.names
         return names.index(self.selected_day) if self.selected_day in names and self.selected_day else None
 
-    def _take_slot(self, slot: int) -> None:
-        if slot in self._bars.slots and self._bars.names[slot] != self.selected_day:
+    def _take_slot(self, slot: int | None) -> None:
+        if slot is None:
+            self.selected_day = ""
+        elif slot in self._bars.slots and self._bars.names[slot] != self.selected_day:
             self.selected_day = self._bars.names[slot]
 
     def _something_changed(self, job: Job | None) -> None:

@@ -86,7 +86,7 @@ def nice_amounts(highest_usd: float) -> list[float]:
 class BarFigure:
     """The live figure: `figure` is a bqplot Figure, `draw` brings it up to date."""
 
-    def __init__(self, on_slot: Callable[[int], None]) -> None:
+    def __init__(self, on_slot: Callable[[int | None], None]) -> None:
         with warnings.catch_warnings():
             # bqplot declares its traits in a way that traitlets warns about; it works all the same.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -95,6 +95,7 @@ class BarFigure:
 
         self._np = np
         self._drawn: Bars | None = None
+        self._wanted: list[int] | None = None
         self._x = bqplot.LinearScale(min=-0.5, max=29.5)
         self._y = bqplot.LinearScale(min=0, max=1)
         scales = {"x": self._x, "y": self._y}
@@ -147,6 +148,9 @@ class BarFigure:
                 self._open.y = self._np.array([y for _, y in corners], float)
                 self._open.colors = [ACCENT] * len(corners)
         wanted = None if selected is None else [selected]
+        if wanted == self._wanted:
+            return  # what the page says meanwhile is a press that is on its way to us
+        self._wanted = wanted
         if self._selected() != wanted:
             self._bars.selected = None if wanted is None else self._np.array(wanted)
 
@@ -154,9 +158,8 @@ class BarFigure:
         chosen = self._bars.selected
         return None if chosen is None or not len(chosen) else [int(each) for each in chosen]
 
-    def _picked(self, chosen: Any, on_slot: Callable[[int], None]) -> None:
-        if chosen is not None and len(chosen):
-            on_slot(int(chosen[-1]))
+    def _picked(self, chosen: Any, on_slot: Callable[[int | None], None]) -> None:
+        on_slot(int(chosen[-1]) if chosen is not None and len(chosen) else None)
 
 
 def bars_png(shown: Bars) -> bytes:
