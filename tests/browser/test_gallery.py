@@ -61,6 +61,7 @@ def test_search_open_mark_and_delete_by_mouse(notebook: Notebook) -> None:
     cell.locator(".rb-marks input").fill("keep, blue")
     cell.get_by_role("button", name="☆ Star").click()
     says(cell, "★ Starred")
+    until(cell, "(cell) => [...cell.querySelectorAll('option')].some((option) => option.textContent === 'blue')")
     assert notebook.value("[made[1][1].note, made[1][1].tags, made[1][1].starred]") == [
         "the best light",
         ["keep", "blue"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
@@ -140,3 +141,28 @@ def test_the_package_names_its_panels_and_no_others() -> None:
     assert {"Studio", "JobCard"} <= set(dir(reelbook.widgets))
     with pytest.raises(AttributeError, match="Nonsense"):
         _ = reelbook.widgets.Nonsense
+
+
+def test_what_changes_while_a_still_is_drawn_is_kept_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """News from the session's thread between drawing and noting what was drawn isn't taken for drawn."""
+    kept: list[str] = []
+    handle = SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"]))
+
+    class Told(Still):
+        model_id, news = "1", "before"
+
+        def still(self) -> tuple[str, str]:
+            return self.news, self.news
+
+    told = Told()
+
+    def display(*_: object, **__: object) -> object:
+        told.news = "after"
+        return handle
+
+    monkeypatch.setattr("IPython.display.display", display)
+    told._ipython_display_()
+    told.keep_still()
+    assert kept == ["after"]
+    told.keep_still()
+    assert kept == ["after"]

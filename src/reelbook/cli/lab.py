@@ -103,11 +103,12 @@ def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run until it ends; a signal to us is passed on to it. Returns its exit code."""
+    """Run until it ends; a signal to us ends it. Returns its exit code."""
     process = subprocess.Popen(command, env=environment)
 
-    def pass_on(number: int, _: object) -> None:
-        process.send_signal(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+    def pass_on(*_: object) -> None:
+        # Not SIGINT: without a terminal it's an exception in Jupyter, which may be raised where it is lost.
+        process.terminate()
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if (number := getattr(signal, name, None)) is not None:

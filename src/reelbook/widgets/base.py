@@ -54,10 +54,11 @@ class Still:
     def _ipython_display_(self, **_: Any) -> None:
         from IPython.display import display
 
+        now = self.still_of()  # before it is drawn: what changes meanwhile is kept later
         shown = display(self._repr_mimebundle_(), raw=True, display_id=True)  # type: ignore[no-untyped-call] # it has no types
         if shown is not None:
             self._displays = (*self._displays, shown)
-            self._still_kept = self.still_of()
+            self._still_kept = now
 
     def still_of(self) -> object:
         """What the still form shows: where this is another one, so is the still form."""

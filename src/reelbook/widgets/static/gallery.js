@@ -290,7 +290,8 @@ function render({ model, el }) {
   const note = h("textarea", { id: freshId("note"), rows: 2, maxlength: 5000 });
   const tags = h("input", { type: "text", id: freshId("tag"), autocomplete: "off", list: known.id });
   box.append(sure, h("div", { class: "rb-marks" }, field("Note", note, ""), field("Tags", tags, "with commas between them"), known));
-  // Kept when a field is left, and a while after the last letter; for the clip that it was typed for.
+  // Kept soon after a field is left, and a while after the last letter; for the clip that it was typed for. Not at once:
+  // what answers moves the page, and a press that began where the field was left would end on something else.
   const keeper = (node, name) => {
     let timer = 0;
     let key = "";
@@ -299,8 +300,9 @@ function render({ model, el }) {
       if (timer) tell(model, { name: "mark", key, [name]: node.value });
       timer = 0;
     };
-    node.addEventListener("input", () => { key = face().key; clearTimeout(timer); timer = setTimeout(flush, 1500); });
-    node.addEventListener("change", flush);
+    const soon = (wait) => { clearTimeout(timer); timer = setTimeout(flush, wait); };
+    node.addEventListener("input", () => { key = face().key; soon(1500); });
+    node.addEventListener("change", () => timer && soon(300));
     frame.onClose(flush);
     return (value, changed) => {
       if (changed) flush();
