@@ -17,12 +17,13 @@ from reelbook.secret import Secret
 from reelbook.session import Session, connect
 
 from .assets import module, style
-from .base import Panel, session_of
+from .base import session_of
 from .live import Live
+from .outcome import TellsOutcome
 from .words.connection import connection_words, tested
 
 
-class ConnectionPanel(Panel):
+class ConnectionPanel(TellsOutcome):
     """Says which service is used and where its key comes from, never the key; takes another key and tests it.
 
     `ConnectionPanel(session)`; without a session `reelbook.connect()`. `session` is the session in use;
@@ -38,15 +39,12 @@ class ConnectionPanel(Panel):
 
     service = traitlets.Unicode(help="“sandbox” or “live”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
-    outcome = traitlets.Unicode(help="What the last test said.").tag(sync=True)
-    good = traitlets.Bool(help="Whether the last test went well.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session_of(self, session)
         self._source: str | None = None
         self._address = ""
         self._callbacks: list[Callable[[Session], object]] = []
-        self._news: tuple[str, bool] | None = None
         self._testing = False
         super().__init__(**traits)
         self._live = Live(self.refresh)
@@ -74,8 +72,7 @@ class ConnectionPanel(Panel):
                 kept=self._source == "keyring",
             )
             self.live = self._testing
-            if self._news is not None:
-                (self.outcome, self.good), self._news = self._news, None
+            self._show_news()
 
     def still(self) -> tuple[str, str]:
         words = self.words

@@ -20,14 +20,15 @@ from reelbook.session import Rotation, Session
 from reelbook.session.rotation import next_name
 
 from .assets import module, style
-from .base import Panel, session_of
+from .base import session_of
 from .live import Live
+from .outcome import TellsOutcome
 from .words import keys as words
 
 STILL_ROWS = 20
 
 
-class KeyManager(Panel):
+class KeyManager(TellsOutcome):
     """The API keys of the account: who has which, since when, and when each was used last.
 
     `KeyManager(session)`; without a session `reelbook.connect()`. Makes keys (shown once), revokes them after
@@ -49,8 +50,6 @@ class KeyManager(Panel):
     stale = traitlets.Int(help="How many active keys weren't used lately.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
     question = traitlets.Dict(help="What is to be confirmed before a key is revoked.").tag(sync=True)
-    outcome = traitlets.Unicode(help="What the last action said.").tag(sync=True)
-    good = traitlets.Bool(help="Whether the last action went well.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session_of(self, session)
@@ -62,7 +61,6 @@ class KeyManager(Panel):
         self._set_in: settings.Source | None = None  # where the former key still stands
         self._keyring = False
         self._shown: CreatedKey | None = None  # until the page says that it has it
-        self._news: tuple[str, bool] | None = None
         self._rows_sent = self._secret_sent = False
         super().__init__(**traits)
         self._live = Live(self.refresh)
@@ -97,8 +95,7 @@ class KeyManager(Panel):
                 }
             )
             self.live = bool(self._doing) or self._shown is not None
-            if self._news is not None:
-                (self.outcome, self.good), self._news = self._news, None
+            self._show_news()
         if not self.reaches_page:
             return
         if not self._rows_sent:

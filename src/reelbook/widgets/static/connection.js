@@ -1,6 +1,7 @@
 // The connection: which service, where the key comes from, and a field whose value is never kept.
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
+import { outcomeNote } from "./_outcome.js";
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "connection", "Connection");
@@ -11,7 +12,7 @@ function render({ model, el }) {
   const source = h("p");
   const test = h("button", { type: "button", class: "rb-plain", onclick: () => { tell(model, { name: "test" }); } }, "Test");
   const sandbox = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "sandbox" }) }, "Use the sandbox");
-  const outcome = h("div", { class: "rb-note", hidden: true });
+  const outcome = outcomeNote(frame, model);
   const key = h("input", { id: freshId("key"), type: "password", autocomplete: "off", spellcheck: "false" });
   const address = h("input", { id: freshId("address"), type: "url", autocomplete: "off", spellcheck: "false", placeholder: "https://…" });
   const keep = h("input", { id: freshId("keep"), type: "checkbox" });
@@ -66,13 +67,6 @@ function render({ model, el }) {
     const busy = model.get("live");
     for (const button of [test, use]) button.disabled = busy;
     setText(test, busy ? "Testing" : "Test");
-  });
-  frame.draw(["outcome", "good"], () => {
-    const text = model.get("outcome");
-    setText(outcome, text);
-    outcome.hidden = !text;
-    outcome.classList.toggle("rb-fail", !model.get("good"));
-    if (text) frame.say(text);
   });
   keepAsking(frame, model, () => {});
   return () => frame.close();

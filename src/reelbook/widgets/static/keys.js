@@ -1,6 +1,7 @@
 // The account's keys: a list, a form, a question before one is revoked, and a secret that is shown once.
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
+import { outcomeNote } from "./_outcome.js";
 
 const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
 
@@ -14,7 +15,7 @@ function render({ model, el }) {
   const refresh = plain("Refresh", () => tell(model, { name: "refresh" }));
   const make = plain("New key", () => openForm("create"));
   const change = plain("Rotate", () => openForm("rotate"));
-  const outcome = h("div", { class: "rb-note", hidden: true });
+  const outcome = outcomeNote(frame, model);
   const rows = h("tbody");
   const table = h("table", {}, h("thead", {}, h("tr", {}, ...COLUMNS.map((word) => h("th", { scope: "col" }, word)),
     h("th", {}, h("span", { class: "rb-hidden" }, "Revoke")))), rows);
@@ -188,13 +189,6 @@ function render({ model, el }) {
     revoke.className = asked.own ? "rb-plain" : "rb-primary";  // the next step is the one that stops nothing
     if (opens) { leave.focus(); frame.say(asked.text); }
     if (closes) ([...rows.querySelectorAll("button")].find((each) => each.dataset.id === askedFrom) || refresh).focus();
-  });
-  frame.draw(["outcome", "good"], () => {
-    const text = model.get("outcome");
-    setText(outcome, text);
-    outcome.hidden = !text;
-    outcome.classList.toggle("rb-fail", !model.get("good"));
-    if (text) frame.say(text);
   });
   keepAsking(frame, model, () => {});
   return () => frame.close();
