@@ -273,7 +273,7 @@ def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
         ):
             page_sends(card, {"name": press})
             end = time.monotonic() + 10
-            while card._finding_out:
+            while card._finding:
                 assert time.monotonic() < end
                 time.sleep(0.01)
             card.refresh()

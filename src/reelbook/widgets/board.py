@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import queue
 import time
 from collections.abc import Iterable, Sequence
@@ -13,13 +12,12 @@ from typing import Any
 import traitlets
 
 from reelbook import wire
-from reelbook.session import Batch, Job, Reconciliation, Session
+from reelbook.session import Batch, Job, Session
 
 from . import words
-from .acting import send_again
+from .acting import TWICE_SECONDS, ActsOnJobs, send_again
 from .assets import module, style
 from .base import session_of
-from .form import TWICE_SECONDS
 from .live import Live
 from .media import ServesClips
 from .packing import packed
@@ -33,7 +31,7 @@ STILL_PICTURES = 5
 THUMB_SIDE, THUMB_BYTES = 160, 2_500
 
 
-class JobBoard(ServesClips):
+class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
     """All jobs of a session, running and recent, newest first and grouped by experiment.
 
     `JobBoard(session)` shows what runs and the `limit` newest jobs of earlier kernels, and every job that is
@@ -80,8 +78,6 @@ class JobBoard(ServesClips):
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._head, self._groups = OnPage(), OnPage()
         self._page = self._waited = False
-        self._finding: set[Job] = set()
-        self._word_would_tell: set[Job] = set()
         self._pressed: dict[Job, float] = {}
         self._spent = ""
         self._live = Live(self._by_itself)
@@ -233,16 +229,7 @@ class JobBoard(ServesClips):
 
     def _open(self, job: Job) -> None:
         view, clip = job.view(), job.clip
-        face = words.job_face(
-            view,
-            job.request,
-            request_id=job.request_id,
-            clip=clip,
-            service=job.session.service,
-            prompt=job.prompt,
-            finding_out=job in self._finding,
-            word_would_tell=job in self._word_would_tell,
-        )
+        face = self._face(job, view, clip)
         if job.request_id:
             label = "Deselect" if job.request_id in self.selected else "Select"
             face["actions"] = [*face["actions"], ["select", label]]
@@ -285,25 +272,6 @@ class JobBoard(ServesClips):
         chosen = [each for each in self.selected if each != job.request_id]
         self.selected = chosen if len(chosen) < len(self.selected) else [*chosen, job.request_id]
 
-    def _on_stop(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            job.stop_watching()
-
-    def _on_watch(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            job.watch()
-
-    def _on_cancel(self, content: dict[str, Any], _: object) -> None:
-        job = self._job(content)
-        if job is not None and not job.cancel():
-            self.trouble = "It was sent already. The job goes on and is billed."
-
-    def _on_find_out(self, content: dict[str, Any], _: object) -> None:
-        self._find_out(self._job(content), alone=False)
-
-    def _on_only_me(self, content: dict[str, Any], _: object) -> None:
-        self._find_out(self._job(content), alone=True)
-
     def _on_again(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)
         if job is None or time.monotonic() - self._pressed.get(job, float("-inf")) < TWICE_SECONDS:
@@ -317,28 +285,8 @@ class JobBoard(ServesClips):
     def _job(self, content: dict[str, Any]) -> Job | None:
         return self._rows.by_key(str(content.get("key", "")))
 
-    def _find_out(self, job: Job | None, *, alone: bool) -> None:
-        if job is None or job in self._finding:
-            return
-
-        def found(asked: concurrent.futures.Future[Reconciliation]) -> None:
-            self._finding.discard(job)
-            if asked.cancelled():
-                return
-            with self.showing_errors("Finding out"):
-                mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
-                if any(verdict.answer == "can't tell" != verdict.if_alone for verdict in mine):
-                    self._word_would_tell.add(job)
-                else:
-                    self._word_would_tell.discard(job)
-            self._told(job)
-
-        # The answer comes on the session's thread: a button that waited for it would hold up the kernel.
-        asked = job.session.find_out(alone=alone)
-        self._finding.add(job)
-        self._news.put(job)
-        self.refresh()
-        asked.add_done_callback(found)
+    def _news_of(self, job: Job) -> None:
+        self._told(job)
 
 
 def _thumb(job: Job) -> bytes:

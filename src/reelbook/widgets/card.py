@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 from pathlib import Path
 from typing import Any
 
 import traitlets
 
 from reelbook import wire
-from reelbook.session import Clip, Job, Reconciliation
+from reelbook.session import Clip, Job
 
 from . import words
-from .acting import send_again
+from .acting import ActsOnJobs, send_again
 from .assets import module, style
 from .live import Live
 from .media import ServesClip
@@ -20,7 +19,7 @@ from .packing import packed, pressed
 from .still import card_html, card_text, small_poster
 
 
-class JobCard(ServesClip):
+class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
     """A job as it goes: state, progress, time left, cost, and the clip when it is there.
 
     `JobCard(job)`; `card.job = another` takes up another one, `JobCard()` is an empty card. Observe or link
@@ -41,7 +40,6 @@ class JobCard(ServesClip):
         self._live = Live(self.refresh)
         self._unsubscribe = _nothing
         self._pictured: object = None
-        self._finding_out = self._word_would_tell = False
         super().__init__(face=dict(words.empty_face()), **traits)
         self._endings = (self._live.close, lambda: self._unsubscribe())
         self.job = job
@@ -49,7 +47,7 @@ class JobCard(ServesClip):
     @traitlets.observe("job")
     def _new_job(self, change: Any) -> None:
         self._unsubscribe()
-        self._finding_out = self._word_would_tell = False
+        self._forget_what_was_asked()
         job = change["new"]
         self._unsubscribe = job.subscribe(self._live.changed) if job is not None else _nothing
         self.refresh()
@@ -62,16 +60,7 @@ class JobCard(ServesClip):
                 self.state, self.progress, self.poster, self.live = "", None, b"", False
             return
         view, clip = job.view(), job.clip
-        face = words.job_face(
-            view,
-            job.request,
-            request_id=job.request_id,
-            clip=clip,
-            service=job.session.service,
-            prompt=job.prompt,
-            finding_out=self._finding_out,
-            word_would_tell=self._word_would_tell,
-        )
+        face = self._face(job, view, clip)
         with self.hold_sync():
             self._picture(job, clip)
             self.state = view.state
@@ -79,7 +68,7 @@ class JobCard(ServesClip):
             self.progress = view.download if fetching else view.progress
             self.face = dict(face)
             self.figures = words.job_lines(view, clip, requests_limit=job.session.facts.requests_limit)
-            self.live = (bool(face["bar"]) and view.watched) or self._finding_out
+            self.live = (bool(face["bar"]) and view.watched) or job in self._finding
         if view.state in words.FINAL and not face["bar"]:
             self.keep_still()
 
@@ -110,47 +99,11 @@ class JobCard(ServesClip):
             self.poster = b""
         self._pictured = wanted
 
-    def _on_stop(self, *_: object) -> None:
-        if self.job is not None:
-            self.job.stop_watching()
-            self._live.changed()
+    def _job(self, _: dict[str, Any]) -> Job | None:
+        return self.job
 
-    def _on_watch(self, *_: object) -> None:
-        if self.job is not None:
-            self.job.watch()
-            self._live.changed()
-
-    def _on_cancel(self, *_: object) -> None:
-        if self.job is not None and not self.job.cancel():
-            self.trouble = "It was sent already. The job goes on and is billed."
-
-    def _on_find_out(self, *_: object) -> None:
-        self._find_out(alone=False)
-
-    def _on_only_me(self, *_: object) -> None:
-        self._find_out(alone=True)
-
-    def _find_out(self, *, alone: bool) -> None:
-        job = self.job
-        if job is None or self._finding_out:
-            return
-
-        def found(asked: concurrent.futures.Future[Reconciliation]) -> None:
-            if self.job is not job or asked.cancelled():
-                return
-            self._finding_out = False
-            with self.showing_errors("Finding out"):
-                mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
-                self._word_would_tell = any(
-                    verdict.answer == "can't tell" != verdict.if_alone for verdict in mine
-                )
-            self._live.changed()
-
-        # The answer comes on the session's thread: a button that waited for it would hold up the kernel.
-        asked = job.session.find_out(alone=alone)
-        self._finding_out = True
-        self.refresh()
-        asked.add_done_callback(found)
+    def _news_of(self, _: Job) -> None:
+        self._live.changed()
 
     def _on_again(self, *_: object) -> None:
         job = self.job

@@ -21,13 +21,12 @@ from reelbook.errors import (
 from reelbook.session import Job, JobRequest, Session
 from reelbook.session.warning import said_elsewhere
 
+from .acting import TWICE_SECONDS
 from .assets import module, style
 from .base import session_of
 from .live import Live
 from .picker import TakesImage
 from .words import form_words
-
-TWICE_SECONDS = 1.5
 
 _FIELDS: dict[type[InvalidInput], str] = {
     InvalidPrompt: "prompt",

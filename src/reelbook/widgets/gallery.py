@@ -16,11 +16,10 @@ from reelbook.session import Job, Session
 from reelbook.session.exporting import export
 from reelbook.session.saving import call
 
-from .acting import send_again
+from .acting import TWICE_SECONDS, send_again
 from .assets import module, style
 from .base import session_of
 from .drawn import DrawnPosters
-from .form import TWICE_SECONDS
 from .found import PAGE, Found
 from .live import Live
 from .media import ServesClips
