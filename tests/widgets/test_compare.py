@@ -203,9 +203,11 @@ def test_a_failed_job_and_a_lost_file_have_their_place(two: list[Clip], tmp_path
     failed = job(state="failed", watched=False, request_id="req-f")
     lost = made(tmp_path, "lost")
     lost.path.unlink()
-    tiles = Compare([*two, failed, lost]).tiles
+    unknown = job(state="uncertain", watched=False, request_id="req-u")
+    tiles = Compare([*two, failed, lost, unknown]).tiles
     assert (tiles[2]["word"], tiles[2]["stage"]) == ("Failed", "There is no clip.")
     assert tiles[3]["stage"] == "The clip's file isn't on this disk."
+    assert (tiles[4]["word"], tiles[4]["stage"]) == ("Not certain", "Whether there is a clip isn't known.")
 
 
 def test_the_still_form_shows_all_and_names_the_winner(tmp_path: Path) -> None:

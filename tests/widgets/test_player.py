@@ -6,13 +6,14 @@ import json
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 import traitlets
 from PIL import Image
 from widgets.doubles import FOX, clip, clip_file, heard, page_sends
 
-from reelbook.errors import NotAVideo
+from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.widgets import assets
 from reelbook.widgets.packing import packed
 from reelbook.widgets.player import POSTER_BYTES, Player
@@ -41,6 +42,13 @@ def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
     file.write_text("no video")
     with pytest.raises(NotAVideo):
         Player(file)
+
+
+def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
+    """A job whose clip wasn't awaited, most of all."""
+    job: Any = object()
+    with pytest.raises(InvalidInput, match=r"Player takes a clip or a file, not object\. `await job` gives"):
+        Player(job)
 
 
 def test_the_time_is_told_only_to_who_listens(tmp_path: Path) -> None:

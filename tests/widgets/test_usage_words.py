@@ -65,12 +65,14 @@ def test_the_progress_says_how_it_was_found() -> None:
     """While it asks, when it is done, with spans left, and stopped."""
     spans = [span(0, 1), span(1, 5, split=False)]
     said = [
+        progress_words(spans=(), asked=0, done=False, trouble=""),  # the head says that it asks
         progress_words(spans=spans, asked=4, done=False, trouble=""),
         progress_words(spans=spans[:1], asked=9, done=True, trouble=""),
         progress_words(spans=spans, asked=8, done=True, trouble=""),
         progress_words(spans=spans, asked=1, done=True, trouble="The service is gone."),
     ]
     assert said == [
+        "",
         "Splitting by day: 4 requests so far, 1 span to go.",
         "From the service's totals, split by day with 9 requests.",
         "From the service's totals with 8 requests. Dashed spans are totals that aren't split by day.",

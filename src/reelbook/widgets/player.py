@@ -77,6 +77,10 @@ class Player(TellsTime, ServesClip):  # type: ignore[misc] # as in Panel
     def __init__(self, clip: Clip | str | os.PathLike[str], **traits: Any) -> None:
         from reelbook.media.images import thumbnail
 
+        if not isinstance(clip, Clip | str | os.PathLike):
+            raise InvalidInput(
+                f"Player takes a clip or a file, not {type(clip).__name__}. `await job` gives a job's clip."
+            )
         self.clip = clip if isinstance(clip, Clip) else Clip(path=Path(clip), request_id="")
         super().__init__(
             face=dict(words.clip_face(self.clip)),

@@ -105,7 +105,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
         self._lock = threading.RLock()
         self._bars: Bars = bars((), 30, None)
         self._jobs: tuple[Job, ...] = ()
-        self._stale = False
+        self._stale = self._whole = False  # whole: the bars are drawn of all that is told
         self._paid = {job.request_id for job in self.session.jobs(state="completed", limit=PAID)}
         self._began = time.monotonic()
         self._unsubscribe: Callable[[], object] = lambda: None
@@ -149,7 +149,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
 
     def still_of(self) -> object:
         """Drawn for the notebook once the days are told apart; a swap at every later clip would disturb."""
-        return self.days, self.history is not None and self.history.done
+        return self.days, self._whole
 
     def close(self) -> None:
         """Ends the chart and asks no more."""
@@ -234,9 +234,9 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
                 return
             self._ask_again()
             history = self.history
-            spans, total, done = history.spans, history.total, history.done
+            done, spans, total = history.done, history.spans, history.total
             own = history.own() if spans else ()
-            self._bars = bars(spans, history.days, history.reading)
+            self._bars, self._whole = bars(spans, history.days, history.reading), done
             busy = not done or self._stale
             money, about = total_words(total, history.days)
             shown = bool(total and total.usd)
@@ -260,7 +260,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
                 "rows": self._rows(),
             }
             if self.head.reaches_page:
-                self._figure.figure.layout.display = "" if shown else "none"
+                self._figure.show(shown)
                 self._figure.draw(self._bars, self._slot())
                 if self._left and done:
                     self.keep_still()

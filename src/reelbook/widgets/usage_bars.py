@@ -21,6 +21,7 @@ from .words.usage import span_words
 ACCENT: Final = "#1565c0"
 HEIGHT: Final = 200
 TICKS: Final = 6
+NOTHING: Final = "reelbook-nothing"
 STILL_SIZE: Final = (640, 120)
 
 
@@ -123,6 +124,15 @@ class BarFigure:
             layout=ipywidgets.Layout(width="100%", height=f"{HEIGHT}px", min_width="0"),
             **{name: value for name, value in optional.items() if bqplot.Figure.class_traits().get(name)},
         )
+
+        self.show(False)
+
+    def show(self, something: bool) -> None:
+        """Takes the figure out of sight while there is nothing to draw.
+
+        It isn't taken off the page: bqplot can't draw where there is no width, and the browser complains.
+        """
+        (self.figure.remove_class if something else self.figure.add_class)(NOTHING)
 
     def draw(self, shown: Bars, selected: int | None) -> None:
         """Assigns what changed."""

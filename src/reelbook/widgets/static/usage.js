@@ -16,7 +16,7 @@ function head(frame, model) {
   const empty = h("p", { class: "rb-quiet" });
   const periods = h("div", { class: "rb-seg", role: "group", "aria-label": "Period" });
   const again = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "again" }) }, "Ask again");
-  frame.body.append(h("div", { class: "rb-usage-head" }, total, about, pace, badge, periods), empty, again);
+  frame.body.append(h("div", { class: "rb-usage-head" }, total, badge, about, pace, periods), empty, again);
   frame.draw(["words", "days"], () => {
     const words = model.get("words");
     for (const [node, text] of [[total, words.total], [about, words.about], [pace, words.pace], [empty, words.empty]]) {

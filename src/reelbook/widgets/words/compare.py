@@ -209,7 +209,8 @@ def _without_clip(shown: Shown, prompt: list[Run], key: str) -> Tile:
         if view.state == wire.COMPLETED and not view.watched:
             face["stage"], bar, lines = NOT_HERE, None, []
         elif not face["bar"]:
-            face["stage"] = "There is no clip."
+            unknown = view.state in ("uncertain", "lost")
+            face["stage"] = "Whether there is a clip isn't known." if unknown else "There is no clip."
     elif shown.clip is None:
         face["stage"] = NOT_HERE
     return Tile(

@@ -82,7 +82,8 @@ def tile(
     """A job's tile: the board's row with parts left out."""
     # Without the clip, whose file would be opened to be read: a tile needs nothing of it.
     row = board_row(view, request, request_id=request_id, clip=None)
-    shown = Tile(key=key, prompt=row["prompt"], about=row["about"], money=row["money"])
+    about = row["about"].removeprefix("random seed · ")  # a tile is too narrow for what says little
+    shown = Tile(key=key, prompt=row["prompt"], about=about, money=row["money"])
     if request_id:
         shown["id"] = request_id
     if view.state != wire.COMPLETED:

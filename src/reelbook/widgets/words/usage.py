@@ -69,7 +69,7 @@ def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, troubl
         return f"Stopped after {requests}: {trouble}"
     open_ = sum(not span.split for span in spans)
     if not done:
-        return f"Splitting by day: {requests} so far, {_count(open_, 'span')} to go." if asked else "Asking."
+        return f"Splitting by day: {requests} so far, {_count(open_, 'span')} to go." if asked else ""
     if open_:
         return f"From the service's totals with {requests}. Dashed spans are totals that aren't split by day."
     return f"From the service's totals, split by day with {requests}."
