@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import pytest
 from ledger.doubles import Clock, Kernel, fox, heard, tell
@@ -41,6 +42,24 @@ def test_spend_can_be_asked_from_a_moment_on(ledger: Ledger, account: Account, c
     ledger.intend(account, fox(), limit_usd=0.25, limit_since=since)
     assert ledger.spend(account, since=since).reserved_usd == 0.25
     assert ledger.spend(account).reserved_usd == 0.5
+
+
+def test_the_sums_are_those_of_one_moment(ledger: Ledger, account: Account, folder: Path) -> None:
+    """A clip that another kernel sees finished while they are added up is in one of them."""
+    left = [entry.id for entry, _ in ledger.intend_many(account, [fox()] * 8)]
+    for entry_id in left:
+        ledger.accepted(entry_id, f"req-{entry_id}")
+    with Ledger.open(folder) as other:
+
+        def meanwhile() -> None:
+            if left:
+                other.status(left.pop(), "completed", cost_usd=0.25)
+
+        ledger._store.read(lambda connection: connection.set_progress_handler(meanwhile, 20))
+        known = ledger.spend(account)
+        ledger._store.read(lambda connection: connection.set_progress_handler(None, 0))
+    assert len(left) < 8
+    assert known.committed_usd == 2.0
 
 
 def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger, account: Account) -> None:

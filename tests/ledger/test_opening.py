@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
@@ -56,7 +57,7 @@ def test_a_file_that_was_cut_short_gives_what_is_left_of_it(folder: Path) -> Non
     """As after a crash of the machine: the jobs in the part that is there are in the new ledger."""
     filled(folder)
     whole = (folder / "ledger.db").read_bytes()
-    cut = whole[: len(whole) * 6 // 10 // 4096 * 4096]
+    cut = whole[: len(whole) * 7 // 10 // 4096 * 4096]
     (folder / "ledger.db").write_bytes(cut)
     with Ledger.open(folder) as ledger:
         assert "was damaged" in (ledger.trouble or "")
@@ -129,6 +130,34 @@ def test_a_locked_file_is_waited_for_and_then_done_without(folder: Path, locked:
     with Ledger.open(folder) as again:
         assert again.trouble is None
         assert len(again.find()) == 3
+
+
+def test_a_locked_file_is_asked_for_until_the_time_is_over(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """Kernels that write all the time leave gaps, found by asking often; another error is told at once."""
+    monkeypatch.setattr(opening, "time", SimpleNamespace(monotonic=clock, sleep=lambda seconds: None))
+    asked: list[float] = []
+    began = clock.now
+
+    def ask(code: int, until: int) -> str:
+        asked.append(clock.now - began)
+        clock.now += 1
+        if len(asked) > until:
+            return "free"
+        error = sqlite3.OperationalError("no")
+        error.sqlite_errorcode = code
+        raise error
+
+    assert opening.patiently(lambda: ask(sqlite3.SQLITE_BUSY, 3), 5) == "free"
+    asked.clear()
+    with pytest.raises(sqlite3.OperationalError):
+        opening.patiently(lambda: ask(sqlite3.SQLITE_BUSY_RECOVERY, 9), 5)
+    assert len(asked) == 5
+    asked.clear()
+    with pytest.raises(sqlite3.OperationalError):
+        opening.patiently(lambda: ask(sqlite3.SQLITE_FULL, 9), 5)
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("blocked", ["home", "ledger.db", "ledger.lock", "kernels"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from ledger.doubles import KEY, Kernel, heard, tell
@@ -27,9 +27,10 @@ class Fits:
 
 
 @pytest.fixture
-def other(ledger: Ledger) -> Ledger:
+def other(ledger: Ledger) -> Iterator[Ledger]:
     """The ledger of another kernel of the same home."""
-    return Ledger.open(ledger._store.path.parent)
+    with Ledger.open(ledger._store.path.parent) as opened:
+        yield opened
 
 
 def test_a_kernel_sees_the_others_requests_and_not_its_own(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from ledger.doubles import KEY, SERVICE, Kernel, fox, heard, tell
 
+from reelbook.client.transport import READ_SECONDS
 from reelbook.ledger import Account, Ledger
+from reelbook.ledger.ledger import BUSY_SECONDS
 
 # The file-size limit of the process makes its writes fail as a full disk does.
 FULL = """
@@ -69,6 +74,38 @@ def test_a_file_that_stays_locked_is_left(folder: Path) -> None:
     holder.execute("ROLLBACK")
     holder.close()
     ledger.close()
+
+
+def test_stop_ends_the_wait_for_a_locked_file(folder: Path) -> None:
+    """Stop is heard while another program holds the lock: nothing is written, and the disk isn't left."""
+    ledger = Ledger.open(folder, busy_seconds=60)
+    account = ledger.account(SERVICE, KEY)
+    holder = sqlite3.connect(folder / "ledger.db", isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+    stop = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT])
+    too_late = threading.Timer(30, holder.rollback)
+
+    def wait_until_stopped() -> None:
+        too_late.start()
+        stop.start()
+        ledger.intend(account, fox())
+
+    with pytest.raises(KeyboardInterrupt):
+        wait_until_stopped()
+    still_locked = holder.in_transaction
+    too_late.cancel()
+    too_late.join()
+    holder.rollback()
+    holder.close()
+    assert still_locked
+    assert ledger.trouble is None
+    assert ledger.find() == []
+    ledger.close()
+
+
+def test_the_ledger_is_waited_for_less_long_than_an_answer() -> None:
+    """The session's thread waits for both: an answer that came meanwhile must not be taken for lost."""
+    assert BUSY_SECONDS < READ_SECONDS
 
 
 def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(

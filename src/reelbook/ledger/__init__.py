@@ -24,6 +24,7 @@ from .entries import (
 from .ledger import Ledger
 from .reruns import Reruns
 from .tool_calls import ToolCall, ToolCalls
+from .tool_jobs import ToolJob
 
 __all__ = [
     "CANCELLED",
@@ -44,5 +45,6 @@ __all__ = [
     "Spend",
     "ToolCall",
     "ToolCalls",
+    "ToolJob",
     "Wanted",
 ]

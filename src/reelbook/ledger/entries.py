@@ -193,12 +193,14 @@ class Spend:
     """What an account's submissions cost, in USD, by how sure it is.
 
     `spent_usd` is billed; `reserved_usd` is for clips on their way; `uncertain_usd` is for those that were
-    never answered, failed (whether those are charged isn't stated) or can't be asked about any more.
+    never answered, failed (whether those are charged isn't stated) or can't be asked about any more. Of what
+    was spent, `tools_usd` is for clips that agent tools bought and a session took up.
     """
 
     spent_usd: float
     reserved_usd: float
     uncertain_usd: float
+    tools_usd: float = 0.0
 
     @property
     def committed_usd(self) -> float:

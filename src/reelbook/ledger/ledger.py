@@ -40,8 +40,11 @@ from .requests import SharedRequests
 from .samples import Samples
 from .store import Store
 from .tool_calls import ToolCalls
+from .tool_jobs import ToolJobs
 
-BUSY_SECONDS = 5.0
+# Long enough for many kernels on a slow disk: one that goes on in memory loses its jobs' ids when it ends.
+# The session's thread waits here too, so it is shorter than a wait for an answer: that would be missed.
+BUSY_SECONDS = 20.0
 
 
 class Ledger(Reading):
@@ -49,7 +52,8 @@ class Ledger(Reading):
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
     share, `samples` what the billing endpoints said, `marks` what a person put to the entries, `overview`
-    what there is of all accounts, `classrooms` which student has which key, `tool_calls` the tools' calls.
+    what there is of all accounts, `classrooms` which student has which key, `tool_calls` the tools' calls,
+    `tool_jobs` what the clips cost that those bought.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -63,6 +67,7 @@ class Ledger(Reading):
         self.overview = Overview(store)
         self.classrooms = Classrooms(store, clock)
         self.tool_calls = ToolCalls(store, clock)
+        self.tool_jobs = ToolJobs(store, kernel.name, clock)
         store.on_fall(self._fell)
 
     @classmethod

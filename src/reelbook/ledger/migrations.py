@@ -216,6 +216,22 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         ) STRICT
         """,
     ),
+    (
+        """
+        CREATE TABLE tool_jobs (
+            account INTEGER NOT NULL,
+            request_id TEXT NOT NULL,
+            kernel TEXT NOT NULL,
+            prompt TEXT NOT NULL,
+            called_at REAL NOT NULL,
+            answered_at REAL NOT NULL,
+            ended_at REAL NOT NULL,
+            seconds REAL,
+            cost_micro INTEGER NOT NULL,
+            PRIMARY KEY (account, request_id)
+        ) STRICT, WITHOUT ROWID
+        """,
+    ),
 )
 
 

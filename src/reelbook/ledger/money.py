@@ -14,7 +14,8 @@ def spend(
 ) -> Spend:
     """The account's sums over what was intended at or after `since`, of one process where that is given."""
     sums = _sums(connection, account, since, process)
-    return Spend(*(sums.get(charge, 0) / MICRO for charge in ("spent", "reserved", "uncertain")))
+    spent = sums["spent"] + sums["tools"]
+    return Spend(*(amount / MICRO for amount in (spent, sums["reserved"], sums["uncertain"], sums["tools"])))
 
 
 def check_limit(
@@ -27,7 +28,7 @@ def check_limit(
     """Raises SpendLimitReached if all of `wanted` together would pass the limit."""
     needed = sum(micro(each.estimated_cost_usd) for each in wanted)
     sums = _sums(connection, account, since)
-    committed = sum(sums.get(charge, 0) for charge in ("spent", "reserved", "uncertain"))
+    committed = sums["spent"] + sums["tools"] + sums["reserved"] + sums["uncertain"]
     if not needed or committed + needed <= micro(limit_usd):
         return
     known = spend(connection, account, since)
@@ -53,18 +54,25 @@ def check_limit(
 
 def _sums(
     connection: sqlite3.Connection, account: int, since: float | None, process: int | None = None
-) -> dict[str, int]:
+) -> sqlite3.Row:
     # A kernel's name begins with its process (kernels.py).
-    own, names = ("", ()) if process is None else (" AND kernel GLOB ?", (f"{process}-*",))
-    # Charge by charge, so that each is one stretch of its index.
-    return {
-        charge: connection.execute(
-            "SELECT coalesce(sum(price_micro), 0) FROM entries "  # noqa: S608 - our own condition
-            f"WHERE account = ? AND charge = ? AND intended_at >= ?{own}",
-            (account, charge, float("-inf") if since is None else since, *names),
-        ).fetchone()[0]
+    own = "" if process is None else " AND kernel GLOB :kernel"
+    # One statement, so that all are of one moment; charge by charge, each being one stretch of its index.
+    sums = ", ".join(
+        f"(SELECT coalesce(sum(price_micro), 0) FROM entries "  # noqa: S608 - our own condition
+        f"WHERE account = :account AND charge = '{charge}' AND intended_at >= :since{own}) AS {charge}"
         for charge in ("spent", "reserved", "uncertain")
-    }
+    )
+    row: sqlite3.Row = connection.execute(
+        f"SELECT {sums}, (SELECT coalesce(sum(cost_micro), 0) FROM tool_jobs "  # noqa: S608 - our own words
+        f"WHERE account = :account AND called_at >= :since{own}) AS tools",
+        {
+            "account": account,
+            "since": float("-inf") if since is None else since,
+            "kernel": f"{process}-*",
+        },
+    ).fetchone()
+    return row
 
 
 def _dollars(amount_usd: float) -> str:

@@ -10,9 +10,9 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from filelock import FileLock
 
@@ -20,7 +20,12 @@ from .folders import on_network
 from .migrations import migrate
 from .rescue import rescue
 
+T = TypeVar("T")
+
 FILE_NAME: Final = "ledger.db"
+# SQLite asks often only while a wait is young, and hears no Stop meanwhile: long waits are many short ones.
+_SLICE_SECONDS: Final = 0.25
+_PAUSE_SECONDS: Final = 0.01
 _COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -35,7 +40,7 @@ def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str 
     # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
     with FileLock(home / "ledger.lock", timeout=busy_seconds):
         try:
-            return _ready(path, busy_seconds), None
+            return patiently(lambda: _ready(path), busy_seconds), None
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
@@ -47,6 +52,18 @@ def open_memory() -> sqlite3.Connection:
     connection = _connect(":memory:", 0)
     migrate(connection)
     return connection
+
+
+def patiently(attempt: Callable[[], T], busy_seconds: float) -> T:
+    """The result of `attempt`, which is done again for `busy_seconds` where other programs lock the file."""
+    until = time.monotonic() + busy_seconds
+    while True:
+        try:
+            return attempt()
+        except sqlite3.Error as error:
+            if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                raise
+        time.sleep(_PAUSE_SECONDS)  # SQLite doesn't wait by itself where two would wait for each other
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -64,9 +81,9 @@ def suspicion(path: Path) -> Path:
     return path.with_name("ledger.suspect")
 
 
-def _ready(path: Path, busy_seconds: float) -> sqlite3.Connection:
+def _ready(path: Path) -> sqlite3.Connection:
     _make_private(path)
-    connection = _connect(str(path), busy_seconds)
+    connection = _connect(str(path), _SLICE_SECONDS)
     try:
         connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
         connection.execute("PRAGMA synchronous=FULL")
@@ -81,7 +98,7 @@ def _ready(path: Path, busy_seconds: float) -> sqlite3.Connection:
 def _begun_anew(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
     kept = _moved_aside(path)
     suspicion(path).unlink(missing_ok=True)
-    connection = _ready(path, busy_seconds)
+    connection = patiently(lambda: _ready(path), busy_seconds)
     saved = 0
     with contextlib.suppress(sqlite3.Error), _reading_damaged(kept) as broken:
         saved = rescue(broken, connection)

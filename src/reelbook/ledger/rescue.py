@@ -18,6 +18,7 @@ TABLES: Final = (
     "classrooms",
     "seats",
     "tool_calls",
+    "tool_jobs",
 )
 
 

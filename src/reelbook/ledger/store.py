@@ -42,12 +42,19 @@ class Store:
     """The file of one home, or memory. Any thread may use it."""
 
     def __init__(
-        self, connection: sqlite3.Connection, path: Path, *, in_memory: bool, trouble: str | None
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        *,
+        in_memory: bool,
+        trouble: str | None,
+        busy_seconds: float = 0,
     ) -> None:
         self.path = path
         self.in_memory = in_memory
         self.trouble = trouble
         self._connection = connection
+        self._busy_seconds = busy_seconds
         self._lock = threading.RLock()
         self._fell: list[Callable[[], None]] = []
 
@@ -59,7 +66,7 @@ class Store:
             connection, trouble = opening.open_file(home, busy_seconds)
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
             return cls(opening.open_memory(), path, in_memory=True, trouble=_at_opening(error, path))
-        return cls(connection, path, in_memory=False, trouble=trouble)
+        return cls(connection, path, in_memory=False, trouble=trouble, busy_seconds=busy_seconds)
 
     def leave_disk(self, error: Exception) -> None:
         """Leaves the disk for memory at the opening, where it turns out to be unusable after all."""
@@ -73,7 +80,7 @@ class Store:
         """The result of `work`, which only reads."""
         with self._lock:
             try:
-                return work(self._connection)
+                return opening.patiently(lambda: work(self._connection), self._busy_seconds)
             except sqlite3.Error as error:
                 self._go_on_in_memory(error)
                 return work(self._connection)
@@ -86,7 +93,7 @@ class Store:
         """
         with self._lock:
             try:
-                return self._transaction(work, flush)
+                return opening.patiently(lambda: self._transaction(work, flush), self._busy_seconds)
             except sqlite3.Error as error:
                 self._go_on_in_memory(error)
                 return self._transaction(work, flush)

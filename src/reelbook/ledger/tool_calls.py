@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from ..secret import Secret
 from .accounts import origin
@@ -93,14 +93,8 @@ class ToolCalls:
 
     def prompt_of(self, request_id: str) -> str | None:
         """The prompt that a job was asked for with, where a call spoke of that job alone and had a prompt."""
-        rows = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT arguments FROM tool_calls WHERE request_ids = ? ORDER BY id",
-                (json.dumps([request_id]),),
-            ).fetchall()
-        )
-        prompts = (json.loads(row["arguments"]).get("prompt") for row in rows)
-        return next((prompt for prompt in prompts if isinstance(prompt, str) and prompt), None)
+        call = self._store.read(lambda connection: bought_by(connection, request_id))
+        return None if call is None else call.prompt
 
     def recent(self, limit: int = 20) -> list[ToolCall]:
         """The newest calls of all servers and users, the newest first."""
@@ -124,6 +118,27 @@ class ToolCalls:
             )
             for row in rows
         ]
+
+
+class BuyingCall(NamedTuple):
+    """The call that a job was asked for with: when (epoch seconds), for how long, and the prompt."""
+
+    at: float
+    took_seconds: float
+    prompt: str
+
+
+def bought_by(connection: sqlite3.Connection, request_id: str) -> BuyingCall | None:
+    """The first call that spoke of that job alone and had a prompt; None where there is none."""
+    rows = connection.execute(
+        "SELECT at, took_seconds, arguments FROM tool_calls WHERE request_ids = ? ORDER BY id",
+        (json.dumps([request_id]),),
+    )
+    for row in rows:
+        prompt = json.loads(row["arguments"]).get("prompt")
+        if isinstance(prompt, str) and prompt:
+            return BuyingCall(row["at"], row["took_seconds"] or 0.0, prompt)
+    return None
 
 
 def kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str, bool]:
