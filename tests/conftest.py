@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy  # noqa: F401  # pytest.approx looks at it, also half imported by a sandbox's thread
 import pytest
+from hypothesis import HealthCheck, settings
 from support.hurried_time import HurriedLoop
 
 from reelbook.sandbox import server
@@ -22,6 +23,10 @@ pytest.register_assert_rewrite("browser.liveness")
 # Gone before anything is imported or started: no test, kernel or subprocess may find a person's key.
 LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("REELBOOK_")}
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+# A busy machine is no fault of the code: examples may take longer than the 0.2 s that are usual.
+settings.register_profile("reelbook", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("reelbook")
 
 SESSIONS_SPEED = 5
 _BROWSER_FILES = sorted(path.name for path in (Path(__file__).parent / "browser").glob("test_*.py"))

@@ -24,7 +24,7 @@ from PIL import Image
 from support import hurried_time
 
 from reelbook import errors
-from reelbook.client import AsyncClient
+from reelbook.client import AsyncClient, transport
 from reelbook.media.clips import probe
 from reelbook.media.images import PreparedImage
 from reelbook.models import Completed
@@ -35,7 +35,7 @@ from reelbook.sandbox.protocol import Endpoint, FaultKind
 from reelbook.sandbox.render import Rendered, Spec, render
 
 # Long enough for a busy machine to answer in, on a clock that runs twenty times faster.
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 28.0
 NEVER = 3600.0
 
 GENERATE: tuple[Endpoint, ...] = ("text-to-video", "image-to-video")
@@ -213,6 +213,12 @@ def table() -> Iterator[list[str]]:
     print(
         "", f"{'fault':36}{'endpoint':16}{'the caller sees':24}{'arrived':>8}{'exist':>7}", *lines, sep="\n"
     )
+
+
+@pytest.fixture(autouse=True)
+def _patient_connecting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On that clock a busy machine may take longer than ten seconds to let a client in."""
+    monkeypatch.setattr(transport, "CONNECT_SECONDS", DEADLINE_SECONDS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.says)

@@ -507,12 +507,14 @@ def test_an_error_of_the_sandbox_itself_is_a_500_in_json(
 
 
 def test_status_requests_are_quick_over_one_connection(shared: Client) -> None:
-    """Nagle's algorithm is off: fifty requests over one connection take nowhere near 50 × 40 ms."""
+    """Nagle's algorithm is off: also far into a connection, a request can take nowhere near its 40 ms."""
     request_id = shared.submit()
-    begun = time.perf_counter()
-    for _ in range(50):
+    took: list[float] = []
+    for _ in range(60):
+        begun = time.perf_counter()
         shared.status(request_id)
-    assert time.perf_counter() - begun < 1.5
+        took.append(time.perf_counter() - begun)
+    assert min(took[30:]) < 0.03
 
 
 def _refused(answer: httpx.Response, status: int) -> None:

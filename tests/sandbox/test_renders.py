@@ -75,7 +75,7 @@ def test_workers_end_in_the_middle_of_what_they_do() -> None:
     endless = pool.submit(time.sleep, 600)
     begun = time.monotonic()
     pool.shutdown()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 60
     assert not worker.is_running()
     with pytest.raises((BrokenExecutor, CancelledError)):  # by how far the worker had come
         endless.result(timeout=5)

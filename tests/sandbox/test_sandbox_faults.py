@@ -17,6 +17,7 @@ import pytest
 from sandbox.doubles import CLIP, NOON, Client, Open
 
 from reelbook.errors import SandboxError
+from reelbook.sandbox import serving
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.faults import Faults
 from reelbook.sandbox.protocol import Endpoint, FaultKind
@@ -345,8 +346,11 @@ def test_a_dropped_download_goes_on_by_byte_ranges(faulty: Client) -> None:
     assert (got, sizes) == (CLIP, [300, 300, 300])
 
 
-def test_a_client_that_gives_up_ends_its_stall(open_sandbox: Open, tmp_path: Path) -> None:
+def test_a_client_that_gives_up_ends_its_stall(
+    open_sandbox: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing waits on for somebody who is gone, and the sandbox stops at once."""
+    monkeypatch.setattr(serving, "GRACE_SECONDS", 60)
     with open_sandbox(tmp_path) as client:
         client.sandbox.fault("stall", times=2, seconds=3600)
         client.sandbox.fault("drip", seconds=3600)
@@ -354,12 +358,12 @@ def test_a_client_that_gives_up_ends_its_stall(open_sandbox: Open, tmp_path: Pat
             with pytest.raises(httpx.ReadTimeout):
                 client.get(BALANCE, timeout=0.05)
         leaving = time.monotonic()
-    assert time.monotonic() - leaving < 0.9, "a graceful stop waits 1 s for what is still under way"
+    assert time.monotonic() - leaving < 30, "a graceful stop waits for what is still under way"
 
 
 def test_a_fault_leaves_other_connections_alone(faulty: Client) -> None:
     """While one client waits for an answer that doesn't come, others are served."""
-    faulty.sandbox.fault("stall", endpoint="usage", seconds=0.3)
+    faulty.sandbox.fault("stall", endpoint="usage", seconds=3)
     answers: list[httpx.Response] = []
     waiting = threading.Thread(target=lambda: answers.append(faulty.get("/api/v1/billing/usage")))
     waiting.start()

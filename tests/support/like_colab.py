@@ -20,6 +20,7 @@ _undo: list[Callable[[], object]] = []
 heard: list[str] = []  # the names of the page's own messages
 dropped: list[str] = []  # the kinds of messages that never arrived, but for those of widgets made before
 _made_before: set[str] = set()
+_shown_since: set[object] = set()
 
 
 def begin() -> None:
@@ -32,10 +33,14 @@ def begin() -> None:
 
     def only_answers(stream: Any, kind: Any, *args: Any, **options: Any) -> Any:
         name = kind if isinstance(kind, str) else kind["header"]["msg_type"]
+        display = None if isinstance(kind, str) else kind["content"].get("transient", {}).get("display_id")
         if name in _HELD_BACK and not _answering.get():
-            if _comm_id(args, options) not in _made_before:
+            older = name == "update_display_data" and display not in _shown_since
+            if not older and _comm_id(args, options) not in _made_before:
                 dropped.append(name)
             return None
+        if name == "display_data":
+            _shown_since.add(display)
         return send(stream, kind, *args, **options)
 
     def marked(handler: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,6 +58,7 @@ def begin() -> None:
     heard.clear()
     dropped.clear()
     _made_before.clear()
+    _shown_since.clear()
     _made_before.update(kernel.comm_manager.comms)
     kernel.session.send = only_answers
     handlers.update({name: marked(handler) for name, handler in originals.items()})

@@ -96,6 +96,9 @@ def _read(connection: socket.socket) -> Exchange | None:
     exchange = Exchange(head.decode("latin-1"), body, connection)
     length = int(exchange.header("content-length") or 0)
     while len(body) < length:
-        body += connection.recv(65536)
+        chunk = connection.recv(65536)
+        if not chunk:
+            return None
+        body += chunk
     exchange.body = body
     return exchange

@@ -19,11 +19,6 @@ class Clock:
         """The time in seconds since the epoch."""
         return time.time() if self._stands_at is None else self._stands_at
 
-    @property
-    def virtual(self) -> bool:
-        """Whether time stands still between calls of `advance`."""
-        return self._stands_at is not None
-
     def advance(self, seconds: float) -> None:
         """Move `seconds` on and stand there: from now on only `advance` moves this clock."""
         self._stands_at = self.now() + seconds

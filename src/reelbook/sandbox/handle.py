@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, SandboxError
+from ..meant import Meant
 from ..secret import Secret
 from . import protocol
 from .access import read_access
@@ -29,7 +30,7 @@ _UNSET: Any = object()
 
 
 @dataclass(frozen=True)
-class Sandbox:
+class Sandbox(Meant):
     """A running sandbox. `url` is the service's base address; `api_key` is the notebook's own key; `user_id`
     lets a client of the agent tools in.
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..errors import SandboxError
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,17 @@ class Places:
         return self.folder / "images"
 
     def create(self) -> None:
-        """Make the folders, private to their owner."""
-        for folder in (self.folder, self.videos, self.images):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """Make the folders, private to their owner. Raises SandboxError where they can't be used."""
+        try:
+            for folder in (self.folder, self.videos, self.images):
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                if not os.access(folder, os.W_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        except OSError as error:
+            raise SandboxError(
+                f"The sandbox can't write in {self.folder} ({error.strerror or error}). "
+                "Choose another home, by REELBOOK_HOME for example."
+            ) from error
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -32,6 +32,7 @@ LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "::1")
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 30
+GRACE_SECONDS = 1  # for what is under way at the end
 # An older sandbox of the same home may be on its way out.
 WAIT_FOR_OLDER_SECONDS = 10.0
 
@@ -144,7 +145,7 @@ def make_server(service: Service, *, host: str, on_started: Callable[[], None]) 
         server_header=False,
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = Server(config)
 

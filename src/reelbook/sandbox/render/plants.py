@@ -99,26 +99,6 @@ def birch(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB) -> Spr
     return pen.sprite()
 
 
-def bare(rng: np.random.Generator, height: float, colour: RGB) -> Sprite:
-    """A leafless tree."""
-    pen = Pen(height, 0.5, 0.5, 1.05, 0.05, colour)
-
-    def branch(x: float, y: float, angle: float, length: float, width: float) -> None:
-        end = (x + math.sin(angle) * length, y + math.cos(angle) * length)
-        pen.limb([(x, y), end], [width, width * 0.6], colour)
-        if length > 0.07:
-            for side in (-1, 1):
-                branch(
-                    *end,
-                    angle + side * rng.uniform(0.25, 0.6),
-                    length * rng.uniform(0.62, 0.78),
-                    width * 0.62,
-                )
-
-    branch(0, -0.03, rng.uniform(-0.06, 0.06), 0.33, 0.06)
-    return pen.sprite()
-
-
 def palm(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB) -> Sprite:
     """A palm tree."""
     pen = Pen(height, 0.5, 0.55, 1.15, 0.05, leaf)
