@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
@@ -47,6 +48,23 @@ def test_an_image_is_a_variable_or_a_path(shell: Any, session: rb.Session, tmp_p
     for image in ("still", str(tmp_path / "still.png")):
         job = shell.run_cell_magic("video", f"--duration 1 --image {image}", "slow zoom in")
         assert job.request.mode == "image-to-video"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--duration 5s", "invalid int value: '5s'"),
+        ("a red fox", "unrecognized arguments: a red fox"),
+        ("--help", "unrecognized arguments: --help"),
+        ("-o it's", "No closing quotation"),
+    ],
+)
+def test_options_that_cant_be_read_are_said_in_one_line(shell: Any, line: str, said: str) -> None:
+    """With where the prompt goes and where the options are told."""
+    with pytest.raises(UsageError) as refused:
+        shell.run_cell_magic("video", line, "a boat")
+    assert said in str(refused.value)
+    assert "The prompt goes into the lines below. %%video? shows the options." in str(refused.value)
 
 
 def test_what_makes_no_sense_is_said_before_anything_is_sent(

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
 from reelbook.models import (
     Accepted,
     ApiKey,
+    Balance,
     Completed,
     CreatedKey,
     Failed,
     OtherStatus,
     Pending,
     Processing,
+    Usage,
     job_status,
+    revoked,
 )
 
 
@@ -53,7 +58,7 @@ def test_numbers_that_arrive_as_text_are_accepted() -> None:
     assert (accepted.request_id, accepted.estimated_cost_usd) == ("17", 0.25)
 
 
-@pytest.mark.parametrize("hint", ["soon", None, [], "nan", "inf"])
+@pytest.mark.parametrize("hint", ["soon", None, [], "nan", "inf", 10**400])
 def test_a_hint_that_is_no_number_is_absent(hint: object) -> None:
     """A malformed progress never ends a watch."""
     status = job_status({"request_id": "r", "status": "processing", "progress": hint})
@@ -89,3 +94,173 @@ def test_a_created_key_shows_its_secret_only_when_asked() -> None:
     created = CreatedKey.model_validate({"key_id": "k", "api_key": "sk-planted-1"})
     assert "sk-planted-1" not in f"{created!r} {created} {created.model_dump()}"
     assert created.api_key.reveal() == "sk-planted-1"
+
+
+@pytest.mark.parametrize(
+    ("said", "known"), [("45%", 45.0), (" 45 ", 45.0), (0.45, 0.45), (10**400, None), ({"percent": 45}, None)]
+)
+def test_a_progress_is_read_in_any_usual_form(said: object, known: float | None) -> None:
+    """Its bounds aren't stated, and so its form isn't either."""
+    status = job_status({"request_id": "r", "status": "processing", "progress": said})
+    assert isinstance(status, Processing)
+    assert status.progress == known
+
+
+@pytest.mark.parametrize("word", [None, {}, 3, "", "Pending", " PENDING "])
+def test_an_accepted_jobs_id_is_kept_whatever_its_status_is(word: object) -> None:
+    """It is paid for by then."""
+    accepted = Accepted.model_validate({"request_id": " r ", "status": word})
+    assert (accepted.request_id, accepted.status) == ("r", "pending")
+
+
+@pytest.mark.parametrize("request_id", ["  ", "", None, True, "x" * 4001])
+def test_what_can_be_no_id_is_an_error(request_id: object) -> None:
+    """Nobody could ask about such a job."""
+    with pytest.raises(ValidationError):
+        Accepted.model_validate({"request_id": request_id, "status": "pending"})
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("Completed", Completed),
+        ("succeeded", Completed),
+        ("success", Completed),
+        ("ERROR", Failed),
+        ("canceled", Failed),
+        ("cancelled", Failed),
+        ("retrying", OtherStatus),
+        ("expired_soon", OtherStatus),
+    ],
+)
+def test_other_words_for_an_end_are_understood_of_the_job_that_was_asked_about(word: str, kind: type) -> None:
+    """Else its watch would never end. Any other word is no end."""
+    assert type(job_status({"request_id": "r", "status": word}, "r")) is kind
+
+
+@pytest.mark.parametrize("body", [{"status": "error", "message": "busy"}, {"status": "success", "data": {}}])
+def test_a_word_about_the_call_is_not_taken_for_the_jobs(body: dict[str, object]) -> None:
+    """An envelope has a status of its own."""
+    with pytest.raises(ValidationError):
+        job_status(body, "r")
+    other = job_status({**body, "request_id": "trace-1"}, "r")
+    assert not other.finished
+
+
+def test_a_status_without_its_id_is_about_the_job_that_was_asked_about() -> None:
+    """The clip isn't missed for want of a field that is known."""
+    status = job_status({"status": "completed", "video_url": "https://host/v.mp4"}, "r")
+    assert isinstance(status, Completed)
+    assert (status.request_id, status.video_url) == ("r", "https://host/v.mp4")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"error": "no cats"}, "no cats"),
+        ({"error": {"code": 7, "message": "no cats"}}, "no cats"),
+        ({"error": ["no cats"]}, "no cats"),
+        ({"error": None, "message": "no cats"}, "no cats"),
+        ({"error": {"code": 7}}, "{'code': 7}"),
+        ({}, None),
+        ({"status": "canceled"}, "canceled"),
+    ],
+)
+def test_why_a_job_failed_is_found_in_any_usual_shape(body: dict[str, object], reason: str | None) -> None:
+    """A person reads a sentence, not an object."""
+    status = job_status({"request_id": "r", "status": "failed", **body})
+    assert isinstance(status, Failed)
+    assert status.error == reason
+
+
+@pytest.mark.parametrize(
+    ("said", "url"),
+    [
+        ("https://host/v.mp4 ", "https://host/v.mp4"),
+        (["https://host/v.mp4"], "https://host/v.mp4"),
+        ({"url": "https://host/v.mp4"}, "https://host/v.mp4"),
+        ([{"url": "https://host/v.mp4"}], "https://host/v.mp4"),
+        (["a", "b"], None),
+        ({"path": "x"}, None),
+        ("", None),
+        (7, None),
+    ],
+)
+def test_where_a_clip_lies_is_an_address_or_unknown(said: object, url: str | None) -> None:
+    """An object is never fetched as if it were an address."""
+    status = job_status({"request_id": "r", "status": "completed", "video_url": said})
+    assert isinstance(status, Completed)
+    assert status.video_url == url
+
+
+@pytest.mark.parametrize(
+    ("said", "moment"),
+    [
+        ("2026-11-22T02:00:00Z", "2026-11-22T02:00:00Z"),
+        ("2026-11-22T02:00:00", "2026-11-22T02:00:00"),
+        (1_763_776_800, "2025-11-22T02:00:00+00:00"),
+        ("1763776800", "2025-11-22T02:00:00+00:00"),
+        (1_763_776_800_000, "2025-11-22T02:00:00+00:00"),
+        (None, None),
+        ("", None),
+        ("never", None),
+        (0, None),
+        ("0001-01-01T00:00:00Z", None),
+        ("1970-01-01T00:00:00Z", None),
+        ({}, None),
+    ],
+)
+def test_a_keys_times_are_iso_8601_or_never(said: Any, moment: str | None) -> None:
+    """What stands for a key that was never used isn't shown: each of these would look like a use."""
+    assert ApiKey(key_id="k", last_used=said).last_used == moment
+
+
+@pytest.mark.parametrize(
+    ("said", "active"), [(None, True), (0, False), ("true", True), ("Active", True), ("revoked", False)]
+)
+def test_a_key_that_says_little_doesnt_hide_the_others(said: Any, active: bool) -> None:
+    """One field that is null must not make the whole list unreadable."""
+    key = ApiKey.model_validate(
+        {"key_id": 7, "name": None, "key_preview": None, "rate_limit": None, "is_active": said}
+    )
+    assert (key.key_id, key.name, key.key_preview, key.is_active) == ("7", "", "", active)
+
+
+@pytest.mark.parametrize("key", [None, "", " ", 5, {"value": "sk"}])
+def test_a_new_key_that_is_none_is_an_error(key: object) -> None:
+    """It exists all the same, and somebody must be told."""
+    with pytest.raises(ValidationError):
+        CreatedKey.model_validate({"key_id": "k", "api_key": key})
+
+
+def test_a_new_keys_secret_is_kept_whatever_its_name_is() -> None:
+    """It is shown this once."""
+    created = CreatedKey.model_validate({"key_id": "k", "api_key": "sk-planted-1", "name": None})
+    assert (created.api_key.reveal(), created.name) == ("sk-planted-1", "")
+
+
+def test_a_sum_over_no_requests_is_nothing() -> None:
+    """Databases say null of it. Of some requests null is no sum."""
+    body = {"total_requests": 0, "total_seconds": None, "total_cost_usd": None}
+    assert Usage.model_validate(body).total_cost_usd == 0
+    with pytest.raises(ValidationError):
+        Usage.model_validate({**body, "total_requests": 3})
+
+
+@pytest.mark.parametrize("said", ["12.5", "$12.5", 12.5])
+def test_a_balance_is_read_in_any_usual_form(said: object) -> None:
+    """With its sign or without."""
+    assert Balance.model_validate({"balance_usd": said}).balance_usd == 12.5
+
+
+@pytest.mark.parametrize("said", [None, True, "much", 10**400, "nan"])
+def test_a_balance_that_is_none_is_an_error(said: object) -> None:
+    """A spending limit leans on it."""
+    with pytest.raises(ValidationError):
+        Balance.model_validate({"balance_usd": said})
+
+
+@pytest.mark.parametrize("body", [{}, {"key_id": None, "message": None}, {"key_id": "k", "message": "gone"}])
+def test_a_revocation_is_about_the_key_that_was_named(body: dict[str, object]) -> None:
+    """Also where the service says no more than yes."""
+    assert revoked("k", body).key_id == "k"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,17 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
     assert sorted(rb.__all__) == rb.__all__
     assert all(hasattr(rb, name) for name in rb.__all__)
     assert set(rb.__all__) <= set(dir(rb))
+
+
+def test_help_is_a_map_of_all_names() -> None:
+    """`help(reelbook)` begins with every public name at its place, and names nothing that isn't there."""
+    assert rb.__doc__ is not None
+    listed = [
+        line.partition(":")[2] for line in rb.__doc__.splitlines() if re.match(r"[A-Z][\w, ]+:  ", line)
+    ]
+    named = re.findall(r"\w+", " ".join(listed))
+    assert [name for name in rb.__all__ if named.count(name) != 1] == []
+    assert {name for name in named if name[0].isupper()} <= set(rb.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

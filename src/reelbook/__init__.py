@@ -1,6 +1,22 @@
 """Reelbook: explore, teach and prototype with an asynchronous video generation service, in a notebook.
 
-The public names are loaded when they are first used; importing reelbook imports nothing heavy.
+    import reelbook as rb
+
+    rb.Studio()                                             # everything in one cell
+    session = rb.connect("sandbox")                         # or "live"
+    job = session.text_to_video("a red fox in the snow")    # shown in a cell: a live card
+    clip = await job                                        # or job.result() in code that can't await
+
+Begin:          connect, Studio; allow_nested_loops where a course calls asyncio.run in a cell
+Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
+Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
+Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
+Keys:           KeyManager, Rotation, ConnectionPanel; ClassroomPanel for teachers
+Agent tools:    ToolExplorer, connect_tools, Tools, ToolServer
+No notebook:    AsyncClient, for code that has an event loop; errors, the tree of all that is raised
+
+help(reelbook.Session) and so on tell the rest. The names are loaded when they are first used; importing
+reelbook imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -87,7 +103,6 @@ __all__ = [
 _HOMES = {
     "AsyncClient": "client",
     "ToolServer": "client",
-    "errors": "",
     **dict.fromkeys(
         (
             "ClassroomPanel",
@@ -111,21 +126,14 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}")
+        from .meant import missing
+
+        raise missing(f"module {__name__!r}", name, __all__)
     if name == "errors":
         return import_module(".errors", __name__)
     value = getattr(import_module("." + _HOMES.get(name, "session"), __name__), name)
     globals()[name] = value
     return value
-
-
-def _meant(name: str) -> str:
-    if name.startswith("_"):
-        return ""  # asked by tools, not by people
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, __all__, n=1) or get_close_matches(name.lower(), __all__, n=1)
-    return f". Did you mean {near[0]!r}?" if near else ""
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -134,4 +142,4 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__} - {"Any", "TYPE_CHECKING", "annotations", "import_module"})

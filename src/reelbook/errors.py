@@ -118,7 +118,7 @@ class ReelbookError(Exception):
         return _restore, (type(self), self.args, self.__dict__)
 
 
-def _restore(cls: type[ReelbookError], args: tuple[Any, ...], state: dict[str, Any]) -> ReelbookError:
+def _restore(cls: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> Exception:
     error = cls.__new__(cls, *args)
     error.args = args
     error.__dict__.update(state)
@@ -233,7 +233,9 @@ class SendInterrupted(ConnectionFailed):
 
 
 class AnswerLost(ConnectionFailed):
-    """The connection broke after the request may have arrived."""
+    """The connection broke after the request may have arrived. `answer` is the part of one that came."""
+
+    answer: Answer | None = None
 
 
 class DeadlineExceeded(AnswerLost, TimeoutError):
@@ -389,8 +391,4 @@ class SpendingWarning(UserWarning):
         self.left_usd = left_usd
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_warning, (type(self), str(self), self.left_usd)
-
-
-def _restore_warning(cls: type[SpendingWarning], message: str, left_usd: float) -> SpendingWarning:
-    return cls(message, left_usd=left_usd)
+        return _restore, (type(self), self.args, self.__dict__)

@@ -7,6 +7,7 @@ import shlex
 from typing import Any
 
 from IPython.core import magic_arguments
+from IPython.core.error import UsageError
 
 from . import wire
 from .errors import InvalidInput
@@ -26,7 +27,7 @@ def video(shell: Any, line: str, cell: str) -> Job:
     The session is the variable `session` where there is one, else `reelbook.connect()`. Costs 0.05 USD a
     second; the same cell run again gives the same job back. Raises InvalidInput before anything is sent.
     """
-    given = _parser().parse_args(shlex.split(line))
+    given = _given(line)
     session = _session(shell, given.session)
     if given.image is None:
         job = session.text_to_video(
@@ -44,6 +45,16 @@ def video(shell: Any, line: str, cell: str) -> Job:
     if given.output is not None:
         shell.user_ns[given.output] = job
     return job
+
+
+def _given(line: str) -> Any:
+    """The options of the magic's first line. Raises UsageError, which IPython says in one line."""
+    try:
+        return _parser().parse_args(shlex.split(line))
+    except (UsageError, ValueError) as mistake:
+        raise UsageError(
+            f"{mistake}. The prompt goes into the lines below. %%video? shows the options."
+        ) from None
 
 
 def _session(shell: Any, name: str | None) -> Session:

@@ -6,10 +6,12 @@ arrives as text is accepted. Each state of a job is a type of its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo
 
 from . import wire
 from .secret import Secret
@@ -18,8 +20,8 @@ from .secret import Secret
 def _hint(value: Any) -> float | None:
     """A figure that is only a hint: what is no finite number is absent, never an error."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        number = float(_bare(value))
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if abs(number) < 1e15 else None
 
@@ -36,11 +38,81 @@ def _count(value: Any) -> int | None:
     return None if number is None else round(number)
 
 
+def _bare(value: Any) -> Any:
+    """A number that was written with its unit, such as "$0.25" or "45%", without it."""
+    return value.strip().removeprefix("$").removesuffix("%") if isinstance(value, str) else value
+
+
+def _amount(value: Any) -> Any:
+    return None if isinstance(value, bool) else _bare(value)
+
+
+def _total(value: Any, info: ValidationInfo) -> Any:
+    """Of no requests at all many services say null: a sum over nothing."""
+    return 0.0 if value is None and info.data.get("total_requests") == 0 else _amount(value)
+
+
+def _reason(value: Any) -> Any:
+    """Why it failed, as text, also where it came as an object."""
+    return value if value is None or isinstance(value, str) else wire.words(value) or str(value)
+
+
+def _address(value: Any) -> str | None:
+    """Where a file lies: a text, also as the only item of a list or the `url` of an object."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, Mapping):
+        value = value.get("url")
+    return (value.strip() or None) if isinstance(value, str) else None
+
+
+def _moment(value: Any) -> str | None:
+    """A time as the interface writes it, ISO 8601; epoch seconds or milliseconds are written so.
+
+    None for those by which services say "never": nothing, zero, or the first second of the calendar.
+    """
+    if value is None or isinstance(value, bool | list | Mapping):
+        return None
+    text = str(value).strip()
+    if re.fullmatch(r"\d{9,13}(\.\d{1,9})?", text):
+        seconds = float(text) / (1000 if float(text) > 1e11 else 1)
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    never = not text or text.lower() in ("0", "0.0", "never", "null", "none")
+    return None if never or text.startswith(("0001-01-01", "1970-01-01T00:00:00")) else text
+
+
+def _is_active(value: Any) -> Any:
+    if isinstance(value, str):
+        value = value.strip().lower()
+        return {"active": True, "disabled": False, "inactive": False, "revoked": False}.get(value, value)
+    return True if value is None else value
+
+
+def _word(value: Any) -> str:
+    """A submission's status word: only its id matters, so whatever else stands there is no error."""
+    word = value.strip() if isinstance(value, str) else ""
+    return word.lower() if word.lower() in _STATES else word or wire.PENDING
+
+
+def _secret(value: Any) -> Secret:
+    """A key that is none is an unreadable answer: somebody has to look for the real one."""
+    if isinstance(value, Secret):
+        return value
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("no key")
+    return Secret(value)
+
+
 Hint = Annotated[float | None, BeforeValidator(_hint)]
 Cost = Annotated[float | None, BeforeValidator(_cost)]
 Count = Annotated[int | None, BeforeValidator(_count)]
-Text = Annotated[str | None, BeforeValidator(lambda value: value if value is None else str(value))]
-Amount = Annotated[float, Field(allow_inf_nan=False)]
+Reason = Annotated[str | None, BeforeValidator(_reason)]
+Address = Annotated[str | None, BeforeValidator(_address)]
+Moment = Annotated[str | None, BeforeValidator(_moment)]
+Label = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
+# Longer ones fit into no address.
+Identifier = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+Amount = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_amount)]
 
 
 class _Answered(BaseModel):
@@ -55,14 +127,14 @@ class Accepted(_Answered):
     or the time it takes to make.
     """
 
-    request_id: str = Field(min_length=1)
-    status: str = wire.PENDING
+    request_id: Identifier
+    status: Annotated[str, BeforeValidator(_word)] = wire.PENDING
     estimated_cost_usd: Cost = None
     estimated_duration_seconds: Hint = None
 
 
 class _Status(_Answered):
-    request_id: str = Field(min_length=1)
+    request_id: Identifier
     status: str
 
     @property
@@ -90,7 +162,7 @@ class Completed(_Status):
     All three may be None where a service leaves them out: that a job is done is known all the same.
     """
 
-    video_url: Text = None
+    video_url: Address = None
     duration_seconds: Hint = None
     cost_usd: Cost = None
 
@@ -98,7 +170,7 @@ class Completed(_Status):
 class Failed(_Status):
     """Failed after it was accepted. `error` is the service's own text."""
 
-    error: Text = None
+    error: Reason = None
 
 
 class OtherStatus(_Status):
@@ -118,12 +190,28 @@ _STATES: Mapping[str, type[JobStatus]] = {
 }
 
 
-def job_status(body: Mapping[str, Any]) -> JobStatus:
-    """The job's status in the type of its state. Raises pydantic's ValidationError for a body without one."""
-    word = str(body.get("status", "")).strip().lower()
-    return _STATES.get(word, OtherStatus).model_validate(
-        {**body, "status": word} if word in _STATES else body
-    )
+# Words of other services that can mean nothing else. The interface has none of them.
+_SAME_AS: Mapping[str, str] = {
+    **dict.fromkeys(("complete", "succeeded", "success"), wire.COMPLETED),
+    **dict.fromkeys(("failure", "error", "errored", "canceled", "cancelled"), wire.FAILED),
+}
+
+
+def job_status(body: Mapping[str, Any], asked: str | None = None) -> JobStatus:
+    """The job's status in the type of its state; `asked` is the id that was asked about.
+
+    That id is taken where the body has none. Raises pydantic's ValidationError for a body without a status.
+    """
+    said = str(body.get("status", "")).strip().lower()
+    # Without the job's id such a word may speak of the call: {"status": "error", "message": "busy"}.
+    of_the_job = asked is None or str(body.get("request_id")).strip() == asked
+    word = _SAME_AS.get(said, said) if of_the_job else said
+    if word not in _STATES:
+        return OtherStatus.model_validate(body)
+    known = {**body, "status": word, "request_id": body.get("request_id") or asked}
+    if word == wire.FAILED and not body.get("error"):
+        known["error"] = wire.words(body) or (said if said != word else None)
+    return _STATES[word].model_validate(known)
 
 
 class Balance(_Answered):
@@ -139,7 +227,7 @@ class Usage(_Answered):
     period_days: Count = None
     total_requests: Count = None
     total_seconds: Hint = None
-    total_cost_usd: Amount
+    total_cost_usd: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_total)]
     current_balance_usd: Hint = None
     total_spent_usd: Hint = None
 
@@ -148,11 +236,11 @@ class ApiKey(_Answered):
     """One API key as the list shows it: never the key itself. `last_used` is None where never used."""
 
     key_id: str
-    name: str = ""
-    is_active: bool = True
-    created_at: Text = None
-    last_used: Text = None
-    key_preview: str = ""
+    name: Label = ""
+    is_active: Annotated[bool, BeforeValidator(_is_active)] = True
+    created_at: Moment = None
+    last_used: Moment = None
+    key_preview: Label = ""
     rate_limit: Hint = None
 
 
@@ -160,7 +248,7 @@ class ApiKeys(_Answered):
     """The keys of the account (GET /api/v1/keys)."""
 
     api_keys: tuple[ApiKey, ...]
-    count: int | None = None
+    count: Count = None
 
 
 class CreatedKey(_Answered):
@@ -169,14 +257,19 @@ class CreatedKey(_Answered):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     key_id: str
-    api_key: Annotated[Secret, BeforeValidator(lambda value: Secret.of(value))]
-    name: str = ""
+    api_key: Annotated[Secret, BeforeValidator(_secret)]
+    name: Label = ""
     rate_limit: Hint = None
-    created_at: Text = None
+    created_at: Moment = None
 
 
 class Revoked(_Answered):
     """The confirmation that a key was revoked."""
 
-    key_id: str = ""
-    message: str = ""
+    key_id: Label = ""
+    message: Label = ""
+
+
+def revoked(key_id: str, body: Mapping[str, Any]) -> Revoked:
+    """The confirmation for `key_id`, also where the service said no more than yes."""
+    return Revoked.model_validate({**body, "key_id": body.get("key_id") or key_id})

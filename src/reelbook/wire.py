@@ -5,7 +5,8 @@ Client and sandbox share this module and nothing else, so a mistake in one can't
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 API: Final = "/api/v1"
@@ -44,6 +45,8 @@ RATE_RESET: Final = "X-RateLimit-Reset"
 
 USER_ID_HEADER: Final = "X-User-ID"
 
+_SAID_IN: Final = ("detail", "message", "error", "msg", "errors", "reason")
+
 
 def cost_usd(seconds: float) -> float:
     """The price in USD of `seconds` of video (interface, Limits: 0.05 x duration_seconds)."""
@@ -58,6 +61,21 @@ def status_path(request_id: str) -> str:
 def key_path(key_id: str) -> str:
     """The path of one API key; the id is quoted, so that no id can name another endpoint."""
     return f"{KEYS}/{_segment(key_id)}"
+
+
+def words(said: Any) -> str:
+    """The service's own words in what it says of an error: plain text, or nested in one of the usual shapes.
+
+    Empty where there are none. The interface states no shape but {detail: string} of 402 (Errors).
+    """
+    for _ in range(5):
+        if isinstance(said, str):
+            return said.strip()
+        if isinstance(said, Mapping):
+            said = next((said[name] for name in _SAID_IN if said.get(name)), None)
+        elif isinstance(said, list):  # FastAPI's validation errors
+            said = said[0] if said else None
+    return ""
 
 
 def _segment(identifier: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
 from reelbook import errors
 from reelbook.client.answers import Reply, error_for, model, read
-from reelbook.models import Accepted, CreatedKey
+from reelbook.models import Accepted, CreatedKey, Failed, job_status, revoked
 
 
 def reply(status: int, body: object = None, headers: dict[str, str] | None = None) -> Reply:
@@ -100,3 +101,79 @@ def test_429_tells_how_long_it_asks_to_wait() -> None:
     error = error_for(reply(429, {}, {"retry-after": "12"}))
     assert isinstance(error, errors.RateLimited)
     assert error.retry_after_seconds == 12.0
+
+
+@pytest.mark.parametrize("status", [402, 500])
+def test_plain_words_are_quoted(status: int) -> None:
+    """An error's body may be no JSON at all; a page isn't quoted."""
+    said = error_for(reply(status, b"no cats today", {"content-type": "text/plain; charset=utf-8"}))
+    assert "“no cats today”" in str(said)
+    assert "It says" not in str(error_for(reply(status, b"<p>no cats", {"content-type": "text/html"})))
+
+
+@pytest.mark.parametrize("text", ["-$0.05", "$-0.05", "-0.05", "$ -0.05"])
+def test_a_negative_balance_is_read_as_one(text: str) -> None:
+    """A clip may have cost more than its estimate."""
+    error = error_for(reply(402, {"detail": f"Insufficient balance, current balance {text}, required $0.25"}))
+    assert isinstance(error, errors.InsufficientBalance)
+    assert (error.balance_usd, error.required_usd) == (-0.05, 0.25)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"request_id": "r", "prompt": "café"}'.encode("latin-1"),
+        '{"request_id": "r", "prompt": "café"}'.encode()[:-3] + b'"}',
+        '{"request_id": "r"}'.encode("utf-8-sig"),
+        '{"request_id": "r"}'.encode("utf-16"),
+        b'{"data": {"request_id": "r", "status": "pending"}}',
+        b'{"status": "success", "result": {"request_id": "r"}}',
+        b'{"request_id": "r", "prompt": "\\ud83d"}',
+    ],
+)
+def test_an_acceptance_is_understood_in_any_usual_wrapping(body: bytes) -> None:
+    """The job is paid for: its id isn't lost for a charset or an envelope."""
+    assert read(reply(200, body), model(Accepted)).request_id == "r"
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_half_an_emoji_becomes_a_mark(status: int) -> None:
+    """No file, page or socket takes what a service leaves that cuts its texts."""
+    body = b'{"request_id": "r", "status": "failed", "detail": "cut \\ud83d", "error": "cut \\ud83d"}'
+    if status == 400:
+        assert "cut ?" in str(error_for(reply(status, body)))
+    else:
+        status_of_it = read(reply(status, body), job_status)
+        assert isinstance(status_of_it, Failed)
+        assert status_of_it.error == "cut ?"
+
+
+def test_a_success_that_is_none_is_quoted() -> None:
+    """Some services answer 200 and say in it what went wrong."""
+    with pytest.raises(errors.UnexpectedAnswer, match=r"request_id\. It says: “no cats”") as unexpected:
+        read(reply(200, {"success": False, "error": {"message": "no cats"}}), model(Accepted), quote=True)
+    assert "no cats" in unexpected.value.answer.extract
+
+
+@pytest.mark.parametrize("status", [200, 204])
+def test_nothing_at_all_confirms_what_needs_no_answer(status: int) -> None:
+    """A DELETE is often answered so; a submission without its id is none."""
+    assert read(reply(status, b""), partial(revoked, "k")).key_id == "k"
+    with pytest.raises(errors.UnexpectedAnswer, match="empty"):
+        read(reply(status, b""), model(Accepted))
+
+
+@pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("https://user:sk-planted-3@other.example:8443/a?k=sk-planted-3", "https://other.example:8443."),
+        ("/elsewhere", "302."),
+        ("http://[bad", "302."),
+        ("http://host:port/", "302."),
+    ],
+)
+def test_a_redirect_says_where_it_points_and_no_more(location: str, said: str) -> None:
+    """A person may have given the address without https; what else stands there may be a credential."""
+    error = error_for(reply(302, b"", {"location": location}))
+    assert said in str(error)
+    assert "sk-planted-3" not in f"{error} {error.answer}"

@@ -250,3 +250,101 @@ async def test_waiting_ends_at_its_timeout_and_says_that_the_job_goes_on() -> No
         async with AsyncClient(KEY, service.url) as client:
             with pytest.raises(errors.WaitTimeout, match="goes on"):
                 await client.wait("r", timeout_seconds=0.05)
+
+
+@pytest.mark.parametrize(("said", "shown"), [("too dark", "“too dark”"), (None, "gave no reason")])
+async def test_a_failed_job_has_the_services_own_reason_or_none(said: str | None, shown: str) -> None:
+    """What stands for a reason in the text is not taken for the service's word."""
+    body = json.dumps({"request_id": "r", "status": "failed", "error": said}).encode()
+    with raw_server(lambda e: e.answer(200, body)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.JobFailed, match=shown) as failed:
+                await client.wait("r")
+    assert (failed.value.request_id, failed.value.reason) == ("r", said)
+
+
+WHOLE = b'{"request_id": "req_17", "status": "pending"}'
+
+
+def said_of(body: bytes, length: int) -> Handler:
+    """Answers 200 with `body`, whatever `length` was promised."""
+
+    def handle(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % length + body)
+
+    return handle
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        pytest.param(said_of(WHOLE, 300), id="closed too early"),
+        pytest.param(said_of(WHOLE[:27], 27), id="broken JSON"),
+        pytest.param(said_of(b"[" + WHOLE + b"]", len(WHOLE) + 2), id="in a list"),
+        pytest.param(said_of(b'{"id": "req_17"}', 16), id="under another name"),
+    ],
+)
+async def test_what_came_of_a_paid_answer_is_kept(handler: Handler) -> None:
+    """The job's id may be in it, so it stands in the error, which the ledger keeps."""
+    with raw_server(handler) as service:
+        async with AsyncClient(KEY, service.url, deadline_seconds=20) as client:
+            with pytest.raises(errors.SubmissionUncertain, match=r"It answered: “.*req_17") as uncertain:
+                await client.text_to_video("a fox")
+    assert len(service.seen) == 1
+    assert uncertain.value.answer is not None
+    assert "req_17" in uncertain.value.answer.extract
+
+
+@pytest.mark.parametrize(
+    ("body", "missing"),
+    [
+        (b'{"key_id": "k", "api_key": "sk-planted-half", "name', 20),
+        (b'{"key_id": "k", "api_key": "sk-planted-half", "name', 0),
+        (b'{"key": "sk-planted-half", "message": "it is sk-planted-half"}', 0),
+    ],
+)
+async def test_what_came_of_a_new_keys_answer_is_not_kept(body: bytes, missing: int) -> None:
+    """It may hold the secret."""
+    with raw_server(said_of(body, len(body) + missing)) as service:
+        async with AsyncClient(KEY, service.url, deadline_seconds=20) as client:
+            with pytest.raises(errors.KeyUncertain) as uncertain:
+                await client.create_key("class")
+    assert "sk-planted-half" not in f"{uncertain.value} {vars(uncertain.value)}"
+    assert uncertain.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("status", "uncertain"), [(301, False), (307, False), (308, False), (302, True), (303, True)]
+)
+async def test_a_redirected_submission_was_not_accepted_where_it_says_so(
+    status: int, uncertain: bool
+) -> None:
+    """301, 307 and 308 say: send it elsewhere as it is. After 302 and 303 it may have been done."""
+    with raw_server(lambda e: e.answer(200, ACCEPTED)) as elsewhere:
+        location = {"location": f"{elsewhere.url}/api"}
+        with raw_server(lambda e: e.answer(status, headers=location)) as service:
+            async with AsyncClient(KEY, service.url) as client:
+                with pytest.raises(
+                    errors.SubmissionUncertain if uncertain else errors.UnexpectedAnswer
+                ) as error:
+                    await client.text_to_video("a fox")
+    assert elsewhere.url in str(error.value)
+    assert (len(service.seen), elsewhere.seen) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(204, b""), (200, b""), (202, b"{}"), (200, b'{"message": null}')]
+)
+async def test_a_revocation_that_says_little_is_one(status: int, body: bytes) -> None:
+    """The key is gone, and nothing is to be asked again."""
+    with raw_server(lambda e: e.answer(status, body)) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            assert (await client.revoke_key("key_1")).key_id == "key_1"
+    assert len(service.seen) == 1
+
+
+async def test_a_status_without_its_id_is_about_the_job_that_was_asked_about() -> None:
+    """Which one that is, is known."""
+    with raw_server(lambda e: e.answer(200, b'{"status": "completed", "video_url": "/v.mp4"}')) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            assert (await client.status("req_1")).request_id == "req_1"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.raw_server import Exchange, raw_server
+from support.raw_server import Exchange, Handler, raw_server
 
 from reelbook.client import downloads, retries
 from reelbook.client.transport import Transport
@@ -143,7 +143,28 @@ async def test_redirects_without_end_are_an_error(tmp_path: Path) -> None:
     assert len(files.seen) == downloads.MAX_REDIRECTS + 1
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/clip.mp4", "clip.mp4"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "file:///etc/passwd",
+            "ftp://host/clip.mp4",
+            "clip.mp4",
+            "//[bad",
+            "http:///clip.mp4",
+            "http://h:0/",
+        ),
+        *(
+            "http://[bad",
+            "http://h:99999/",
+            "http://h:port/",
+            "http://a\x01b/",
+            "http://\ud83d/",
+            "{'url': 1}",
+        ),
+        pytest.param("http://h/" + "x" * 70_000, id="endless"),
+    ],
+)
 async def test_only_http_addresses_are_fetched(url: str, tmp_path: Path) -> None:
     """A service can't make the client read this machine's files."""
     with pytest.raises(DownloadFailed, match="no http address"):
@@ -258,3 +279,42 @@ async def test_a_user_without_a_name_can_download(
     with raw_server(serving(mp4)) as files:
         path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
     assert path.read_bytes() == mp4
+
+
+@pytest.mark.parametrize("location", ["http://[bad", "http://h:99999/", "file:///etc/passwd", "ftp://h/"])
+async def test_a_redirect_to_no_http_address_isnt_followed(location: str, tmp_path: Path) -> None:
+    """Whatever a file's host says, what comes out is an error of a download."""
+    with raw_server(lambda e: e.answer(302, headers={"location": location})) as files:
+        with pytest.raises(DownloadFailed, match="safe to follow"):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+
+
+async def test_an_address_without_a_host_lies_on_the_services_own(mp4: bytes, tmp_path: Path) -> None:
+    """The interface says no more than URL; also a path within the service is one."""
+    with raw_server(serving(mp4)) as own:
+        path = await fetch(f"{own.url}/v0", "/files/clip.mp4", tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+    assert own.seen[0].first_line.startswith("GET /files/clip.mp4 ")
+
+
+async def test_a_part_whose_version_cant_be_named_is_fetched_anew(mp4: bytes, tmp_path: Path) -> None:
+    """No header can say that ETag again, so nothing is asked to be gone on with."""
+    half = len(mp4) // 2
+    head = b'HTTP/1.1 200 X\r\netag: "\xe9\xff"\r\ncontent-length: %d\r\n\r\n' % len(mp4)
+    answers: Iterator[Handler] = iter([lambda e: e.send(head + mp4[:half]), lambda e: e.answer(200, mp4)])
+    with raw_server(lambda e: next(answers)(e)) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+    assert [exchange.header("range") for exchange in files.seen] == [None, None]
+
+
+@pytest.mark.parametrize("content_range", [None, "bytes 0-{last}/{size}", "bytes 0-{last}/" + "9" * 5000])
+async def test_a_part_that_wasnt_asked_for_is_the_whole(
+    content_range: str | None, mp4: bytes, tmp_path: Path
+) -> None:
+    """Some hosts answer 206 to every question."""
+    said = (content_range or "").format(last=len(mp4) - 1, size=len(mp4))
+    with raw_server(lambda e: e.answer(206, mp4, {"content-range": said} if said else {})) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+    assert len(files.seen) == 1

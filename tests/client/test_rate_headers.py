@@ -34,3 +34,11 @@ def test_what_is_missing_or_absurd_is_none() -> None:
     assert read({"x-ratelimit-limit": "0", "x-ratelimit-remaining": "-1"}) == nothing
     assert read({"x-ratelimit-limit": "10", "x-ratelimit-remaining": "11"}).remaining is None
     assert read({"retry-after": "7"}).retry_after == 7
+
+
+@pytest.mark.parametrize("limit", ["1001", "1000000", "1e300"])
+def test_a_quota_of_a_month_is_not_taken_for_that_of_a_minute(limit: str) -> None:
+    """Counting what is used up of it would fill the memory, and what is left of it says nothing of now."""
+    said = read({"x-ratelimit-limit": limit, "x-ratelimit-remaining": "3"})
+    assert (said.limit, said.remaining) == (None, None)
+    assert read({"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "3"}).limit == 1000

@@ -17,7 +17,8 @@ from reelbook.ledger import Ledger, Wanted
 from reelbook.models import job_status
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.cells import Execution
-from reelbook.session.job import Job, Known, state_of
+from reelbook.session.job import Job
+from reelbook.session.known import Known, state_of
 from reelbook.session.warning import said_elsewhere
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
@@ -234,16 +235,16 @@ def test_a_session_that_closes_says_what_becomes_of_each_job(home: object) -> No
 
 
 def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session: rb.Session) -> None:
-    """A job that the service calls cancelled was sent, and may be billed: its price stays reserved."""
+    """A job that the service calls uncertain was sent, and may be billed: its price stays reserved."""
     job = Job(session, 1, None, Known(began_at=0.0), tell=lambda _: None)
     entry = session._books._ledger.intend(
         session._books._account, Wanted("text-to-video", "a fox", 1, 0.05)
     ).entry
     job.entry_id = entry.id
     session._books._ledger.accepted(entry.id, "req_1")
-    status = job_status({"request_id": "req_1", "status": "cancelled"})
+    status = job_status({"request_id": "req_1", "status": "uncertain"})
     session._books.heard(job, status)
     heard = session._books.entry(job)
     assert heard is not None
-    assert (heard.state, heard.charge) == ("cancelled by the service", "reserved")
+    assert (heard.state, heard.charge) == ("uncertain by the service", "reserved")
     assert state_of(job_status({"request_id": "r", "status": "queued"})) == "queued"

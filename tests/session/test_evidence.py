@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from session.accounts import HABIT, LATE, NOON, Truth, entry, figures
 
 from reelbook.ledger import Entry, Sample
+from reelbook.session import evidence
 from reelbook.session.comparing import Told, compare
-from reelbook.session.evidence import EVERY_HABIT, SANDBOX, Habit, Rules
+from reelbook.session.evidence import EVERY_HABIT, SANDBOX, Course, Habit, Rules, Span
 
 HOUR = 3600.0
 
@@ -333,3 +335,27 @@ def test_the_made_up_accounts_do_get_sure_answers() -> None:
             jobs = [] if job is None else [job]
             (found,) = told([entry(1)], [before], figures(jobs, habit, 2 * HOUR, requests=5), alone=True)
             assert found.answer == ("not accepted" if job is None else "accepted")
+
+
+def test_a_job_is_only_looked_at_where_it_may_have_moved_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of recent jobs are no reason to wait: each touches few of the readings, and once each."""
+    looked: list[Course] = []
+    move = evidence._move
+
+    def counted(course: Course, *rest: Any) -> Span:
+        looked.append(course)
+        return move(course, *rest)
+
+    monkeypatch.setattr(evidence, "_move", counted)
+    known = {"request_id": "r", "cost_usd": 0.25, "took_seconds": 60.0}
+    others = [
+        entry(n, "completed", sent=n * 60, accepted_at=NOON + n * 60, ended_at=NOON + n * 60 + 60, **known)
+        for n in range(1, 201)
+    ]
+    jobs = [Truth(n * 60, n * 60 + 60) for n in range(1, 201)]
+    before = [figures(jobs, HABIT, seconds) for seconds in range(0, 13_000, 200)]
+    now = figures(jobs, HABIT, 20_000)
+    (found,) = told([entry(300, sent=13_000)], before, now, others=others)
+    assert found.changes
+    # Every job in every reading, for every habit, would be more than a thousand looks at each.
+    assert len(looked) < 60 * len(others)

@@ -118,6 +118,19 @@ def test_a_link_that_stays_the_same_is_not_tried_over_and_over(home: Path, mp4: 
     assert sum("status" in exchange.first_line for exchange in service.seen) == 2
 
 
+def test_a_link_that_comes_after_the_clip_is_completed_is_asked_for(home: Path, mp4: bytes) -> None:
+    """Once by itself, and again whenever a person wants the clip fetched."""
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+        links = iter([" ", " ", files.url])
+        with service_with(lambda: next(links)) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                job = session.text_to_video("a fox", duration_seconds=1)
+                with pytest.raises(errors.LinkExpired, match="not where it lies"):
+                    job.result(30)
+                job.watch()
+                assert job.result(30).path.read_bytes() == mp4
+
+
 def test_a_status_that_cant_be_had_is_said_beside_the_expired_link(home: Path) -> None:
     """Both that the link expired and why there is no other."""
     with raw_server(lambda e: e.answer(404)) as files:

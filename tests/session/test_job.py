@@ -16,6 +16,7 @@ import reelbook as rb
 from reelbook import errors
 from reelbook.models import Accepted
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session import engine
 
 
 @pytest.fixture
@@ -239,6 +240,34 @@ def test_closing_leaves_no_thread(sandbox: Sandbox) -> None:
     wait_for(lambda: job.request_id)
     session.close()
     assert not [t for t in threading.enumerate() if t.name == "reelbook-session" and t.is_alive()]
+
+
+def test_what_is_out_when_a_session_closes_keeps_its_id(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script may end right after it submitted: the answer is waited for, the next session has the job."""
+    monkeypatch.setattr(engine, "SETTLE_SECONDS", 60)  # of a clock that runs fast
+    for _ in range(5):
+        with rb.connect("sandbox") as session:
+            job = session.text_to_video("a fox", duration_seconds=1)
+            while not (job in session._runner._sent or job.request_id):
+                time.sleep(0.0005)
+    with rb.connect("sandbox") as after:
+        assert [job.state for job in after.jobs() if job.request_id is None] == []
+
+
+def test_closing_does_not_wait_long_for_a_service_that_says_nothing(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was sent is uncertain then, and kept as that."""
+    monkeypatch.setattr(engine, "SETTLE_SECONDS", 0.1)
+    sandbox.fault("stall", endpoint="text-to-video")
+    with rb.connect("sandbox") as session:
+        job = session.text_to_video("a fox", duration_seconds=1)
+        wait_for(lambda: job in session._runner._sent)
+    assert not [t for t in threading.enumerate() if t.name == "reelbook-session" and t.is_alive()]
+    with rb.connect("sandbox") as after:
+        assert [job.state for job in after.jobs()] == ["uncertain"]
 
 
 def test_keys_are_made_listed_and_revoked(session: rb.Session) -> None:

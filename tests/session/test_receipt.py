@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from session.accounts import entry
+from session.accounts import NOON, entry
 
 import reelbook as rb
+from reelbook.ledger import ToolJob
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.receipt import COLUMNS, Receipt, receipt_of
 
@@ -154,3 +155,14 @@ def test_a_receipt_names_states_as_jobs_do() -> None:
     """What is written down and not sent is sending."""
     waiting = entry(1, "intended", sent=1, charge="reserved", cost_usd=None)
     assert [row.state for row in receipt_of([waiting], {1: "sandbox"}, None).rows] == ["sending"]
+
+
+def test_a_clip_of_an_agent_tool_has_its_line_at_its_time() -> None:
+    """With what the service said of it; a length that nobody knows isn't said to be none."""
+    own = entry(1, "completed", sent=100, **PAID)
+    tools = [ToolJob(1, f"req-{at}", "k", "a hen", NOON + at, NOON + at, NOON, None, 0.1) for at in (50, 150)]
+    made = receipt_of([own], {1: "sandbox"}, None, tools)
+    assert [row.mode for row in made.rows] == ["agent tool", "text-to-video", "agent tool"]
+    assert (made.charged_usd, made.total_seconds) == (0.45, 5.0)
+    assert " 0 s" not in f"{made}{made._repr_html_()}"
+    assert lines(made)[0]["asked_seconds"] == lines(made)[0]["actual_seconds"] == ""

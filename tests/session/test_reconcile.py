@@ -13,6 +13,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
+from reelbook.client.tool_reading import found_jobs
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.books import Books
 from reelbook.session.comparing import PATIENCE_SECONDS
@@ -55,7 +56,12 @@ def lose(session: rb.Session, sandbox: Sandbox, kind: Any = "answer_lost", **opt
 def later(session: rb.Session, seconds: float) -> None:
     """All that the ledger holds happened so much earlier."""
     books: Books = session._books
-    columns = {"entries": ("intended_at", "sent_at", "accepted_at", "ended_at"), "samples": ("at",)}
+    columns = {
+        "entries": ("intended_at", "sent_at", "accepted_at", "ended_at"),
+        "samples": ("at",),
+        "tool_calls": ("at",),
+        "tool_jobs": ("called_at", "answered_at", "ended_at"),
+    }
     with contextlib.closing(sqlite3.connect(session.home / "ledger.db", timeout=10)) as ledger, ledger:
         for table, names in columns.items():
             changes = ", ".join(f"{name} = {name} - ?" for name in names)
@@ -139,6 +145,53 @@ def test_another_kernels_clips_are_not_taken_for_the_uncertain_one(
     session.text_to_video("another fox", **FOX).result(30)
     later(session, 10)
     assert verdict(session, alone=True).answer == "not accepted"
+
+
+def buy_by_tool(session: rb.Session) -> str:
+    """The id of a clip like the lost one that an agent tool bought."""
+    called = session.start_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
+    (found,) = found_jobs(called.result(30))
+    assert found.request_id is not None
+    return found.request_id
+
+
+@pytest.mark.parametrize(
+    ("kind", "alone", "answer"),
+    [
+        ("reset_before", False, "not accepted"),
+        ("reset_before", True, "not accepted"),
+        ("answer_lost", False, "can't tell"),
+        ("answer_lost", True, "accepted"),
+    ],
+)
+def test_what_a_tool_bought_here_explains_itself(
+    session: rb.Session, sandbox: Sandbox, kind: Any, alone: bool, answer: str
+) -> None:
+    """A sandbox's tools spend its one balance: a clip that was taken up is nobody else's."""
+    session.usage()
+    session.job(buy_by_tool(session)).result(30)
+    session.start_tool("get_balance", {}).result(30)
+    lose(session, sandbox, kind)
+    later(session, 10)
+    assert verdict(session, alone=alone).answer == answer
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_tools_clip_of_unknown_cost_is_not_taken_for_the_uncertain_one(
+    session: rb.Session, sandbox: Sandbox, alone: bool
+) -> None:
+    """Also where a person says that nobody else was there: the tool was."""
+    session.usage()
+    request_id = buy_by_tool(session)
+    session.start_tool("wait_for_video", {"request_id": request_id}).result(30)
+    lose(session, sandbox, "reset_before")
+    later(session, 10)
+    found = verdict(session, alone=alone)
+    assert (found.answer, found.if_alone) == ("can't tell", "can't tell")
+    assert "agent tool" in str(found)
+    session.job(request_id).result(30)
+    later(session, 10)
+    assert verdict(session).answer == "not accepted"
 
 
 def test_without_figures_from_before_the_figures_are_shown(session: rb.Session, sandbox: Sandbox) -> None:

@@ -91,6 +91,17 @@ def test_each_attempt_that_may_have_been_bought_is_kept_and_counted(home: object
     assert posts(service) == 3
 
 
+def test_a_batch_repeats_each_of_its_submissions(home: object) -> None:
+    """As a single one does; without it a batch is sent once, also through `map`."""
+    with serving(lose, accept, lose) as service, live(service) as session:
+        (job,) = session.submit_many(["a fox"], duration_seconds=1, retry_uncertain=True)
+        wait_for(lambda: job.request_id)
+        assert (job.view().unanswered, session.spend().uncertain_usd) == (1, 0.05)
+        with pytest.raises(errors.SubmissionUncertain):
+            next(session.map(["a hen"], duration_seconds=1, retry_uncertain=False))
+    assert posts(service) == 3
+
+
 def test_it_is_off_unless_asked_for(home: object) -> None:
     """Without it a lost answer is sent once."""
     with serving(lose, accept) as service, live(service) as session:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from support.raw_server import Exchange, raw_server
@@ -238,7 +239,7 @@ def test_two_keys_that_look_alike_are_not_told_apart(session: rb.Session) -> Non
 def test_stop_in_the_middle_says_which_key_was_made(session: rb.Session) -> None:
     """Its secret is gone then; the session goes on with its own."""
 
-    def stopped(_: object) -> None:
+    def stopped(_: object) -> NoReturn:
         raise KeyboardInterrupt
 
     own = session.keys.fingerprint

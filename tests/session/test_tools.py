@@ -21,9 +21,11 @@ from reelbook.errors import (
     ConfigurationError,
     InvalidInput,
     SessionClosed,
+    SpendLimitReached,
     ToolCallUncertain,
     WaitTimeout,
 )
+from reelbook.ledger import Spend
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.tool_desk import ToolRun
 
@@ -55,6 +57,42 @@ def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> Non
             session.fetch_link("http://10.0.0.1/x.mp4")
         assert session.start_tool("get_video_status", {"request_id": "nobody's"}).result(30).is_error
         assert session.tool_calls(1)[0].outcome == "tool error"
+
+
+def test_a_clip_bought_through_a_tool_is_this_sessions_spending(home: Path, sandbox: Sandbox) -> None:
+    """Once it has ended: in the sums, the limit, the receipt and the days, shown as such and counted once."""
+    with rb.connect("sandbox", max_spend=0.2) as session:
+        answer = session.start_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
+        (found,) = found_jobs(answer.result(30))
+        session.job(found.request_id or "").result(30)
+        session.start_tool("get_video_status", {"request_id": found.request_id}).result(30)
+        assert session.spend() == Spend(0.05, 0.0, 0.0, tools_usd=0.05)
+        assert str(session.spending()) == (
+            "This session spent $0.05 ($0.05 of it through agent tools); $0.15 of the limit of $0.20 is left."
+        )
+        (row,) = session.receipt().rows
+        assert (row.mode, row.prompt, row.cost_usd, row.cost_is) == ("agent tool", "a fox", 0.05, "charged")
+        assert session.receipt("another").rows == ()
+        days = session.usage_history(7).wait(30)
+        assert [(own.usd, own.here) for own in days.own()] == [(0.05, True)]
+        with pytest.raises(SpendLimitReached):
+            session.text_to_video("a hen", duration_seconds=4)
+    with rb.connect("sandbox") as later:
+        later.job(found.request_id or "").result(30)
+        assert (later.spend().spent_usd, later.spending().spent_usd) == (0.05, 0.0)
+
+
+def test_the_balance_isnt_reduced_again_by_a_clip_that_a_tool_waited_for(
+    home: Path, sandbox: Sandbox
+) -> None:
+    """What was heard of it after the tool's call holds the clip's cost already."""
+    with rb.connect("sandbox") as session:
+        answer = session.start_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
+        (found,) = found_jobs(answer.result(30))
+        session.start_tool("wait_for_video", {"request_id": found.request_id}).result(30)
+        assert session.balance().balance_usd == 24.95
+        session.job(found.request_id or "").result(30)
+        assert session.facts.balance_usd == 24.95
 
 
 def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:

@@ -87,10 +87,10 @@ def test_it_keeps_to_the_budget_and_starves_nobody(session: rb.Session, sandbox:
     heard = threading.Event()
     history = session.usage_history(30)
     history.subscribe(heard.set)
-    assert heard.wait(10)
+    assert heard.wait(60)
     began = time.monotonic()
     session.balance()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 10
     assert not history.done
     assert sandbox.state()["requests"]["usage"] < 10
     history.close()

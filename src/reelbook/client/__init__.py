@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from .belief import Belief
 from .budget import Purpose
-from .client import AsyncClient, job_failed
+from .client import AsyncClient
 from .gate import SharedRequests
 from .pace import Pace
 from .tools import ToolServer
-from .watching import Observation
+from .watching import Observation, job_failed
 
 __all__ = [
     "AsyncClient",

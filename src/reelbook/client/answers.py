@@ -7,9 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic_core import ValidationError
 
+from .. import wire
 from ..errors import (
     Answer,
     AuthenticationError,
@@ -41,7 +43,7 @@ _PLAIN: Mapping[int, tuple[type[ServiceError], str]] = {
     404: (NotFound, "The service doesn't know this. It may belong to another account or be gone."),
     413: (PayloadTooLarge, "The image is larger than the service takes. Make it smaller and send it again."),
 }
-_AMOUNT = r"[^$\d]*\$?\s*(-?\d+(?:[.,]\d+)?)"
+_AMOUNT = r"[^$\d]*?(-?)(?:\$\s*)?(-?\d+(?:[.,]\d+)?)"  # also "-$0.05"
 
 Model = TypeVar("Model")
 Kind = TypeVar("Kind", bound="BaseModel")
@@ -56,25 +58,34 @@ class Reply:
     body: bytes
 
 
-def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model]) -> Model:
+def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: bool = False) -> Model:
     """The reply's JSON object as a value made by `into`.
 
     Raises the typed ServiceError of the reply's status, and UnexpectedAnswer where the body is no JSON
-    object or lacks what it must hold.
+    object or lacks what it must hold. Only with `quote` that tells what was said: it may be a new key.
     """
     if not 200 <= reply.status < 300:
         raise error_for(reply)
-    body = _json(reply)
+    empty = not reply.body.strip()
+    body = {} if empty else _json(reply)  # a DELETE is often confirmed by nothing at all (204)
     if not isinstance(body, Mapping):
         raise UnexpectedAnswer("The service's answer is not a JSON object.", answer=summary(reply))
-    try:
-        return into(body)
-    except ValidationError as invalid:
-        fields = ", ".join(sorted({".".join(map(str, e["loc"])) or "body" for e in invalid.errors()}))
-    # Raised outside the except: the ValidationError quotes its input, which may be a new key.
+    # A whole answer in an envelope is common; the interface has none.
+    inner = next((body[name] for name in ("data", "result") if isinstance(body.get(name), Mapping)), None)
+    fields = ""
+    for each in (body, inner):
+        try:
+            if each is not None:
+                return into(each)
+        except ValidationError as invalid:
+            fields = fields or _fields(invalid)
+    if empty:
+        raise UnexpectedAnswer("The service's answer is empty, and not JSON.", answer=summary(reply))
+    # Raised outside the except: the ValidationError quotes its input.
+    said = f" {_quoted(wire.words(body)[:EXTRACT_CHARACTERS])}".rstrip() if quote else ""
     raise UnexpectedAnswer(
-        f"The service's answer lacks something, or it can't be read: {fields}.",
-        answer=summary(reply, extract=""),
+        f"The service's answer lacks something, or it can't be read: {fields}.{said}",
+        answer=summary(reply, extract=None if quote else ""),
     )
 
 
@@ -108,7 +119,9 @@ def error_for(reply: Reply) -> ServiceError:
         return ServerError(
             f"The service failed (status {reply.status}). {_quoted(said)}".strip(), answer=answer
         )
-    return UnexpectedAnswer(f"The service answered with status {reply.status}.", answer=answer)
+    return UnexpectedAnswer(
+        f"The service answered with status {reply.status}.{_pointing(reply)}", answer=answer
+    )
 
 
 def summary(reply: Reply, *, extract: str | None = None) -> Answer:
@@ -130,25 +143,51 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _json(reply: Reply) -> Any:
     try:
-        return json.loads(reply.body)
-    except (ValueError, RecursionError):  # also UnicodeDecodeError
+        return _loaded(reply.body)
+    except (ValueError, RecursionError):
         pass
     raise UnexpectedAnswer("The service's answer is not JSON.", answer=summary(reply))
+
+
+def _loaded(body: bytes) -> Any:
+    """The JSON value in `body`; what is no character becomes a mark. Raises ValueError, RecursionError."""
+    try:
+        value = json.loads(body)
+    except UnicodeDecodeError:
+        # Another charset, or cut within a character: its id can be read all the same.
+        value = json.loads(body.decode("utf-8", "replace"))
+    if body.isascii() and b"\\u" not in body:
+        return value
+    # Half an emoji, as a service leaves that cuts a text: no file and no page takes it.
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _fields(invalid: ValidationError) -> str:
+    return ", ".join(sorted({".".join(map(str, e["loc"])) or "body" for e in invalid.errors()}))
 
 
 def _said(reply: Reply) -> str:
     """The service's own words in an error body, whose shape isn't stated except for 402."""
     try:
-        body = json.loads(reply.body)
+        return wire.words(_loaded(reply.body))[:EXTRACT_CHARACTERS]
     except (ValueError, RecursionError):
+        plain = reply.headers.get("content-type", "").startswith("text/plain")
+        return summary(reply).extract.strip() if plain else ""
+
+
+def _pointing(reply: Reply) -> str:
+    """Where a redirect leads: its origin only, as the rest may hold what was sent."""
+    try:
+        target = urlsplit(reply.headers.get("location", ""))
+        port = f":{target.port}" if target.port else ""
+    except ValueError:
         return ""
-    for _ in range(2):  # {"error": {"message": …}} is as common as {"detail": …}
-        if not isinstance(body, Mapping):
-            break
-        body = next((body[k] for k in ("detail", "message", "error", "msg") if body.get(k)), None)
-        if isinstance(body, list) and body:  # FastAPI's validation errors
-            body = body[0]
-    return body[:EXTRACT_CHARACTERS] if isinstance(body, str) else ""
+    if not target.scheme or not target.hostname:
+        return ""
+    return (
+        f" It points to {target.scheme}://{target.hostname}{port}. The key isn't sent there by itself: if "
+        "that is the service, give it as the address."
+    )
 
 
 def _quoted(said: str) -> str:
@@ -162,4 +201,4 @@ def _amounts(said: str) -> tuple[float | None, float | None]:
 def _amount_after(word: str, said: str) -> float | None:
     # The last mention: "insufficient balance, current balance $1.00" names the word twice.
     found = re.findall(word + _AMOUNT, said, re.IGNORECASE)
-    return float(found[-1].replace(",", ".")) if found else None
+    return float("".join(found[-1]).replace("--", "-").replace(",", ".")) if found else None

@@ -1,7 +1,6 @@
 """`AsyncClient`: every endpoint of the service's interface, for code that has an event loop.
 
-No widgets, no threads, no disk but for downloads. What may be sent again is decided in `retries.py`, when a
-request fits the key's budget in `budget.py`.
+No widgets, no threads, no disk but for downloads. How a request is sent, and sent again, is `calling`'s.
 """
 
 from __future__ import annotations
@@ -10,23 +9,23 @@ import asyncio
 import contextlib
 import functools
 import os
-import random
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Unpack
 
 from .. import settings, wire
-from ..errors import ConfigurationError, JobFailed, RateLimited, ReelbookError, WaitTimeout
+from ..errors import ConfigurationError, ReelbookError, WaitTimeout
 from ..lazy import LazyModule
 from ..secret import Secret
 from . import answers, checks, retries
 from .belief import Belief
 from .budget import Budget, BudgetView, Purpose
+from .calling import Caller, Content
 from .gate import Gate, SharedRequests
 from .pace import Pace
 from .paid import OnSending, OnUncertain, Paid, key_uncertain
-from .watching import Observation, watch
+from .watching import Observation, job_failed, watch
 
 if TYPE_CHECKING:
     from .. import models
@@ -38,10 +37,8 @@ else:
 
 DEADLINE_SECONDS = 60.0
 
-Model = TypeVar("Model")
 
-
-class AsyncClient:
+class AsyncClient(Caller):
     """A client of the service for asynchronous code.
 
     Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
@@ -74,16 +71,12 @@ class AsyncClient:
         if address is None:
             raise ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
         self.base_url = settings.checked_base_url(address.value.reveal())
-        self.deadline_seconds = deadline_seconds
         self._max_image_side = max_image_side
         self._max_image_bytes = max_image_bytes
         self._key = settings.checked_key(key.value)
-        self._gate = Gate(Budget(), shared)
-        self._quota = retries.RetryQuota()
-        self._rng = random.Random()  # noqa: S311 - jitter, no secret
         from .transport import Transport
 
-        self._transport = Transport(self.base_url, self._key)
+        super().__init__(Transport(self.base_url, self._key), Gate(Budget(), shared), deadline_seconds)
 
     def __repr__(self) -> str:
         return f"AsyncClient(base_url={self.base_url!r})"
@@ -246,9 +239,7 @@ class AsyncClient:
         body = {"name": name, "rate_limit": checks.rate_limit(rate_limit)}
         read = answers.model(models.CreatedKey)
         try:
-            return await self._call(
-                "POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body, fresh=True
-            )
+            return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body)
         except ReelbookError as error:
             if not retries.is_uncertain(error):
                 raise
@@ -258,7 +249,8 @@ class AsyncClient:
     async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""
         path = wire.key_path(checks.identifier(key_id, "key_id"))
-        return await self._call("DELETE", path, answers.model(models.Revoked), Purpose.CLICK)
+        revoked = functools.partial(models.revoked, key_id)
+        return await self._call("DELETE", path, revoked, Purpose.CLICK)
 
     async def watch(
         self, request_id: str, *, belief: Belief | None = None
@@ -289,7 +281,7 @@ class AsyncClient:
                         if isinstance(seen.status, models.Completed):
                             return seen.status
                         if isinstance(seen.status, models.Failed):
-                            raise job_failed(seen.status)
+                            raise job_failed(seen.status.request_id, seen.status.error)
         except TimeoutError:
             pass
         raise WaitTimeout(
@@ -317,11 +309,11 @@ class AsyncClient:
         return await download(self._transport, url, Path(path), report=report, check=check)
 
     async def _submit(
-        self, path: str, estimated_cost_usd: float, paid: Paid, **content: Any
+        self, path: str, estimated_cost_usd: float, paid: Paid, **content: Unpack[Content]
     ) -> models.Accepted:
         read = answers.model(models.Accepted)
         try:
-            return await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, fresh=True, **content)
+            return await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, **content)
         except ReelbookError as error:
             failure = paid.failure(error, estimated_cost_usd)
             if failure is error:
@@ -337,56 +329,5 @@ class AsyncClient:
         job: str | None = None,
     ) -> models.JobStatus:
         path = wire.status_path(request_id)
-        return await self._call("GET", path, models.job_status, purpose, attempts=attempts, job=job)
-
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        into: Callable[[Mapping[str, Any]], Model],
-        purpose: Purpose,
-        *,
-        paid: Paid | None = None,
-        attempts: int = retries.MAX_ATTEMPTS,
-        job: str | None = None,
-        **content: Any,
-    ) -> Model:
-        attempt = taken = 0
-        while True:
-            attempt += 1
-            try:
-                async with self._gate.turn(purpose, job) as turn:
-                    if paid is not None:
-                        paid.sending()
-                    reply = await self._transport.request(
-                        method, path, deadline_seconds=self.deadline_seconds, **content
-                    )
-                    turn.answered(reply)
-                answer = answers.read(reply, into)
-                self._quota.succeeded(taken)
-                return answer
-            except ReelbookError as error:
-                if attempt >= attempts or not self._may_send_again(error, paid):
-                    raise
-                taken += not isinstance(error, RateLimited)
-                # The gate already holds back as long as a 429 asked for.
-                pause = (
-                    0.0
-                    if isinstance(error, RateLimited)
-                    else retries.delay_seconds(attempt, error, self._rng)
-                )
-            await asyncio.sleep(pause)
-
-    def _may_send_again(self, error: ReelbookError, paid: Paid | None) -> bool:
-        risky = paid is not None and paid.retry_uncertain
-        if not retries.may_send_again(error, paid=paid is not None, retry_uncertain=risky):
-            return False
-        return self._quota.take(error) and (paid is None or paid.repeats(error))
-
-
-def job_failed(status: models.Failed) -> JobFailed:
-    """The error of a job that the service reported as failed."""
-    reason = status.error or "The service gave no reason."
-    return JobFailed(
-        f"The service couldn't make this clip: “{reason}”", request_id=status.request_id, reason=reason
-    )
+        read = functools.partial(models.job_status, asked=request_id)
+        return await self._call("GET", path, read, purpose, attempts=attempts, job=job)

@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from filelock import AsyncFileLock
 
@@ -57,7 +57,9 @@ async def download(
 ) -> Path:
     """Fetches `url` to `path`. See `AsyncClient.download`."""
     rng = rng or random.Random()  # noqa: S311 - jitter, no secret
-    if urlsplit(url).scheme not in ("http", "https"):
+    # One without a host lies on the service's own: the interface says no more than "URL".
+    address = _address(transport, transport.base_url if url.startswith("/") else "", url)
+    if address is None:
         raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
     part = path.with_name(path.name + ".part")
     try:
@@ -65,7 +67,7 @@ async def download(
         # Two kernels may want the same clip: the second waits, and finds it done or goes on.
         async with AsyncFileLock(_lock_path(path), thread_local=False):
             if not path.exists():
-                await _fetch_all(transport, url, part, report, rng)
+                await _fetch_all(transport, address, part, report, rng)
                 await _accept(part, path, check or _must_play)
     except ReelbookError:
         raise
@@ -75,6 +77,15 @@ async def download(
             "service; make room or choose another folder, and fetch it again."
         ) from disk
     return path
+
+
+def _address(transport: Transport, base: str, link: str) -> str | None:
+    """Where `link`, given by `base`, leads to; None where that is nothing to be fetched."""
+    try:
+        url = urljoin(base, link.strip())
+    except ValueError:
+        return None
+    return url if transport.can_fetch(url) else None
 
 
 def _lock_path(path: Path) -> Path:
@@ -124,7 +135,7 @@ async def _fetch_once(transport: Transport, url: str, part: Path, report: Report
             if reply.status == 416:
                 _forget(part)
             raise _refusal(reply, own)
-        start = _range_start(reply) if reply.status == 206 else 0
+        start = _range_start(reply, have) if reply.status == 206 else 0
         if start not in (0, have):
             _forget(part)
             raise AnswerLost("The server sent another part of the file than was asked for.")
@@ -163,8 +174,8 @@ async def _open(
     for _ in range(MAX_REDIRECTS + 1):
         async with transport.fetch(url, headers=headers, with_key=with_key) as (reply, chunks):
             if reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers:
-                target, with_key = urljoin(url, reply.headers["location"]), False
-                if urlsplit(target).scheme not in ("http", "https") or _downgrades(url, target):
+                target, with_key = _address(transport, url, reply.headers["location"]), False
+                if target is None or _downgrades(url, target):
                     raise DownloadFailed("The clip's address leads to one that isn't safe to follow.")
                 url = target
                 continue
@@ -218,22 +229,26 @@ def _refusal(reply: Reply, own: bool) -> Exception:
     return DownloadFailed(f"The server of the clip refused it with status {reply.status}.")
 
 
-def _range_start(reply: Reply) -> int | None:
-    found = re.match(r"bytes (\d+)-", reply.headers.get("content-range", ""))
+def _range_start(reply: Reply, have: int) -> int | None:
+    said = reply.headers.get("content-range", "")
+    if not said and not have:
+        return 0  # the whole file was asked for, so nothing else can be meant
+    found = re.match(r"bytes (\d{1,18})-", said)
     return int(found[1]) if found else None
 
 
 def _total(reply: Reply, start: int) -> int | None:
-    if found := re.search(r"/(\d+)$", reply.headers.get("content-range", "")):
+    if found := re.search(r"/(\d{1,18})$", reply.headers.get("content-range", "")):
         return int(found[1])
-    length = reply.headers.get("content-length", "")
-    return start + int(length) if length.isdigit() else None
+    found = re.fullmatch(r"\d{1,18}", reply.headers.get("content-length", ""))
+    return start + int(found[0]) if found else None
 
 
 def _validator(reply: Reply) -> str:
     etag = reply.headers.get("etag", "")
     # A weak validator can't promise equal bytes (RFC 9110, 13.1.5).
-    return etag if etag and not etag.startswith("W/") else reply.headers.get("last-modified", "")
+    found = etag if etag and not etag.startswith("W/") else reply.headers.get("last-modified", "")
+    return found if found.isascii() else ""  # no header of ours could say it again
 
 
 def _size(part: Path) -> int:

@@ -1,6 +1,6 @@
 """One paid request and its attempts: who is told of them, and which may have been accepted.
 
-`retries.py` decides what may be sent again, `client.py` sends it; this keeps count.
+`retries.py` decides what may be sent again, `calling.py` sends it; this keeps count.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Paid:
             return error
         answer: Answer | None = getattr(uncertain[-1], "answer", None)
         return SubmissionUncertain(
-            f"{uncertain[-1]} {_maybe(len(uncertain), cost_usd)} {self._ended(error, last_is_uncertain)}",
+            f"{uncertain[-1]}{_heard(uncertain[-1])} {_maybe(len(uncertain), cost_usd)} "
+            f"{self._ended(error, last_is_uncertain)}",
             estimated_cost_usd=round(cost_usd * len(uncertain), 6),
             answer=answer,
             refusal=None if last_is_uncertain else error,
@@ -80,6 +81,13 @@ def key_uncertain(failure: ReelbookError, name: str) -> KeyUncertain:
         name=name,
         answer=answer and replace(answer, extract=""),  # a broken answer may hold the secret
     )
+
+
+def _heard(error: ReelbookError) -> str:
+    """What came instead of an acceptance, for the ledger to keep: the job's id may be in it."""
+    answer: Answer | None = getattr(error, "answer", None)
+    said = "" if answer is None or answer.status >= 300 else answer.extract.strip()
+    return f" It answered: “{said}”." if said and not said.startswith("<") else ""
 
 
 def _maybe(times: int, cost_usd: float) -> str:

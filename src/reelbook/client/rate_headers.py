@@ -10,9 +10,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from typing import Final
 
 from .. import wire
 from .answers import retry_after
+
+# Ten times the documented maximum. More is a quota of a month, or nonsense, and says nothing of a minute.
+MOST_A_MINUTE: Final = 10 * wire.MAX_REQUESTS_PER_MINUTE
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class RateHeaders:
 def read(headers: Mapping[str, str]) -> RateHeaders:
     """The rate headers of one answer; the names are in lower case."""
     limit, remaining = _number(headers, wire.RATE_LIMIT), _number(headers, wire.RATE_REMAINING)
+    if limit is not None and limit > MOST_A_MINUTE:
+        limit = remaining = None
     if limit is not None and limit < 1:
         limit = None
     if remaining is not None and (remaining < 0 or (limit is not None and remaining > limit)):

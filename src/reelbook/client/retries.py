@@ -1,4 +1,4 @@
-"""What may be sent again, and when: decisions only, `client.py` carries them out.
+"""What may be sent again, and when: decisions only, `calling.py` carries them out.
 
 The service has no idempotency key, so a paid request goes out again only where it certainly had no effect,
 unless its caller asked for more than that.
@@ -21,6 +21,7 @@ from ..errors import (
 MAX_ATTEMPTS = 4
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
+NOT_HERE = frozenset({301, 307, 308})  # to be sent elsewhere as it is: nothing was done (RFC 9110, 15.4)
 QUOTA = 10.0  # repetitions: a whole minute's requests of the default key; more in a row is no hiccup
 REFILL = 0.5  # of a repetition for a success: six of them make up for a call that failed to its last attempt
 
@@ -37,6 +38,8 @@ def may_send_again(error: ReelbookError, *, paid: bool, retry_uncertain: bool = 
 
 def is_uncertain(error: ReelbookError) -> bool:
     """Whether a paid request that ended in `error` may have been accepted all the same."""
+    if isinstance(error, UnexpectedAnswer) and error.answer.status in NOT_HERE:
+        return False
     return isinstance(error, AnswerLost | ServerError | UnexpectedAnswer)
 
 

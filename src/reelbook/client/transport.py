@@ -19,6 +19,7 @@ import httpx
 
 from .. import settings
 from ..errors import (
+    Answer,
     AnswerLost,
     ConnectionFailed,
     DeadlineExceeded,
@@ -102,11 +103,14 @@ class Transport:
             params=query,
             extensions={"trace": progress} if fresh else None,
         )
+        if fresh:
+            assert isinstance(request.stream, httpx.AsyncByteStream)
+            request.stream = _Watched(request.stream, progress)
         with _Translated(progress) as translated, self._counted():
             async with asyncio.timeout(deadline_seconds):
                 response = await client.send(request, stream=True)
                 try:
-                    return await self._reply(response)
+                    return await self._reply(response, progress)
                 finally:
                     await response.aclose()
         raise translated.error
@@ -144,6 +148,15 @@ class Transport:
             if response is not None:
                 await response.aclose()
 
+    @staticmethod
+    def can_fetch(url: str) -> bool:
+        """Whether `url` is an http address that can be asked. What a service gives as one may be any text."""
+        try:
+            parts, _ = urlsplit(url), httpx.URL(url)
+            return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except (ValueError, httpx.InvalidURL):
+            return False
+
     def is_own(self, url: str) -> bool:
         """Whether `url` lies on exactly the service's own origin."""
         return _origin(url) == _origin(self.base_url)
@@ -154,15 +167,20 @@ class Transport:
         for client in clients.values():
             await client.aclose()
 
-    async def _reply(self, response: httpx.Response) -> Reply:
+    async def _reply(self, response: httpx.Response, progress: _Progress) -> Reply:
         body = bytearray()
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > MAX_BODY_BYTES:
-                reply = Reply(
-                    response.status_code, _headers(response), self._masked(body[:MAX_BODY_BYTES])[:1000]
-                )
-                raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
+        try:
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > MAX_BODY_BYTES:
+                    reply = Reply(
+                        response.status_code, _headers(response), self._masked(body[:MAX_BODY_BYTES])[:1000]
+                    )
+                    raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
+        except (httpx.HTTPError, asyncio.CancelledError):  # the latter is how a deadline begins
+            reply = Reply(response.status_code, _headers(response), self._masked(body))
+            progress.heard = summary(reply)
+            raise
         return Reply(response.status_code, _headers(response), self._masked(body))
 
     def _masked(self, body: bytearray) -> bytes:
@@ -209,16 +227,38 @@ class _Bearer(httpx.Auth):
 
 
 class _Progress:
-    """Listens to httpcore: how much of the request went out. One that isn't listened to counts as sent."""
+    """Listens to httpcore: how much of the request went out. One that isn't listened to counts as sent.
+
+    `heard` is what had come of an answer when the connection broke.
+    """
 
     def __init__(self, *, sent: bool) -> None:
         self.began = self.sent = sent
+        self.heard: Answer | None = None
 
     async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith("send_request_headers.started"):
             self.began = True
-        elif event.endswith("send_request_body.complete"):
-            self.sent = True
+
+
+class _Watched(httpx.AsyncByteStream):
+    """A request's body. It counts as sent when its last part is handed over: that it went may go unheard."""
+
+    def __init__(self, body: httpx.AsyncByteStream, progress: _Progress) -> None:
+        self._body = body
+        self._progress = progress
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        last = b""
+        async for part in self._body:
+            if last:
+                yield last
+            last = part
+        self._progress.sent = True
+        yield last
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
 
 
 class _Translated:
@@ -258,6 +298,8 @@ class _Translated:
             self._error = AnswerLost("The service stopped answering in the middle of the call.")
         else:
             self._error = AnswerLost(f"The connection broke before the answer was complete.{_text(exc)}")
+        if isinstance(self._error, AnswerLost):
+            self._error.answer = progress.heard
         return True
 
 

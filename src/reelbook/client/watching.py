@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import (
     ConnectionFailed,
+    JobFailed,
     NotFound,
     RateLimited,
     ReelbookError,
@@ -72,3 +73,9 @@ async def watch(belief: Belief, ask: Callable[[], Awaitable[JobStatus]]) -> Asyn
         )
         if done:
             return
+
+
+def job_failed(request_id: str, reason: str | None) -> JobFailed:
+    """The error of a job that the service reported as failed; `reason` is its own text, if it gave any."""
+    said = reason or "The service gave no reason."
+    return JobFailed(f"The service couldn't make this clip: “{said}”", request_id=request_id, reason=reason)

@@ -46,6 +46,7 @@ class PreparedImage:
 
     @property
     def media_type(self) -> str:
+        """What it is sent as: "image/jpeg" or "image/png"."""
         return "image/jpeg" if self.format == "JPEG" else "image/png"
 
 

@@ -7,10 +7,12 @@ from .clip import Clip
 from .connecting import connect
 from .facts import Facts
 from .finding import Picked
-from .job import Job, JobRequest, JobView
+from .job import Job
+from .known import JobView
 from .nesting import allow_nested_loops
 from .receipt import Receipt
 from .reconcile import Reconciliation, Verdict
+from .requests import JobRequest
 from .rotation import Rotation
 from .session import Session
 from .spending import Spending

@@ -25,7 +25,10 @@ class Accounting:
     _connection: Connection
 
     def spend(self) -> Spend:
-        """What this key's clips cost so far by the ledger: spent, reserved and uncertain, in USD."""
+        """What this key's clips cost so far by the ledger: spent, reserved and uncertain, in USD.
+
+        A clip that an agent tool bought is among them once it was taken up and has ended.
+        """
         self._engine.refuse_closed()
         return self._books.spend()
 
@@ -37,7 +40,9 @@ class Accounting:
         self._engine.refuse_closed()
         own, limit = self._books.spend_here(), self._books.max_spend_usd
         counted = self._books.spend().committed_usd
-        return Spending(own.spent_usd, own.reserved_usd, own.uncertain_usd, limit, counted)
+        return Spending(
+            own.spent_usd, own.reserved_usd, own.uncertain_usd, limit, counted, tools_usd=own.tools_usd
+        )
 
     def spending_notes(self, cost_usd: float) -> tuple[str, ...]:
         """What there is to say before a submission of that cost; empty while limit and balance are far off.
@@ -66,9 +71,12 @@ class Accounting:
         `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
         """
         self._engine.refuse_closed()
-        entries = self._books.bought(experiment=experiment, since=epoch(since), until=epoch(until))
+        from_at, to_at = epoch(since), epoch(until)
+        entries = self._books.bought(experiment=experiment, since=from_at, until=to_at)
+        tools = [] if experiment is not None else self._books.bought_by_tools(since=from_at, until=to_at)
         name = "sandbox" if self.service == "sandbox" else urlsplit(self._connection.client.base_url).netloc
-        return receipt_of(entries, {entry.account_id: name for entry in entries}, experiment)
+        accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
+        return receipt_of(entries, dict.fromkeys(accounts, name), experiment, tools)
 
 
 def epoch(moment: datetime | float | None) -> float | None:

@@ -36,13 +36,11 @@ class Asking:
 
     def balance(self) -> Balance:
         """Asks for the balance in USD and waits (GET billing/balance)."""
-        balance: Balance = self._call(lambda _: self._money.balance())
-        return balance
+        return self._call(lambda _: self._money.balance())
 
     def usage(self, days: int = 30) -> Usage:
         """Asks what was used in the last `days` days and waits (GET billing/usage)."""
-        usage: Usage = self._call(lambda _: self._money.usage(days))
-        return usage
+        return self._call(lambda _: self._money.usage(days))
 
     def usage_history(self, days: int = 30) -> UsageHistory:
         """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait."""
@@ -53,7 +51,8 @@ class Asking:
         """Finds out what became of submissions whose answer was lost, and waits for it.
 
         Compares balance and usage, asked for now, with what was known before; what is sure is kept. Others
-        may use the account: `alone=True` says that only this key, from this home, has used it since then.
+        may use the account: `alone=True` says that only this key, from this home, has used it since then. A
+        clip that an agent tool bought is known by its cost once it was taken up; other calls stay uncertain.
         """
         return self._engine.call(self._reconciler.find_out(alone=alone))
 

@@ -23,7 +23,8 @@ from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
 from . import display
 from .clip import Clip
 from .engine import SLICE_SECONDS, Engine, ended
-from .job import Job, JobRequest
+from .job import Job
+from .requests import JobRequest
 
 if TYPE_CHECKING:
     from .runner import Runner

@@ -24,15 +24,20 @@ from ..ledger import (
     Sample,
     Spend,
     ToolCalls,
+    ToolJob,
 )
 from ..ledger.finding import Filter, Sort
+from ..ledger.tool_calls import KEPT
 from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
 from ..secret import Secret
 from .cells import current_execution
 from .entries import marks_of, wanted_of
 from .experiment import current_experiment
-from .job import Job, JobRequest, Marks, state_of
+from .job import Job
+from .known import Marks, state_of
+from .requests import JobRequest
 from .sharing import LedgerRequests
+from .tool_money import LINGERS_SECONDS, ToolMoney, tool_money
 
 USAGE_DAYS: Final = 30
 SAMPLES: Final = 200
@@ -49,7 +54,10 @@ class LedgerTrouble(UserWarning):
 
 
 class Books:
-    """One account's part of the ledger. A job without an entry, taken up by a foreign id, is left out."""
+    """One account's part of the ledger.
+
+    A job without an entry, taken up by a foreign id, is left out; of one that a tool bought the cost is kept.
+    """
 
     def __init__(self, home: Path, service: str, key: Secret, *, max_spend_usd: float | None) -> None:
         self.max_spend_usd = max_spend_usd
@@ -99,6 +107,10 @@ class Books:
         found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
         return [entry for entry in found if entry.charge != "none"]
 
+    def bought_by_tools(self, *, since: float | None = None, until: float | None = None) -> list[ToolJob]:
+        """The finished clips that agent tools bought and a session took up, oldest first."""
+        return self._ledger.tool_jobs.list(self._account, since=since, until=until)
+
     def take_back(self, entries: Sequence[Entry]) -> None:
         """What was written down and isn't sent is not to be sent."""
         for entry in entries:
@@ -111,11 +123,16 @@ class Books:
         """
         if self._heard is not None:
             balance, spent_then = self._heard
-            return balance - max(0.0, self.spend().spent_usd - spent_then)
+            return balance - max(0.0, self._submitted_usd() - spent_then)
         last = self._ledger.samples.last(self._account, having="balance_usd")
         if last is None or last.balance_usd is None or last.at < time.time() - RECENT_SECONDS:
             return None
-        return last.balance_usd - self._ledger.spend(self._account, since=last.at).spent_usd
+        return last.balance_usd - self._submitted_usd(since=last.at)
+
+    def _submitted_usd(self, *, since: float | None = None) -> float:
+        # A tool may have waited for its clip, which the balance heard at its end holds already.
+        known = self._ledger.spend(self._account, since=since)
+        return known.spent_usd - known.tools_usd
 
     def intend(self, requests: Sequence[JobRequest], *, again: bool, once: str | None) -> list[Intended]:
         """Writes down what will be sent, all or nothing. Equals of this cell's earlier run are given back.
@@ -201,7 +218,7 @@ class Books:
     def _heard_at(self, asked_at: float, balance_usd: float | None) -> float:
         now = time.time()
         if balance_usd is not None:
-            self._heard = balance_usd, self.spend().spent_usd
+            self._heard = balance_usd, self._submitted_usd()
         self.asked_at[now] = asked_at
         return now
 
@@ -217,10 +234,11 @@ class Books:
         """What was submitted from that time on (epoch seconds), newest first."""
         return self.find(Filter(since=since), limit=MANY_ENTRIES)
 
-    def is_here(self, entry: Entry) -> bool:
-        """Whether it was submitted by this kernel since this session began."""
+    def is_here(self, bought: Entry | ToolJob) -> bool:
+        """Whether this kernel bought it since this session began."""
+        at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
         # A kernel's name begins with its process (ledger/kernels.py).
-        return entry.intended_at >= self._opened_at and entry.kernel.startswith(f"{os.getpid()}-")
+        return at >= self._opened_at and bought.kernel.startswith(f"{os.getpid()}-")
 
     def usage_days(self) -> int:
         """The period to ask for, so that the answer can be compared with the one that matters.
@@ -244,6 +262,13 @@ class Books:
         recent = self.find(Filter(since=at - LONG_SECONDS), limit=MANY_ENTRIES)
         found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != UNCERTAIN}
         return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
+
+    def tool_money(self, since: float, *, sandbox: bool) -> ToolMoney:
+        """What the home's agent tools may have moved since then (epoch seconds)."""
+        calls = [each for each in self.tool_calls.recent(KEPT) if each.at > since - LINGERS_SECONDS]
+        ids = {each for call in calls for each in call.request_ids}
+        known = {each for each in ids if self._ledger.by_request_id(None, each) is not None}
+        return tool_money(calls, self.bought_by_tools(), known, sandbox=sandbox)
 
     def settle(self, entry: Entry, *, accepted: bool) -> None:
         """What became of an uncertain one: accepted and billed without its id, or nothing paid."""
@@ -332,9 +357,13 @@ class Books:
 
     def heard(self, job: Job, status: JobStatus) -> None:
         """The service's answer about the job."""
-        if job.entry_id is None:
-            return
         done = status if isinstance(status, Completed) else None
+        if job.entry_id is None:
+            if job.request_id is not None and done is not None and done.cost_usd is not None:
+                self._ledger.tool_jobs.ended(
+                    self._account, job.request_id, seconds=done.duration_seconds, cost_usd=done.cost_usd
+                )
+            return
         self._ledger.status(
             job.entry_id,
             state_of(status),

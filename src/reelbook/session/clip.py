@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import NotAVideo
+from ..meant import Meant
 from . import display, saving
 
 if TYPE_CHECKING:
     from PIL import Image
 
     from ..media.clips import ClipInfo
-    from .job import JobRequest
+    from .requests import JobRequest
 
 
 @dataclass(frozen=True, eq=False)
-class Clip:
+class Clip(Meant):
     """One clip: an MP4 at `path`.
 
     `request` is what was asked for (None for a job taken up by its id), `cost_usd` what the service says it
@@ -38,7 +40,7 @@ class Clip:
         """What the file says of itself. Raises NotAVideo."""
         from ..media.clips import probe
 
-        return probe(self.path)
+        return probe(self._file())
 
     @property
     def duration_seconds(self) -> float:
@@ -64,21 +66,21 @@ class Clip:
         """A telling frame as a PIL image."""
         from ..media.clips import poster
 
-        return poster(self.path)
+        return poster(self._file())
 
     def frame(self, at_seconds: float = 0.0) -> Image.Image:
         """The frame shown at `at_seconds` as a PIL image; negative counts from the end."""
         from ..media.clips import frame
 
         return frame(
-            self.path, at_seconds if at_seconds >= 0 else max(0.0, self.duration_seconds + at_seconds)
+            self._file(), at_seconds if at_seconds >= 0 else max(0.0, self.duration_seconds + at_seconds)
         )
 
     def filmstrip(self, tiles: int = 8) -> Image.Image:
         """`tiles` frames over the whole length side by side, as a PIL image."""
         from ..media.clips import filmstrip
 
-        return filmstrip(self.path, tiles)
+        return filmstrip(self._file(), tiles)
 
     def save(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:
         """Copies the clip's file to `path` and returns where it is. In Colab the browser downloads it too.
@@ -101,9 +103,23 @@ class Clip:
         """Shows the clip in a player below the cell."""
         display.show(self)
 
+    def _file(self) -> Path:
+        """Where it is. Raises NotAVideo that says how a clip whose file is gone is had again."""
+        if self.request_id and not self.path.exists():
+            raise NotAVideo(
+                f"The clip's file isn't there any more: {self.path}. session.job({self.request_id!r}) "
+                "fetches it again, where the service still has it; that costs nothing."
+            )
+        return self.path
+
     def _ipython_display_(self) -> None:
-        self.show()
+        try:
+            self.show()
+        except NotAVideo as gone:
+            print(gone)  # noqa: T201 - what is said instead of a player, without a traceback
 
     def __repr__(self) -> str:
+        if not self.path.exists():
+            return f"<Clip {self.path.name}, whose file isn't there any more>"
         where = " sandbox" if self.sandbox else ""
         return f"<Clip {self.path.name}, {self.duration_seconds:.1f} s, {self.width}×{self.height}{where}>"

@@ -20,6 +20,7 @@ from .evidence import (
     Course,
     Figure,
     Finding,
+    Memory,
     Reading,
     Rules,
     Span,
@@ -29,6 +30,7 @@ from .evidence import (
     learnt,
 )
 from .figures import FIGURES, NAMES, Change, clock, dollars, local, moved_by, newest_before, value
+from .tool_money import NO_TOOLS, ToolMoney
 
 # A clip that was taken has ended by then, and shows in money and count; by money alone wait longer. Nothing
 # in the interface bounds it, so it is much more than any clip took that the ledger knows.
@@ -65,14 +67,15 @@ def compare(
     *,
     alone: bool,
     asked_at: Mapping[float, float] | None = None,
+    tools: ToolMoney = NO_TOOLS,
 ) -> list[Told]:
     """What the figures say of each of the `uncertain` entries.
 
     `others` are the account's other entries, `samples` what was said earlier, `now` what is said now, asked
     for at its time. Each entry's figures are compared with the newest from before it was sent. `asked_at`
-    gives, by a sample's time, when it was asked for, where that is known.
+    gives, by a sample's time, when it was asked for, where that is known. `tools` is what agent tools moved.
     """
-    account = _Account(uncertain, others, samples, now, rules, asked_at or {})
+    account = _Account(uncertain, others, samples, now, rules, asked_at or {}, tools)
     return [_Case(entry, account).told(alone=alone) for entry in uncertain]
 
 
@@ -87,18 +90,23 @@ class _Account:
         now: Sample,
         rules: Rules,
         asked_at: Mapping[float, float],
+        tools: ToolMoney,
     ) -> None:
         self.uncertain = uncertain
+        self.tools = tools
+        self.memory: Memory = {}  # of the courses
         self._asked_at = asked_at
         self._follows = rules.follows_within_seconds
         self.samples = sorted((each for each in samples if each.at < now.at), key=lambda each: each.at)
         self.now = now
-        self.courses = [course for each in others if (course := course_of(each))]
+        self.courses = [*(course for each in others if (course := course_of(each))), *tools.courses]
         self.longest_seconds = max((each.took_seconds or 0.0 for each in others), default=0.0)
         everyone = [*self.courses, *map(_maybe, uncertain)]
         past = list(self._past(2 * rules.follows_within_seconds + DEADLINE_SECONDS))
-        open_ended = learnt(everyone, past, rules, alone=False)
-        closed = learnt(everyone, past, rules, alone=True)
+        memory: Memory = {}
+        open_ended = learnt(everyone, past, rules, alone=False, memory=memory)
+        explained = [each for each in past if tools.unknown_in(Span(each.before.low, each.now.high)) is None]
+        closed = learnt(everyone, explained, rules, alone=True, memory=memory)
         # Nobody else now doesn't mean nobody else last week.
         self.rules = {False: open_ended, True: closed if closed.habits else open_ended}
 
@@ -153,10 +161,9 @@ class _Case:
         patience = PATIENCE_SECONDS if "requests" in before and len(before) > 1 else PATIENCE_BY_MONEY_SECONDS
         patience = max(patience, PATIENCE_TIMES_LONGEST * account.longest_seconds)
         self._suspects = [_suspect(each, patience) for each in within]
-        self._courses = [
-            *account.courses,
-            *(_maybe(each) for each in account.uncertain if each not in within),
-        ]
+        earlier = [_maybe(each) for each in account.uncertain if each not in within]
+        self._courses = [*account.courses, *earlier]
+        self._memory = {} if earlier else account.memory
         later = [each for each in account.samples if each.at > _sent_at(entry)]
         # The first ones after it know of the least that others did; the last ones of what came late.
         later = [*later[:LATER_SAMPLES], *later[LATER_SAMPLES:][-LATER_SAMPLES:], now]
@@ -166,6 +173,8 @@ class _Case:
             for each in later
             if (reading := account.reading(figure, sample, each))
         ]
+        begins = min((each.before.low for each in self._readings), default=now.at)
+        self._tool_at = account.tools.unknown_in(Span(begins, math.inf))
         self._changes = tuple(
             Change(
                 figure,
@@ -178,8 +187,10 @@ class _Case:
         )
 
     def told(self, *, alone: bool) -> Told:
+        word = self._tool_at is None  # or a person's word isn't enough: a tool may have spent something
+        alone = alone and word
         finding = self._finding(alone=alone)
-        by_word = finding if alone else self._finding(alone=True)
+        by_word = finding if alone or not word else self._finding(alone=True)
         # Where nothing fits without others, they are there, or the figures are wrong.
         if_alone: Answer = by_word.answer if by_word.fits else "can't tell"
         if finding.answer == "can't tell":
@@ -193,7 +204,8 @@ class _Case:
             replace(each, now=Span(self._now.at + later_by, math.inf)) if each.now.high == math.inf else each
             for each in self._readings
         ]
-        found = judge(self._suspects, self._courses, readings, self._rules[alone], alone=alone)
+        rules = self._rules[alone]
+        found = judge(self._suspects, self._courses, readings, rules, alone=alone, memory=self._memory)
         if not found:
             return CANT_TELL
         finding = found[self._place]
@@ -250,6 +262,10 @@ class _Case:
                 if any(each.figure == "requests" and each.now != each.before for each in self._changes)
                 else "It may be running still: a service may charge and count a clip when it is done."
             )
+        if self._tool_at is not None:
+            at = clock(local(self._tool_at))
+            reasons.append(f"An agent tool was called at {at}, and what it cost isn't known.")
+            advice.append("If it made a clip, session.job(id) takes that up and learns its cost.")
         if by_word.answer != "can't tell" and not alone:
             advice.append(
                 f"If nobody else used the account since {self._since()}, it was {by_word.answer}: "

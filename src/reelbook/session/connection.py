@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from ..client import AsyncClient, SharedRequests
@@ -12,6 +13,14 @@ from ..secret import Secret
 
 if TYPE_CHECKING:
     from ..sandbox.handle import Sandbox
+
+T = TypeVar("T")
+
+
+class Call(Protocol):
+    """Asks the service on the session's thread and waits for the answer, whoever calls it."""
+
+    def __call__(self, ask: Callable[[AsyncClient], Awaitable[T]], /) -> T: ...
 
 
 class Connection:

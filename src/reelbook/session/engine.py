@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import concurrent.futures
+import contextlib
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
@@ -17,6 +18,7 @@ from ..errors import SessionClosed, WouldDeadlock
 
 SLICE_SECONDS = 0.2
 STOP_SECONDS = 2.0
+SETTLE_SECONDS = 5.0
 _CLOSED = "This session is closed. reelbook.connect() makes a new one."
 
 T = TypeVar("T")
@@ -34,6 +36,7 @@ class Engine:
         # Made here and not by asyncio.run, so that a patched asyncio (nest-asyncio) doesn't matter.
         self.loop = self._new_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._settling: list[Callable[[], Awaitable[None]]] = []
         self._closing: list[Callable[[], Awaitable[None]]] = []
         self._door = threading.RLock()  # between what is handed over and the end, after which nothing is run
         self._ending = False
@@ -43,6 +46,7 @@ class Engine:
 
     @property
     def closed(self) -> bool:
+        """Whether it takes no more work."""
         return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
@@ -85,6 +89,10 @@ class Engine:
                 "Make it from a cell or another thread, or await the job instead."
             )
 
+    def on_ending(self, settle: Callable[[], Awaitable[None]]) -> None:
+        """`settle` is awaited on the loop before what runs is cancelled, for SETTLE_SECONDS at most."""
+        self._settling.append(settle)
+
     def on_close(self, close: Callable[[], Awaitable[None]]) -> None:
         """`close` is awaited on the loop before it ends."""
         self._closing.append(close)
@@ -99,7 +107,7 @@ class Engine:
                 self._ending = True
                 self.loop.call_soon_threadsafe(self.loop.stop)
         if threading.current_thread() is not self._thread:
-            self._thread.join(STOP_SECONDS)
+            self._thread.join(STOP_SECONDS + (SETTLE_SECONDS if self._settling else 0.0))
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
@@ -123,6 +131,10 @@ class Engine:
 
     async def _end(self) -> None:
         await asyncio.sleep(0)  # what was handed over a moment ago begins, so that it can be ended
+        for settle in self._settling:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SETTLE_SECONDS):
+                    await settle()
         # Only our own: the tasks inside a library are ended by what started them.
         while tasks := tuple(self._tasks):
             for task in tasks:

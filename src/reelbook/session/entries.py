@@ -8,7 +8,8 @@ from pathlib import Path
 from ..ledger import Entry, Wanted
 from ..media.images import thumbnail
 from .clip import Clip
-from .job import JobRequest, Marks
+from .known import Marks
+from .requests import JobRequest
 
 
 def request_of(entry: Entry) -> JobRequest:

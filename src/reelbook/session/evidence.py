@@ -133,12 +133,24 @@ class Finding:
 CANT_TELL: Final = Finding("can't tell")
 
 
-def learnt(courses: Sequence[Course], past: Sequence[Reading], rules: Rules, *, alone: bool) -> Rules:
+# By how much the same jobs move a reading under one side of a habit, once it was added up.
+Memory = dict[tuple[Reading, str, bool], Span]
+
+
+def learnt(
+    courses: Sequence[Course],
+    past: Sequence[Reading],
+    rules: Rules,
+    *,
+    alone: bool,
+    memory: Memory | None = None,
+) -> Rules:
     """The rules with only those habits that explain what the account's figures did in the past.
 
-    `courses` are all jobs that may have moved them. With `alone` nobody else moved them.
+    `courses` are all jobs that may have moved them. With `alone` nobody else moved them. `memory` serves all
+    calls about the same courses.
     """
-    sums = _Sums(courses, past, rules)
+    sums = _Sums(courses, past, rules, memory)
     habits = tuple(
         habit
         for habit in rules.habits
@@ -157,15 +169,16 @@ def judge(
     rules: Rules,
     *,
     alone: bool,
+    memory: Memory | None = None,
 ) -> list[Finding]:
     """What the readings, which begin before the suspects were sent, say of each of them.
 
     `others` are all jobs that may have moved the figures in any reading. With `alone` nobody else spent from
-    the account: what moved was moved by these jobs.
+    the account: what moved was moved by these jobs. `memory` serves all calls about the same others.
     """
     if not readings or not suspects:
         return [CANT_TELL] * len(suspects)
-    sums = _Sums(others, readings, rules)
+    sums = _Sums(others, readings, rules, memory)
     ranges = [_Range() for _ in suspects]
     for habit in rules.habits:
         known = sums.under(habit)
@@ -262,30 +275,46 @@ def _pays_back(figure: Figure, habit: Habit) -> bool:
 class _Sums:
     """By how much known jobs move each reading. Of a habit only one side matters to each figure."""
 
-    def __init__(self, courses: Sequence[Course], readings: Sequence[Reading], rules: Rules) -> None:
+    def __init__(
+        self, courses: Sequence[Course], readings: Sequence[Reading], rules: Rules, memory: Memory | None
+    ) -> None:
         self._courses = courses
         self._readings = readings
         self._rules = rules
-        self._known: dict[tuple[int, str, bool], Span] = {}
+        self._known: Memory = {} if memory is None else memory
+        self._near: dict[Reading, list[Course]] = {}
 
     def under(self, habit: Habit) -> list[Span]:
-        return [self._sum(place, reading, habit) for place, reading in enumerate(self._readings)]
+        return [self._sum(reading, habit) for reading in self._readings]
 
-    def _sum(self, place: int, reading: Reading, habit: Habit) -> Span:
+    def _sum(self, reading: Reading, habit: Habit) -> Span:
         sides = {"balance": habit.balance_at, "spent": habit.spent_at, "requests": habit.counts}
-        key = (place, sides[reading.figure], habit.charges_failed and reading.figure != "requests")
+        key = (reading, sides[reading.figure], habit.charges_failed and reading.figure != "requests")
         if key not in self._known:
-            self._known[key] = _sum(self._courses, reading, habit, self._rules)
+            if reading not in self._near:
+                self._near[reading] = [each for each in self._courses if _touches(each, reading, self._rules)]
+            self._known[key] = _sum(self._near[reading], reading, habit, self._rules)
         return self._known[key]
 
 
 def _sum(courses: Sequence[Course], reading: Reading, habit: Habit, rules: Rules) -> Span:
     if reading.figure == "requests" and habit.counts == "all requests":
         return Span(reading.requests, math.inf)  # those of the jobs are among them
-    total = NOTHING
+    low = high = 0.0
     for course in courses:
-        total += _move(course, reading, habit, rules)
-    return total
+        moved = _move(course, reading, habit, rules)
+        low += moved.low
+        high += moved.high
+    return Span(low, high)
+
+
+def _touches(course: Course, reading: Reading, rules: Rules) -> bool:
+    """Whether a job may move a figure within a reading; most jobs of an account lie before it or after it."""
+    accepted, ended = course.accepted, course.ended
+    return (
+        min(accepted.low, ended.low) <= reading.now.high
+        and max(accepted.high, ended.high) + rules.follows_within_seconds >= reading.before.low
+    )
 
 
 def _unaccepted(reading: Reading, habit: Habit) -> Span:

@@ -11,8 +11,10 @@ from .. import wire
 from ..errors import InvalidInput
 from ..ledger.finding import Filter
 from ..ledger.states import named_states, refuse_strange
+from ..meant import by_name
 from .accounting import epoch
-from .job import Job, Marks
+from .job import Job
+from .known import Marks
 
 if TYPE_CHECKING:
     from .books import Books
@@ -37,6 +39,7 @@ class Finding:
     _books: Books
     _jobs: Jobs
 
+    @by_name
     def jobs(
         self,
         *,

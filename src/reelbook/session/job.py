@@ -10,121 +10,26 @@ import copy
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from .. import wire
 from ..errors import ReelbookError, WaitTimeout
-from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
+from ..ledger import SENDING
+from ..meant import Meant
 from ..models import JobStatus
 from . import display
 from .clip import Clip
 from .engine import ended
+from .known import FINAL, JobView, Known
 from .telling import tell_all
 
 if TYPE_CHECKING:
-    from ..media.images import PreparedImage
+    from .requests import JobRequest
     from .session import Session
 
-FINAL = frozenset({wire.COMPLETED, wire.FAILED, REFUSED, UNCERTAIN, CANCELLED, LOST, NOT_ACCEPTED})
 
-# The interface doesn't name them, so a service that uses one means something of its own.
-_OWN = frozenset({INTENDED, SENDING, REFUSED, CANCELLED, UNCERTAIN, LOST, NOT_ACCEPTED})
-
-
-@dataclass(frozen=True)
-class JobRequest:
-    """What was asked for. An image has no aspect ratio and no seed: its endpoint takes none."""
-
-    mode: wire.Mode
-    prompt: str
-    duration_seconds: int
-    aspect_ratio: wire.AspectRatio | None = None
-    seed: int | None = None
-    image: PreparedImage | None = None
-
-    @property
-    def complete(self) -> bool:
-        """Whether it could be submitted again: the ledger of an earlier kernel keeps no picture."""
-        return self.mode == "text-to-video" or self.image is not None
-
-    @property
-    def estimated_cost_usd(self) -> float:
-        """0.05 USD a second of the length asked for (interface, Limits)."""
-        return wire.cost_usd(self.duration_seconds)
-
-
-@dataclass(frozen=True)
-class Marks:
-    """What a person put to a job; kept by the ledger, never sent to the service."""
-
-    starred: bool = False
-    note: str = ""
-    tags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Known:
-    """All that is known of a job at one moment. Times are the session's clock, in seconds."""
-
-    began_at: float
-    accepted_at: float | None = None  # None: as `began_at`, or not yet
-    state: str = SENDING
-    request_id: str | None = None
-    status: JobStatus | None = None
-    watched: bool = True
-    progress: float | None = None
-    ends_at: float | None = None
-    ended_at: float | None = None
-    asked_at: float | None = None
-    next_ask_at: float | None = None
-    estimated_cost_usd: float | None = None
-    estimated_duration_seconds: float | None = None
-    cost_usd: float | None = None
-    balance_before_usd: float | None = None
-    balance_after_usd: float | None = None
-    error: ReelbookError | None = None
-    downloaded: float | None = None
-    clip: Clip | None = None
-    unanswered: int = 0
-    marks: Marks = Marks()
-
-
-@dataclass(frozen=True)
-class JobView:
-    """What a card shows of a job; times in seconds, relative to now. None: not known.
-
-    `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
-    service said no at the submission), `uncertain` (sent, never answered), `lost` (it was accepted, its id
-    never arrived), `not accepted` (it turned out not to be), `cancelled` (taken back before it was sent), or
-    a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
-    is None waits for its turn to be fetched. `from_earlier_run`: the cell was run again, and this is the job
-    that its earlier run submitted. `unanswered`: so many attempts before the last were never answered, and
-    may be billed too. `unheard`: it was taken up by its id, and the service hasn't said anything of it yet.
-    """
-
-    state: str
-    watched: bool
-    progress: float | None
-    elapsed_seconds: float
-    remaining_seconds: float | None
-    took_seconds: float | None
-    asked_seconds_ago: float | None
-    next_ask_in_seconds: float | None
-    waiting_seconds: float | None
-    estimated_cost_usd: float | None
-    cost_usd: float | None
-    balance_before_usd: float | None
-    balance_after_usd: float | None
-    error: str | None
-    download: float | None
-    from_earlier_run: bool = False
-    unanswered: int = 0
-    unheard: bool = False
-
-
-class Job:
+class Job(Meant):
     """One submitted clip. `await job` or `job.result()` gives the Clip; in a notebook it shows a live card.
 
     `request` is what was asked for, `prompt` its prompt or the one that an agent tool was called with,
@@ -159,6 +64,19 @@ class Job:
         self._ending = threading.RLock()  # an outcome's callbacks run inside it
         self._tell = tell
         self._listeners: list[Callable[[Job], None]] = []
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """As `Meant`. What a clip has is asked of its job where the `await` was forgotten."""
+            __tracebackhide__ = True
+            if name[0] != "_" and (hasattr(Clip, name) or name in Clip.__dataclass_fields__):
+                raise AttributeError(
+                    f"A job has no {name!r}, its clip has: (await job).{name}, or job.result().{name}",
+                    name=name,
+                    obj=None,
+                )
+            return super().__getattr__(name)
 
     @property
     def request_id(self) -> str | None:
@@ -369,11 +287,6 @@ class Job:
             return outcome.result()
         # A copy: raising the same error again would add to its traceback each time.
         raise copy.copy(error)
-
-
-def state_of(status: JobStatus) -> str:
-    """The state that the service names; set apart where its word means something else here."""
-    return f"{status.status} by the service" if status.status in _OWN else status.status
 
 
 def _unforeseen(bug: Exception) -> ReelbookError:

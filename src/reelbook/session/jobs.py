@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import wire
+from ..client import job_failed
 from ..errors import (
     DownloadFailed,
-    JobFailed,
     ReelbookError,
     SessionClosed,
     SubmissionCancelled,
@@ -21,8 +21,10 @@ from ..ledger.finding import Filter, Sort
 from .books import Books
 from .clip import Clip
 from .entries import clip_of, marks_of, request_of
-from .job import FINAL, Job, JobRequest, Known, Marks
+from .job import Job
+from .known import FINAL, Known, Marks
 from .pictures import Pictures
+from .requests import JobRequest
 from .warning import Warner
 
 if TYPE_CHECKING:
@@ -234,12 +236,7 @@ def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:
     if entry.state == CANCELLED:
         return SubmissionCancelled(said or "Taken back before it was sent. Nothing was paid.")
     if entry.state == wire.FAILED:
-        reason = said or "The service gave no reason."
-        return JobFailed(
-            f"The service couldn't make this clip: “{reason}”",
-            request_id=entry.request_id or "",
-            reason=entry.error,
-        )
+        return job_failed(entry.request_id or "", entry.error)
     if entry.state == wire.COMPLETED and clip is None:
         return _not_here(entry.clip_path)
     return None

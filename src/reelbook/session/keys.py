@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
 from .. import wire
-from ..client import AsyncClient
 from ..errors import KeyUncertain, ReelbookError
+from ..meant import Meant
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
+from .connection import Call
 
 CLOCKS_DIFFER_SECONDS = 600.0
 _MASK = re.compile(r"(…|\.{2,}|[*•]+|[xX]{3,})")
 
-Call = Callable[[Callable[[AsyncClient], Awaitable[Any]]], Any]
 
-
-class Keys:
+class Keys(Meant):
     """The account's API keys (interface, "API key"). All calls wait for the answer."""
 
     def __init__(self, call: Call, key: Secret) -> None:
@@ -48,7 +46,7 @@ class Keys:
         """
         began = time.time()
         try:
-            created: CreatedKey = self._call(lambda client: client.create_key(name, rate_limit=rate_limit))
+            created = self._call(lambda client: client.create_key(name, rate_limit=rate_limit))
         except KeyUncertain as uncertain:
             error = uncertain
         else:
@@ -58,8 +56,7 @@ class Keys:
 
     def revoke(self, key_id: str) -> Revoked:
         """Revokes a key at once and for good."""
-        revoked: Revoked = self._call(lambda client: client.revoke_key(key_id))
-        return revoked
+        return self._call(lambda client: client.revoke_key(key_id))
 
     def in_use(self, keys: Iterable[ApiKey]) -> ApiKey | None:
         """Which of the listed keys this session uses; None where the list doesn't tell.
@@ -78,8 +75,7 @@ class Keys:
         self._key, self._own_id = created.api_key, created.key_id
 
     def _listed(self) -> tuple[ApiKey, ...]:
-        keys: tuple[ApiKey, ...] = self._call(lambda client: client.list_keys())
-        return keys
+        return self._call(lambda client: client.list_keys())
 
     def _with_candidates(self, error: KeyUncertain, began: float) -> KeyUncertain:
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..media.recent import RecentImages
 from .entries import request_of
-from .job import JobRequest
+from .requests import JobRequest
 
 if TYPE_CHECKING:
     from ..ledger import Entry

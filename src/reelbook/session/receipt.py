@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from .. import wire
-from ..ledger import Entry
+from ..ledger import Entry, ToolJob
 from ..ledger.states import told_state
 from .figures import dollars, local
 
@@ -37,6 +37,8 @@ _COST_IS: Final[dict[str, CostIs]] = {"spent": "charged", "reserved": "estimated
 class ReceiptRow:
     """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
     uncertain, because the service never answered or failed at it. `seed` is None for a random one.
+
+    The `mode` of a clip that an agent tool bought is "agent tool", and `asked_seconds` is None.
     """
 
     submitted_at: datetime
@@ -44,7 +46,7 @@ class ReceiptRow:
     state: str
     mode: str
     prompt: str
-    asked_seconds: int
+    asked_seconds: int | None
     actual_seconds: float | None
     aspect_ratio: str | None
     seed: int | None
@@ -138,7 +140,7 @@ class Receipt:
         for row in self.rows:
             prompt = _one_line(row.prompt)
             prompt = prompt if len(prompt) <= _PROMPT else f"{prompt[: _PROMPT - 1]}…"
-            length = f"{_seconds(row):g} s"
+            length = _length(row)
             lines.append(
                 f"{row.submitted_at:%d %b %H:%M}  {_cost(row):>12}  {length:>6}  {row.state:<10}  {prompt}"
             )
@@ -181,30 +183,58 @@ class Receipt:
         return round(sum(row.cost_usd for row in self.rows if row.cost_is == cost_is), 6)
 
 
-def receipt_of(entries: Sequence[Entry], services: Mapping[int, str], experiment: str | None) -> Receipt:
-    """The receipt of the ledger's entries. `services` names the service of each account by its number."""
-    return Receipt(
-        tuple(
-            ReceiptRow(
-                # Rounded down, so that `since` a row's own time finds the row.
-                submitted_at=local(math.floor(entry.intended_at)),
-                request_id=entry.request_id,
-                state=told_state(entry.state),
-                mode=entry.mode,
-                prompt=entry.prompt,
-                asked_seconds=entry.duration_seconds,
-                actual_seconds=entry.actual_seconds,
-                aspect_ratio=entry.aspect_ratio,
-                seed=None if entry.seed == wire.RANDOM_SEED else entry.seed,
-                cost_usd=entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd,
-                cost_is=_COST_IS[entry.charge],
-                experiment=entry.experiment,
-                service=services[entry.account_id],
-            )
-            for entry in sorted(entries, key=lambda entry: (entry.intended_at, entry.id))
-            if entry.charge in _COST_IS
-        ),
-        experiment,
+def receipt_of(
+    entries: Sequence[Entry],
+    services: Mapping[int, str],
+    experiment: str | None,
+    tools: Sequence[ToolJob] = (),
+) -> Receipt:
+    """The receipt of the ledger's entries and of the clips that tools bought.
+
+    `services` names the service of each account by its number.
+    """
+    bought = [*_submitted(entries, services), *(_by_tool(each, services) for each in tools)]
+    return Receipt(tuple(sorted(bought, key=lambda row: row.submitted_at)), experiment)
+
+
+def _submitted(entries: Sequence[Entry], services: Mapping[int, str]) -> list[ReceiptRow]:
+    return [
+        ReceiptRow(
+            # Rounded down, so that `since` a row's own time finds the row.
+            submitted_at=local(math.floor(entry.intended_at)),
+            request_id=entry.request_id,
+            state=told_state(entry.state),
+            mode=entry.mode,
+            prompt=entry.prompt,
+            asked_seconds=entry.duration_seconds,
+            actual_seconds=entry.actual_seconds,
+            aspect_ratio=entry.aspect_ratio,
+            seed=None if entry.seed == wire.RANDOM_SEED else entry.seed,
+            cost_usd=entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd,
+            cost_is=_COST_IS[entry.charge],
+            experiment=entry.experiment,
+            service=services[entry.account_id],
+        )
+        for entry in sorted(entries, key=lambda entry: (entry.intended_at, entry.id))
+        if entry.charge in _COST_IS
+    ]
+
+
+def _by_tool(job: ToolJob, services: Mapping[int, str]) -> ReceiptRow:
+    return ReceiptRow(
+        submitted_at=local(math.floor(job.called_at)),
+        request_id=job.request_id,
+        state=wire.COMPLETED,
+        mode="agent tool",
+        prompt=job.prompt,
+        asked_seconds=None,
+        actual_seconds=job.seconds,
+        aspect_ratio=None,
+        seed=None,
+        cost_usd=job.cost_usd,
+        cost_is="charged",
+        experiment=None,
+        service=services[job.account_id],
     )
 
 
@@ -214,7 +244,12 @@ def _one_line(text: str) -> str:
 
 
 def _seconds(row: ReceiptRow) -> float:
-    return row.asked_seconds if row.actual_seconds is None else row.actual_seconds
+    return (row.asked_seconds or 0.0) if row.actual_seconds is None else row.actual_seconds
+
+
+def _length(row: ReceiptRow) -> str:
+    known = row.asked_seconds is not None or row.actual_seconds is not None
+    return f"{_seconds(row):g} s" if known else ""
 
 
 def _cost(row: ReceiptRow) -> str:
@@ -226,7 +261,7 @@ def _shown(row: ReceiptRow) -> tuple[str, ...]:
         f"{row.submitted_at:%d %b %H:%M}",
         row.request_id or "",
         row.prompt,
-        f"{_seconds(row):g} s",
+        _length(row),
         row.aspect_ratio or "",
         "random" if row.seed is None and row.mode == "text-to-video" else str(row.seed or ""),
         row.state,

@@ -141,9 +141,17 @@ class Reconciler:
     def _compare(self, now: Sample, alone: bool) -> list[Told]:
         uncertain = self._books.uncertain_entries()
         samples = self._books.samples(before=now.at)
-        others = self._books.others_since(min((each.at for each in samples), default=now.at))
-        asked_at = self._books.asked_at
-        return compare(uncertain, others, samples, now, self._rules, alone=alone, asked_at=asked_at)
+        oldest = min((each.at for each in samples), default=now.at)
+        return compare(
+            uncertain,
+            self._books.others_since(oldest),
+            samples,
+            now,
+            self._rules,
+            alone=alone,
+            asked_at=self._books.asked_at,
+            tools=self._books.tool_money(oldest, sandbox=self._rules is SANDBOX),
+        )
 
     def _verdict(self, told: Told) -> Verdict:
         job = self._jobs.of(told.entry, watch=False)

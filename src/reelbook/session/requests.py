@@ -1,18 +1,42 @@
-"""What a person hands over for a batch, as `JobRequest`s: all of it checked before anything is sent."""
+"""What is asked for: a `JobRequest`, and a batch of them, all of it checked before anything is sent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from .. import wire
 from ..client import checks
 from ..errors import InvalidInput
-from .job import Job, JobRequest
 
 if TYPE_CHECKING:
     from ..media.images import ImageSource, PreparedImage
+
+Submitted = TypeVar("Submitted")
+
+
+@dataclass(frozen=True)
+class JobRequest:
+    """What was asked for. An image has no aspect ratio and no seed: its endpoint takes none."""
+
+    mode: wire.Mode
+    prompt: str
+    duration_seconds: int
+    aspect_ratio: wire.AspectRatio | None = None
+    seed: int | None = None
+    image: PreparedImage | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it could be submitted again: the ledger of an earlier kernel keeps no picture."""
+        return self.mode == "text-to-video" or self.image is not None
+
+    @property
+    def estimated_cost_usd(self) -> float:
+        """0.05 USD a second of the length asked for (interface, Limits)."""
+        return wire.cost_usd(self.duration_seconds)
+
 
 BatchItem = str | Mapping[str, Any] | JobRequest
 """A prompt, a mapping of `text_to_video`'s or `image_to_video`'s arguments, or a finished request."""
@@ -30,6 +54,7 @@ class BatchOptions(TypedDict, total=False):
     experiment: str | None
     again: bool
     once: str | None
+    retry_uncertain: bool
 
 
 def checked(
@@ -62,8 +87,10 @@ def checked(
     return requests
 
 
-def merged(requests: Sequence[JobRequest], submit: Callable[[list[JobRequest]], Sequence[Job]]) -> list[Job]:
-    """A job for each request, where equal requests are submitted once."""
+def merged(
+    requests: Sequence[JobRequest], submit: Callable[[list[JobRequest]], Sequence[Submitted]]
+) -> list[Submitted]:
+    """What `submit` makes of each request, where equal requests are submitted once."""
     keys = [(replace(request, image=None), request.image and request.image.data) for request in requests]
     distinct = dict(zip(keys, requests, strict=True))
     jobs = dict(zip(distinct, submit(list(distinct.values())), strict=True))

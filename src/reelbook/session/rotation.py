@@ -5,9 +5,8 @@ Each step leaves a state that works: until the new key is proved, nothing but th
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import settings, wire
 from ..client import AsyncClient
@@ -15,13 +14,11 @@ from ..errors import ConfigurationError, KeyUncertain, NotFound, ReelbookError, 
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
 from .books import Books
-from .connection import Connection
+from .connection import Call, Connection
 from .keys import Keys
 
 if TYPE_CHECKING:
     from .job import Job
-
-Call = Callable[[Callable[[AsyncClient], Awaitable[Any]]], Any]
 
 STAYS = "This session goes on with its key, which still works."
 
@@ -86,7 +83,7 @@ class Rotation:
             await client.former_keys_done()
             return await client.revoke_key(key_id)
 
-        revoked: Revoked = self._call(revoke)
+        revoked = self._call(revoke)
         self.revoked = True
         return revoked
 

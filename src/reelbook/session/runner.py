@@ -13,7 +13,6 @@ from urllib.parse import quote
 from ..client import AsyncClient, Belief, Observation, Pace, job_failed
 from ..client.paid import OnSending, OnUncertain
 from ..errors import (
-    DownloadFailed,
     InsufficientBalance,
     LinkExpired,
     NotFound,
@@ -26,10 +25,12 @@ from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN
 from ..models import Accepted, Completed, Failed
 from .books import Books
 from .clip import Clip
-from .job import Job, state_of
+from .job import Job
+from .known import state_of
 
 REPORT_STEP = 0.05
 SAME_SECONDS = 0.5
+ANSWER_LOOK_SECONDS = 0.02
 DOWNLOADS_AT_A_TIME = 2
 FRESH_LINKS = 3
 TAKEN_BACK = "Taken back before it was sent. Nothing was paid."
@@ -75,6 +76,11 @@ class Runner:
             task = self._spawn(self._carry(job))
             self._tasks[job] = task
             task.add_done_callback(lambda _: self._tasks.pop(job, None))
+
+    async def answered(self) -> None:
+        """Returns once every submission that is out has its answer: without it nobody knows the job's id."""
+        while self._sent:  # noqa: ASYNC110 - a look is less than an event at each place that empties it
+            await asyncio.sleep(ANSWER_LOOK_SECONDS)
 
     def stop_watching(self, job: Job) -> None:
         """Ends the watch of a job, at once or as soon as it has an id. Its waiters keep waiting."""
@@ -229,7 +235,7 @@ class Runner:
                 self._observe(job, seen)
         if isinstance(job.status, Failed):
             self._money_moved()
-            raise job_failed(job.status)
+            raise job_failed(job.status.request_id, job.status.error)
 
     def _belief(self, job: Job) -> Belief:
         """What is known of the job's time before the first question."""
@@ -267,7 +273,7 @@ class Runner:
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
         if isinstance(status, Failed):
-            changes |= {"error": job_failed(status)}
+            changes |= {"error": job_failed(status.request_id, status.error)}
         job._learn(**changes)
         if seen.status is not None:
             self._books.heard(job, seen.status)
@@ -302,9 +308,7 @@ class Runner:
 
     async def _fetch(self, job: Job, status: Completed) -> None:
         if not status.video_url:
-            raise DownloadFailed(
-                "The service says the clip is completed, but not where it lies. Ask it again later."
-            )
+            raise LinkExpired("The service says the clip is completed, but not where it lies.")
         path = self._clips / f"{quote(status.request_id, safe='')}.mp4"
 
         def report(done: int, total: int | None) -> None:

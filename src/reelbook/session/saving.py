@@ -20,7 +20,7 @@ from ..errors import InvalidInput, ReelbookError
 
 if TYPE_CHECKING:
     from .clip import Clip
-    from .job import JobRequest
+    from .requests import JobRequest
 
 
 def file_name(request: JobRequest | None, request_id: str) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from .. import wire
 from ..client import checks
+from ..meant import Meant, by_name
 from ..secret import Secret
 from .accounting import Accounting
 from .asking import Asking
@@ -21,12 +22,12 @@ from .engine import Engine
 from .experiment import Experiment
 from .facts import Facts
 from .finding import Finding
-from .job import Job, JobRequest
+from .job import Job
 from .jobs import Jobs
 from .keys import Keys
 from .money import Money
 from .reconcile import Reconciler
-from .requests import BatchItem, BatchOptions, checked, merged
+from .requests import BatchItem, BatchOptions, JobRequest, checked, merged
 from .rotation import Rotation, rotate
 from .runner import Runner
 from .telling import tell_all
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 Service = Literal["sandbox", "live"]
 
 
-class Session(Finding, Accounting, Asking, SessionTools):
+class Session(Finding, Accounting, Asking, SessionTools, Meant):
     """A connection to the service, made by `reelbook.connect()`.
 
     Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
@@ -89,6 +90,7 @@ class Session(Finding, Accounting, Asking, SessionTools):
             money_moved=self._money.moved,
             answer_lost=self._money.answer_lost,
         )
+        self._engine.on_ending(self._runner.answered)
         self._reconciler = Reconciler(
             self._money,
             self._books,
@@ -122,6 +124,7 @@ class Session(Finding, Accounting, Asking, SessionTools):
         """Whether `close()` was called."""
         return self._engine.closed
 
+    @by_name
     def text_to_video(
         self,
         prompt: str,
@@ -158,6 +161,7 @@ class Session(Finding, Accounting, Asking, SessionTools):
         )
         return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
 
+    @by_name
     def image_to_video(
         self,
         image: ImageSource | PreparedImage,
@@ -182,6 +186,7 @@ class Session(Finding, Accounting, Asking, SessionTools):
         )
         return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
 
+    @by_name
     def submit_many(
         self,
         requests: Iterable[BatchItem],
@@ -192,13 +197,14 @@ class Session(Finding, Accounting, Asking, SessionTools):
         experiment: str | None = None,
         again: bool = False,
         once: str | None = None,
+        retry_uncertain: bool = False,
     ) -> Batch:
         """Submits many clips as one batch and returns it at once: all are written down, or none is.
 
         A request is a prompt, a mapping of the arguments of `text_to_video` or (with an "image") of
         `image_to_video`, or a JobRequest. What one leaves out is filled in from the arguments here; an image
-        takes no ratio and no seed. `again` and `once` are as in `text_to_video`: with `once`, equal requests
-        are one job. `experiment` groups them under a name.
+        takes no ratio and no seed. `again`, `once` and `retry_uncertain` are as in `text_to_video`: with
+        `once`, equal requests are one job. `experiment` groups them under a name.
 
         Raises InvalidInput, saying which request it is, and SpendLimitReached where all together would pass
         the limit: then nothing was written down or sent.
@@ -206,7 +212,7 @@ class Session(Finding, Accounting, Asking, SessionTools):
         self._engine.refuse_closed()
         defaults = {"duration_seconds": duration_seconds, "aspect_ratio": aspect_ratio, "seed": seed}
         wanted = checked(requests, defaults, self._client.prepare_image)
-        submit = functools.partial(self._submit, again=again, once=once)
+        submit = functools.partial(self._submit, again=again, once=once, retry_uncertain=retry_uncertain)
         with contextlib.nullcontext() if experiment is None else Experiment(self, experiment):
             jobs = submit(wanted) if once is None or again else merged(wanted, submit)
         return Batch(self, jobs, self._runner, self._engine)
@@ -279,7 +285,10 @@ class Session(Finding, Accounting, Asking, SessionTools):
         return lambda: self._listeners.remove(callback) if callback in self._listeners else None
 
     def close(self) -> None:
-        """Ends the session's thread and connections. Jobs go on at the service; the sandbox stays."""
+        """Ends the session's thread and connections. Jobs go on at the service; the sandbox stays.
+
+        A submission that is out is given 5 s for its answer, so that its id is known to the next session.
+        """
         self._engine.close()
 
     def clock(self) -> float:

@@ -29,7 +29,8 @@ class Spending:
     `spent_usd` is billed, `reserved_usd` is for clips on their way, `uncertain_usd` for those that were never
     answered or failed: all of what was submitted by this kernel since the session began. `limit_usd` is
     `max_spend`, None without one. It is for all clips of the key: `counted_usd` is what they count, those of
-    earlier sessions included.
+    earlier sessions included. Of what was billed, `tools_usd` is for clips that agent tools bought, as far as
+    they were taken up and have ended.
     """
 
     spent_usd: float
@@ -37,6 +38,7 @@ class Spending:
     uncertain_usd: float
     limit_usd: float | None
     counted_usd: float
+    tools_usd: float = 0.0
 
     @property
     def left_usd(self) -> float | None:
@@ -45,6 +47,8 @@ class Spending:
 
     def __str__(self) -> str:
         said = f"This session spent {dollars(self.spent_usd)}"
+        if self.tools_usd:
+            said += f" ({dollars(self.tools_usd)} of it through agent tools)"
         beside = [
             f"{dollars(amount)} {word}"
             for amount, word in (

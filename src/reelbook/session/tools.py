@@ -68,8 +68,9 @@ class Tooling(ABC):
         return list(self._ask(ToolServer.prompts))
 
     async def call_tool(self, name: str, /, **arguments: Any) -> ToolResult:
-        """Calls a tool and waits for its result. **A call may cost money**, which no spending limit counts.
+        """Calls a tool and waits for its result. **A call may cost money**, and no spending limit stops it.
 
+        What a clip cost that it bought counts once `session.job(id)` took that up and it has ended.
         Each call is kept in the ledger. It is sent once: see `ToolServer.call` for what is raised. Stop, or
         cancelling the task, ends the call too. For progress, a deadline or code that can't await, use
         `start_tool`.

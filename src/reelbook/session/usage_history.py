@@ -99,7 +99,11 @@ class UsageHistory:
     def own(self) -> tuple[Own, ...]:
         """The clips of the period that this ledger knows to be paid."""
         since = self.spans[0].from_at if self.spans else time.time() - self.days * DAY_SECONDS
-        return tuple(each for each in self._own(since) if each.at > since)
+        tools = [
+            Own(each.ended_at, each.cost_usd, None, self._books.is_here(each))
+            for each in self._books.bought_by_tools(since=since)
+        ]
+        return tuple(each for each in (*self._own(since), *tools) if each.at > since)
 
     def refresh(self) -> None:
         """Begins another round, unless one runs: few questions, as what is known is kept."""

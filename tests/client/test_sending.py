@@ -1,0 +1,61 @@
+"""A call's deadline that passes in the very moment in which its request goes out."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from support.raw_server import Exchange, raw_server
+
+from reelbook import errors
+from reelbook.client import AsyncClient
+from reelbook.client.transport import _Progress
+
+KEY = "sk-planted-sending"
+pytestmark = pytest.mark.anyio
+
+
+def never(exchange: Exchange) -> None:
+    exchange.connection.settimeout(10)
+    exchange.connection.recv(1)
+
+
+@pytest.fixture
+def _late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a request's head goes out, a minute has passed: as if the machine had slept."""
+    heard = _Progress.__call__
+
+    async def sleeps(progress: _Progress, event: str, info: Mapping[str, Any]) -> None:
+        if event.endswith("send_request_headers.started"):
+            loop = asyncio.get_running_loop()
+            clock = loop.time
+            monkeypatch.setattr(loop, "time", lambda: clock() + 61)
+        await heard(progress, event, info)
+
+    monkeypatch.setattr(_Progress, "__call__", sleeps)
+
+
+@pytest.mark.usefixtures("_late")
+async def test_a_request_that_went_out_whole_may_have_been_accepted() -> None:
+    """The service has all of it, though the caller's wait ended before it heard that it was sent."""
+    arrived = threading.Event()
+    with raw_server(lambda exchange: arrived.set()) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.SubmissionUncertain):
+                await client.text_to_video("a fox")
+        assert arrived.wait(30)
+    assert [exchange.body[:1] for exchange in service.seen] == [b"{"]
+
+
+@pytest.mark.usefixtures("_late")
+async def test_a_request_whose_end_was_never_sent_cant_have_been_accepted() -> None:
+    """Of the image's parts only the first went out: nothing can have been bought."""
+    with raw_server(never) as service:
+        async with AsyncClient(KEY, service.url) as client:
+            with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
+                await client.image_to_video(np.zeros((300, 300, 3), np.uint8), "zoom in")
+    assert service.seen == []
