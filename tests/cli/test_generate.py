@@ -69,7 +69,7 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
         (["x", "--image", "missing.png"], "missing.png"),
         (["x", "-o", "missing/x.mp4"], "no folder"),
         ([], "Give a prompt"),
-        (["x", "--resume", "req_1"], "Give a prompt"),
+        (["x", "--resume", "req_1"], "id of a job, not both."),
         (["--resume", "req_1", "--seed", "1"], "as it was sent"),
     ],
 )

@@ -19,7 +19,9 @@ from ledger.doubles import KEY, SERVICE, Clock, fox
 from support.raw_server import RawServer
 from typer import BadParameter
 
-from reelbook.cli.lookup import moment
+from reelbook.cli.listing import _table
+from reelbook.cli.lookup import KnownJobs, moment
+from reelbook.cli.options import Service
 from reelbook.ledger import Account, Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -92,6 +94,14 @@ def test_a_program_gets_a_line_a_job_and_the_sums_apart(run: Run, book: Book) ->
         "service.example: $0.25 spent · $0.25 reserved · $0.00 uncertain",
         "2 clips on the way in another program that runs.",
     ]
+
+
+@pytest.mark.parametrize(("width", "titles"), [(60, 5), (80, 6)])
+def test_a_narrow_terminal_keeps_room_for_the_prompt(book: Book, width: int, titles: int) -> None:
+    """The length makes way."""
+    book.job("req_1")
+    known = KnownJobs(book.ledger, Service.auto)
+    assert len(_table(known, known.find(limit=1), width).columns) == titles
 
 
 def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:

@@ -61,6 +61,29 @@ def test_a_wrong_value_is_said_plainly(run: Run, words: list[str], said: str) ->
     assert run(*words).stderr.endswith(f": {said}\n")
 
 
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("receipt", "There is 'reelbook jobs receipt'."),
+        ("status", "There is 'reelbook sandbox status' and 'reelbook classroom status'."),
+        ("generat", "Did you mean 'generate'?"),
+    ],
+)
+def test_a_command_that_isnt_there_is_answered_with_those_meant(run: Run, word: str, said: str) -> None:
+    """A group's command that was asked for alone, or a mistyped one."""
+    result = run(word)
+    assert (result.exit_code, result.stderr.endswith(f"No such command '{word}'. {said}\n")) == (2, True)
+
+
+def test_a_home_that_cant_be_used_is_said_plainly(run: Run, tmp_path: Path) -> None:
+    """Here a file is in its place: no system's error number, and what to do."""
+    (tmp_path / "file").touch()
+    result = run("balance", "--service", "sandbox", "--home", str(tmp_path / "file" / "home"))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("The sandbox can't write in ")
+    assert result.stderr.endswith("Choose another home, by REELBOOK_HOME for example.\n")
+
+
 def test_a_library_error_is_one_clean_line(run: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """An error of the library ends in 1 with its text on stderr and no traceback."""
     _break_the_sandbox(monkeypatch)

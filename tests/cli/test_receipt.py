@@ -49,6 +49,17 @@ def test_a_receipt_is_written_for_a_spreadsheet(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("bought")
+def test_a_clip_that_a_tool_bought_is_in_the_receipt_and_told_apart_in_the_list(run: Run) -> None:
+    """It has no experiment, and no line in the list of what was submitted."""
+    with rb.connect("sandbox") as session:
+        call = session.start_tool("generate_video_from_text", {"prompt": "an owl", "duration_seconds": 1})
+        session.job(call.result(30).structured["request_id"]).result(30)
+    assert run("jobs", "receipt").stdout.splitlines()[-1] == "3 clips, 4 s: $0.20 charged."
+    assert run("jobs", "receipt", "fog").stdout.splitlines()[-1] == "1 clip, 2 s: $0.10 charged."
+    assert "$0.20 spent ($0.05 through agent tools) · $0.00 reserved" in run("jobs").stderr
+
+
+@pytest.mark.usefixtures("bought")
 def test_a_name_that_no_experiment_has_is_said_with_those_there_are(run: Run) -> None:
     """A slip of the keyboard doesn't look like a free experiment."""
     result = run("jobs", "receipt", "frog")

@@ -50,6 +50,13 @@ def test_a_place_that_cannot_be_written_is_refused(folder: Path, output: str, wo
         Target.checked(Path(output), "a.mp4", force=False)
 
 
+@pytest.mark.parametrize("output", ["fox.gif", "fox.WEBM", "fox.png"])
+def test_a_name_of_another_kind_of_file_is_refused(folder: Path, output: str) -> None:
+    """A clip is an MP4, and no other program would open it by that name."""
+    with pytest.raises(InvalidInput, match=rf"Name it fox\.mp4, not {output}\."):
+        Target.checked(Path(output), "a.mp4", force=False)
+
+
 def test_a_folder_that_forbids_writing_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder without the right to write is said before anything is sent."""
     # Root may write everywhere, so the system's answer is stood in for.

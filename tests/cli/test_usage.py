@@ -28,6 +28,7 @@ def test_usage_is_drawn_day_by_day(run: Run, sandbox: Sandbox) -> None:
     longer, shorter = [line for line in lines if "█" in line]
     assert longer.count("█") == 2 * shorter.count("█")
     assert "40 s · 8 requests" in longer
+    assert [line for line in lines if line != line.rstrip()] == []
     asked = sandbox.state()["requests"]["usage"]
     assert f"split by day with {asked} requests." in " ".join(lines)
 

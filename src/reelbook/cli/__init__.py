@@ -23,6 +23,15 @@ FAILED, BAD_USAGE = 1, 2
 class Commands(TyperGroup):
     """The commands; an error of the library ends them with one clean line and not with a traceback."""
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As typer's. A command of a group that was asked for alone is said with its group."""
+        name = args[0]
+        groups = [group for group, each in self.commands.items() if name in getattr(each, "commands", ())]
+        if groups and name not in self.commands:
+            whole = " and ".join(f"'reelbook {group} {name}'" for group in groups)
+            ctx.fail(f"No such command {name!r}. There is {whole}.")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)

@@ -80,7 +80,8 @@ def generate(
     from .saving import Target, figures
 
     if (prompt is None) == (resume is None):
-        raise typer.BadParameter("Give a prompt, or --resume with the id of a job.")
+        both = "" if prompt is None else ", not both"
+        raise typer.BadParameter(f"Give a prompt, or --resume with the id of a job{both}.")
     request = None if prompt is None else _request(prompt, image, duration, ratio, seed)
     if resume is not None and (image, ratio, seed) != (None, None, None):
         raise typer.BadParameter("--resume takes up a job as it was sent: no --image, --ratio or --seed.")

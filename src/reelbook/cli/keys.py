@@ -18,6 +18,7 @@ import typer
 from .. import settings, wire
 from ..errors import InvalidInput, ReelbookError
 from .options import Home, Service
+from .patience import patience
 
 if TYPE_CHECKING:
     from ..models import ApiKey
@@ -63,7 +64,8 @@ def list_keys(
     from ..widgets.words import keys as words
 
     with _session(service, home) as session:
-        listed = session.keys.list()
+        with patience(session):
+            listed = session.keys.list()
         own = session.keys.in_use(listed)
     rows = words.rows(listed, own)
     if as_json:
@@ -98,7 +100,8 @@ def create(
 ) -> None:
     """Make a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
     with _place(show=show, out=out, keep=keep) as place, _session(service, home) as session:
-        created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
+        with patience(session):
+            created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
         place.put(created.api_key, session.base_url, created.key_id)
         typer.echo(f"“{created.name}” is made: {created.key_id}. {place.said}", err=True)
 
@@ -114,14 +117,16 @@ def revoke(
     from ..widgets.words import keys as words
 
     with _session(service, home) as session:
-        listed = session.keys.list()
+        with patience(session):
+            listed = session.keys.list()
         key = next((key for key in listed if key.key_id == key_id), None)
         if key is None:
             raise InvalidInput(
                 f"There is no key {key_id}. Nothing was revoked. reelbook keys list shows them."
             )
         _ask(words.question(key, session.keys.in_use(listed)), "Revoke it?", yes)
-        session.keys.revoke(key_id)
+        with patience(session):
+            session.keys.revoke(key_id)
     typer.echo(words.revoked(key.name))
 
 
@@ -298,7 +303,8 @@ def _table(rows: list[dict[str, str]]) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for title in ("Name", "Key", "Limit", "State", "Created", "Last used", "Id"):
-        table.add_column(title, overflow="fold")
+        # The id is there to be copied into `reelbook keys revoke`.
+        table.add_column(title, overflow="fold", no_wrap=title == "Id")
     for row in rows:
         used = f"{row['used']} ({row['stale']})" if row["stale"] else row["used"]
         cells = [row["name"], row["preview"], row["limit"], row["state"], row["created"], used, row["id"]]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ID_CHARACTERS = 10
 EXPERIMENT_CHARACTERS = 14
-WIDE_ENOUGH_FOR_LENGTHS = 90
+WIDE_ENOUGH_FOR_LENGTHS, WIDE_ENOUGH_FOR_BOTH = 72, 90
 _STYLES = {
     wire.COMPLETED: "green",
     wire.FAILED: "red",
@@ -75,7 +75,7 @@ def _table(known: KnownJobs, entries: Sequence[Entry], width: int) -> Table:
 
     several = len(known.accounts) > 1
     named = any(entry.experiment for entry in entries)
-    lengths = width >= WIDE_ENOUGH_FOR_LENGTHS or not (several or named)
+    lengths = width >= (WIDE_ENOUGH_FOR_BOTH if several or named else WIDE_ENOUGH_FOR_LENGTHS)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), expand=True, show_edge=False)
     table.add_column("When", no_wrap=True)
     table.add_column("State", no_wrap=True)
@@ -136,7 +136,8 @@ def _below(known: KnownJobs | None, entries: Sequence[Entry], asked: Asked, *, m
     for name, spend in sums.items():
         if spend == Spend(0.0, 0.0, 0.0) and len(sums) > 1:
             continue  # a key that was tried and bought nothing
-        money = f"{dollars(spend.spent_usd)} spent · {dollars(spend.reserved_usd)} reserved"
+        tools = f" ({dollars(spend.tools_usd)} through agent tools)" if spend.tools_usd else ""
+        money = f"{dollars(spend.spent_usd)} spent{tools} · {dollars(spend.reserved_usd)} reserved"
         doubt = " (unanswered or failed)" if spend.uncertain_usd else ""
         lines.append(f"{name}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")
     if unfinished := known.unfinished():

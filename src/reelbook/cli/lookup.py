@@ -18,7 +18,7 @@ import typer
 
 from .. import settings
 from ..errors import InvalidInput
-from ..ledger import UNCERTAIN, Account, Entry, Ledger, Spend
+from ..ledger import UNCERTAIN, Account, Entry, Ledger, Spend, ToolJob
 from ..ledger.opening import FILE_NAME
 from ..ledger.states import named_states, refuse_strange, told_state
 from .options import Service
@@ -74,6 +74,10 @@ class KnownJobs:
             f"No job in this home has the id or the number “{wanted}”. reelbook jobs lists those there are; "
             "reelbook generate --resume takes up one from elsewhere by its whole id."
         )
+
+    def by_tools(self) -> list[ToolJob]:
+        """The finished clips that agent tools bought and a session took up."""
+        return [job for account in self.accounts for job in self.ledger.tool_jobs.list(account)]
 
     def spend(self) -> dict[str, Spend]:
         """What was spent, reserved and uncertain in USD, at each service by its name."""

@@ -37,7 +37,8 @@ def show(
 
 
 def _receipt(known: KnownJobs, experiment: str | None) -> Receipt:
-    return receipt_of(known.find(experiment=experiment, limit=ALL_ENTRIES), known.names, experiment)
+    entries = known.find(experiment=experiment, limit=ALL_ENTRIES)
+    return receipt_of(entries, known.names, experiment, [] if experiment is not None else known.by_tools())
 
 
 def _others(known: KnownJobs) -> str:

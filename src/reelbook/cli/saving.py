@@ -9,10 +9,14 @@ import secrets
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from ..errors import InvalidInput, ReelbookError
 from ..session import Clip
 from ..widgets.words import dollars
+
+# What programs would take for another kind of file.
+OTHER_ENDINGS: Final = frozenset({".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".png", ".webm", ".webp"})
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Target:
         """
         path = output or _free(Path(default_name), force)
         folder = path.absolute().parent
+        if path.suffix.lower() in OTHER_ENDINGS:
+            raise InvalidInput(f"A clip is an MP4 file. Name it {path.with_suffix('.mp4')}, not {path.name}.")
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder. Name a file in it, such as {path / default_name}.")
         if not folder.is_dir():

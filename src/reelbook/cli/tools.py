@@ -98,7 +98,7 @@ def call(
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
-    """Call a tool once and print its result. A call may cost money, which no spending limit counts.
+    """Call a tool once and print its result. A call may cost money, and no spending limit stops it.
 
     Structured results are printed as JSON, others as text. Ctrl-C ends the call and tells the server.
     """

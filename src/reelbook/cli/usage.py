@@ -11,8 +11,11 @@ import typer
 
 from ..errors import ReelbookError
 from .options import Home, Service
+from .patience import patience
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ..session import Session
     from ..session.usage import UsageSpan
     from ..session.usage_history import UsageHistory
@@ -56,7 +59,8 @@ def balance(service: Of = Service.auto, as_json: AsJson = False, home: Home = No
     from ..widgets.words import dollars
 
     with _session(service, home) as session:
-        told = session.balance()
+        with patience(session):
+            told = session.balance()
         if as_json:
             figures = {"balance_usd": told.balance_usd, "total_spent_usd": told.total_spent_usd}
             typer.echo(json.dumps({"service": session.service, **figures}, indent=2))
@@ -95,6 +99,15 @@ def _wait(history: UsageHistory, most: int | None) -> None:
 
 def _draw(history: UsageHistory, session: Session) -> None:
     from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    with console.capture() as page:
+        _write(console, history, session)
+    for line in page.get().splitlines():
+        typer.echo(line.rstrip())  # tables and wrapped sentences are filled up with blanks
+
+
+def _write(console: Console, history: UsageHistory, session: Session) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -107,7 +120,6 @@ def _draw(history: UsageHistory, session: Session) -> None:
         total_words,
     )
 
-    console = Console(highlight=False, markup=False, emoji=False)
     total, reading = history.total, history.reading
     money, about = total_words(total, history.days)
     console.print(Text.assemble((money, "bold"), f"  {about}"))
