@@ -12,7 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import TimeoutError as PageTimeoutError
 
@@ -33,8 +33,7 @@ session = rb.connect('sandbox')
 session.sandbox.settings(pace=3, rate_limiting=False, balance_usd=25)
 
 def finished_job():
-    done = [job for job in session.jobs() if job.clip]
-    job = done[0] if done else session.text_to_video('a boat', duration_seconds=1)
+    job = session.text_to_video('a boat', duration_seconds=1, once='finished')
     job.result(30)
     return job
 """
@@ -118,18 +117,32 @@ def _until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     raise RuntimeError(f"The server of notebooks didn't start:\n{log.read_text()[-2000:]}")
 
 
-_KERNEL = "jupyterapp.shell.currentWidget.sessionContext.session.kernel"
-
-
 class Notebook(OpenNotebook):
     """One notebook open in JupyterLab."""
 
-    OUTPUT = ".jp-OutputArea-output"
+    CELLS = ".jp-Notebook .jp-Cell"
+    # Whatever the focus does meanwhile, the cell stays the one that was put there.
+    _INSERT = """
+      const notebook = jupyterapp.shell.currentWidget.content;
+      notebook.activeCellIndex = notebook.widgets.length - 1;
+      await jupyterapp.commands.execute('notebook:insert-cell-below');
+      const place = notebook.widgets.length - 1, { model } = notebook.widgets[place];
+      model.sharedModel.setSource(code);
+      notebook.activeCellIndex = place;
+      const ended = jupyterapp.commands.execute('notebook:run-cell');
+    """
+    RUN = f"""async (code) => {{ {_INSERT}
+      await ended;
+      const told = model.outputs.toJSON().filter((one) => ['error', 'stream'].includes(one.output_type));
+      return [place, told];
+    }}"""
+    START = f"async (code) => {{ {_INSERT} return place; }}"
+    OUTPUTS = "(place) => jupyterapp.shell.currentWidget.content.widgets[place].model.outputs.length"
     FIRST = "?reset"
-    BUSY = f"{_KERNEL}.status === 'busy'"
-    IDLE = f"{_KERNEL}.status === 'idle'"
-    INTERRUPT = f"{_KERNEL}.interrupt()"
-    COUNTS = "jupyterapp.shell.currentWidget.content.widgets.map((cell) => cell.model.executionCount ?? null)"
+    # The kernel's own word is also of what other subshells do: it is idle once a panel's message is handled.
+    _EACH = "jupyterapp.shell.currentWidget.content.widgets"
+    BUSY = f"{_EACH}.some((cell) => cell.model.executionState === 'running')"
+    COUNTS = f"{_EACH}.map((cell) => cell.model.executionCount ?? null)"
     CLEAR = "jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
     SAVE = "jupyterapp.commands.execute('docmanager:save')"
     IS_SAVED = "!jupyterapp.shell.currentWidget.context.model.dirty"
@@ -140,36 +153,6 @@ class Notebook(OpenNotebook):
 
     def _address(self, url: str, name: str) -> str:
         return f"{url}/doc/workspaces/{name}/tree/{name}.ipynb"
-
-    def run(self, code: str) -> Locator:
-        """Runs `code` in a new cell at the end and waits for it; returns the cell."""
-        place = self.page.evaluate(
-            """async (code) => {
-              const notebook = jupyterapp.shell.currentWidget.content;
-              notebook.activeCellIndex = notebook.widgets.length - 1;
-              await jupyterapp.commands.execute('notebook:insert-cell-below');
-              notebook.activeCell.model.sharedModel.setSource(code);
-              await jupyterapp.commands.execute('notebook:run-cell');
-              return notebook.activeCellIndex;
-            }""",
-            code,
-        )
-        return self.page.locator(".jp-Notebook .jp-Cell").nth(place)
-
-    def start(self, code: str) -> None:
-        """Runs `code` in a new cell and doesn't wait for it."""
-        self.page.evaluate(
-            """(code) => {
-              const notebook = jupyterapp.shell.currentWidget.content;
-              notebook.activeCellIndex = notebook.widgets.length - 1;
-              jupyterapp.commands.execute('notebook:insert-cell-below').then(() => {
-                notebook.activeCell.model.sharedModel.setSource(code);
-                jupyterapp.commands.execute('notebook:run-cell');
-              });
-            }""",
-            code,
-        )
-        self.page.wait_for_function(self.BUSY)
 
     def theme(self, name: str) -> None:
         """Switches to "JupyterLab Light" or "JupyterLab Dark"."""
@@ -201,9 +184,45 @@ def says(cell: Locator, text: str, seconds: int = 20) -> None:
         raise AssertionError(f"it never said {text!r}; it says: {bodies.all_inner_texts()}") from late
 
 
+def tells(part: Locator, *texts: str, seconds: int = 20) -> None:
+    """Waits until this part of the page shows all the texts."""
+    end = time.monotonic() + seconds
+    while missing := [text for text in texts if text not in part.inner_text()]:
+        assert time.monotonic() < end, f"it never told {missing}; it tells: {part.inner_text()}"
+        part.page.wait_for_timeout(50)
+
+
+def at_rest(part: Locator, script: str, *, seconds: float = 1) -> Any:
+    """What `script`, a function of the element, gives once it is the same for so many seconds."""
+    end = time.monotonic() + 40
+    last, since = part.evaluate(script), time.monotonic()
+    while time.monotonic() - since < seconds:
+        part.page.wait_for_timeout(100)
+        if (now := part.evaluate(script)) != last:
+            assert time.monotonic() < end, f"it never came to rest: it was {last}, now it is {now}"
+            last, since = now, time.monotonic()
+    return last
+
+
+def keep_in_view(cell: Locator) -> None:
+    """Waits until the view stays: that of a panel that was left is swapped where its still form changed."""
+    at_rest(cell, _VIEW)
+
+
+# A number for each view that was seen.
+_VIEW = """(cell) => {
+  const views = (window.viewsSeen ??= new Map()), view = cell.querySelector('.rb');
+  if (!views.has(view)) views.set(view, views.size);
+  return [Boolean(view), views.get(view)];
+}"""
+
+
 def shown(cell: Locator, selector: str = ".rb") -> Locator:
     """The panel's part that `selector` names, once the cell shows it."""
     panel = cell.locator(selector).first
-    panel.wait_for(timeout=20 * SECONDS)
+    try:
+        panel.wait_for(timeout=20 * SECONDS)
+    except PageTimeoutError as late:
+        raise AssertionError(f"it never showed {selector}; it shows: {cell.all_inner_texts()}") from late
     panel.scroll_into_view_if_needed()  # a clip is loaded when it is seen
     return panel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,14 +63,15 @@ def unbroken(page: Page) -> Iterator[None]:
 class OpenNotebook(ABC):
     """One notebook open in a page: run code in it, look at what a cell shows.
 
-    What is in capitals are scripts for the page, but for `OUTPUT`, a selector, and `FIRST`.
+    What is in capitals are scripts for the page, but for `CELLS`, a selector, and `FIRST`.
     """
 
-    OUTPUT: ClassVar[str]
+    CELLS: ClassVar[str]
+    RUN: ClassVar[str]  # gives the place of the cell, and its outputs
+    START: ClassVar[str]  # gives the place of the cell
+    OUTPUTS: ClassVar[str]  # how many the cell at a place has
     FIRST: ClassVar[str] = ""  # what the address ends in when the page is first opened
     BUSY: ClassVar[str]
-    IDLE: ClassVar[str]
-    INTERRUPT: ClassVar[str]
     COUNTS: ClassVar[str]
     CLEAR: ClassVar[str]
     SAVE: ClassVar[str]
@@ -86,13 +88,14 @@ class OpenNotebook(ABC):
     @abstractmethod
     def _address(self, url: str, name: str) -> str: ...
 
-    @abstractmethod
     def run(self, code: str) -> Locator:
-        """Runs `code` in a new cell at the end and waits for it; returns the cell."""
+        """Runs `code` in a new cell at the end and waits for it; returns the cell. No error may end it."""
+        return self.page.locator(self.CELLS).nth(self._run(code)[0])
 
-    @abstractmethod
     def start(self, code: str) -> None:
-        """Runs `code` in a new cell and doesn't wait for it."""
+        """Runs `code` in a new cell and waits only until it is under way."""
+        place = self.page.evaluate(self.START, f"print('begun', flush=True)\n{code}")
+        self.page.wait_for_function(self.OUTPUTS, arg=place)
 
     def reload(self) -> None:
         """Loads the page anew; the kernel goes on."""
@@ -102,15 +105,21 @@ class OpenNotebook(ABC):
         """Whether the kernel is running a cell."""
         return bool(self.page.evaluate(self.BUSY))
 
-    def interrupt(self) -> None:
-        """What the notebook's Stop button does; waits until the kernel is free."""
-        self.page.evaluate(self.INTERRUPT)
-        self.page.wait_for_function(self.IDLE, timeout=20 * SECONDS)
-
     def value(self, expression: str) -> Any:
         """What `expression` is in the kernel."""
-        cell = self.run(f"import json; print(json.dumps({expression}))")
-        return json.loads(cell.locator(self.OUTPUT).first.inner_text(timeout=20 * SECONDS))
+        _, printed = self._run(f"import json; print(json.dumps({expression}))")
+        return json.loads(printed)
+
+    def comes_to(self, expression: str, expected: object, seconds: int = 20) -> None:
+        """Waits until `expression` is `expected` in the kernel.
+
+        A kernel with subshells hears the page on another thread than the one that runs cells: what was done
+        in the page before a cell was run may arrive after it.
+        """
+        end = time.monotonic() + seconds
+        while (found := self.value(expression)) != expected:
+            assert time.monotonic() < end, f"{expression} never came to {expected!r}, it is {found!r}"
+            self.page.wait_for_timeout(100)
 
     def executions(self) -> list[int | None]:
         """Each cell's execution count: a cell that ran again has another one, a new cell adds one."""
@@ -123,10 +132,23 @@ class OpenNotebook(ABC):
 
     def save(self) -> dict[str, Any]:
         """Saves the notebook and reads it back."""
-        self.page.evaluate(self.SAVE)
-        self.page.wait_for_function(self.IS_SAVED)
+        for _ in range(20):
+            self.page.evaluate(self.SAVE)
+            if self.page.evaluate(self.IS_SAVED):  # no panel put its still form there meanwhile
+                break
+            self.page.wait_for_timeout(500)
+        else:
+            raise AssertionError("the notebook is changed again and again while it is saved")
         saved: dict[str, Any] = json.loads(self.file.read_text())
         return saved
+
+    def _run(self, code: str) -> tuple[int, str]:
+        """The place of the cell, and what it printed."""
+        place, outputs = self.page.evaluate(self.RUN, code)
+        for output in outputs:
+            assert output["output_type"] != "error", f"{output['ename']}: {output['evalue']} in:\n{code}"
+        printed = [output["text"] for output in outputs if output.get("name") == "stdout"]
+        return place, "".join("".join(text) for text in printed)
 
     def _open(self, query: str = "") -> None:
         self.page.goto(f"{self.url}{query}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import Notebook, says, shown, until
+from browser.lab import Notebook, says, shown, tells, until
 from browser.pages import SECONDS
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def test_a_class_is_opened_looked_at_and_closed(notebook: Notebook, page: Page, 
     panel.get_by_label("Address for the students").fill(notebook.value("session.base_url"))
     says(cell, "Making 3 keys takes a few seconds")
     panel.get_by_role("button", name="Make 3 keys").click()
-    says(cell, "3 keys made. The sheet has a card for each student.")
-    assert panel.locator("tbody th").all_inner_texts() == list(NAMES)
+    says(cell, "3 keys made. The sheet has a card for each student.", 60)
+    tells(panel.locator("tbody"), *NAMES)
     folder = Path(notebook.value("panel67.rooms[0].classroom.folder"))
     sheet = (folder / "sheet.html").read_text()
     secrets = [each.read_text().partition("API_KEY=")[2].splitlines()[0] for each in folder.glob("*.txt")]
@@ -48,7 +48,7 @@ def test_a_class_is_opened_looked_at_and_closed(notebook: Notebook, page: Page, 
     until(panel, "(e) => e.querySelector('.rb-ask').hidden")
     end.click()
     panel.get_by_role("button", name="Revoke 3 keys").click()
-    says(cell, "3 of 3 keys revoked, by the service's own list.")
+    says(cell, "3 of 3 keys revoked, by the service's own list.", 60)
     saved = json.dumps(notebook.save())
     seen = page.content()
     assert not [secret for secret in secrets if secret in saved + seen]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import PLAYS, Notebook, says, shown, until
+from browser.lab import PLAYS, Notebook, keep_in_view, says, shown, tells, until
 from browser.pages import SECONDS
 
 if TYPE_CHECKING:
@@ -38,10 +38,8 @@ def gallery(notebook: Notebook, name: str, *prompts: str, more: str = "") -> Loc
     return cell
 
 
-def selected(notebook: Notebook) -> list[str]:
-    """The prompts of the selected clips, as Python knows them."""
-    found: list[str] = notebook.value("[job.request.prompt for job in gallery.chosen]")
-    return found
+# The prompts of the selected clips, as Python knows them.
+SELECTED = "[job.request.prompt for job in gallery.chosen]"
 
 
 def test_search_open_mark_and_delete_by_mouse(notebook: Notebook) -> None:
@@ -52,33 +50,35 @@ def test_search_open_mark_and_delete_by_mouse(notebook: Notebook) -> None:
         cell,
         "(cell) => [...cell.querySelectorAll('.rb-tile img')].filter((img) => img.naturalWidth).length === 3",
     )
+    quiet = "(cell) => [...cell.querySelectorAll('.rb-star')].map((star) => getComputedStyle(star).opacity)"
+    assert cell.evaluate(quiet) == ["1", "1", "1"]  # nothing needs to be hovered to be found
     cell.get_by_label("Search prompts and notes").fill("wol")
     until(cell, "(cell) => cell.querySelectorAll('.rb-tile').length === 1")
     tiles.first.click()
     until(shown(cell, ".rb-opened"), PLAYS)
-    assert "seed 1" in cell.locator(".rb-opened").inner_text()
+    tells(cell.locator(".rb-opened"), "seed 1")
     cell.locator(".rb-marks textarea").fill("the best light")
     cell.locator(".rb-marks input").fill("keep, blue")
     cell.get_by_role("button", name="☆ Star").click()
     says(cell, "★ Starred")
-    until(cell, "(cell) => [...cell.querySelectorAll('option')].some((option) => option.textContent === 'blue')")
-    assert notebook.value("[made[1][1].note, made[1][1].tags, made[1][1].starred]") == [
-        "the best light",
-        ["keep", "blue"],
-        True,
-    ]
+    until(
+        cell, "(cell) => [...cell.querySelectorAll('option')].some((option) => option.textContent === 'blue')"
+    )
+    notebook.comes_to(
+        "[made[1][1].note, made[1][1].tags, made[1][1].starred]", ["the best light", ["keep", "blue"], True]
+    )
     cell.get_by_role("button", name="Delete file…").click()
     says(cell, "Its record stays")
     cell.get_by_role("button", name="Delete the file", exact=True).click()
     says(cell, "No file here")
-    assert notebook.value("made[1][1].clip is None and made[1][1].note") == "the best light"
+    notebook.comes_to("made[1][1].clip is None and made[1][1].note", "the best light")
     cell.get_by_role("button", name="Fetch again").click()
     until(cell.locator(".rb-opened"), PLAYS)
     cell.get_by_label("Search prompts and notes").fill("xylophone")
     says(cell, "No clip matches.")
     cell.get_by_role("button", name="Clear filters").click()
     until(cell, "(cell) => cell.querySelectorAll('.rb-tile').length >= 3")
-    assert notebook.value("[gallery.text, gallery.experiment]") == ["", ""]
+    notebook.comes_to("[gallery.text, gallery.experiment]", ["", ""])
 
 
 def test_the_selected_clips_are_compared_and_exported(notebook: Notebook, lab_folder: Path) -> None:
@@ -98,10 +98,11 @@ gallery.on_compare(lambda jobs: compared.append([job.request.prompt for job in j
     cell.get_by_role("checkbox", name="Select").nth(1).click()
     says(cell, "2 selected")
     cell.get_by_role("button", name="Compare").click()
-    assert notebook.value("compared") == [["a whale", "a wolf"]]
+    notebook.comes_to("compared", [["a whale", "a wolf"]])
+    before = set((lab_folder / "work").glob("reelbook-*.zip"))
     cell.get_by_role("button", name="Export").click()
     says(cell, "2 clips and their settings are in")
-    (path,) = (lab_folder / "work").glob("reelbook-*.zip")
+    (path,) = set((lab_folder / "work").glob("reelbook-*.zip")) - before
     with zipfile.ZipFile(path) as archive:
         assert sorted(archive.namelist()) == [
             "a-whale-3.mp4",
@@ -120,21 +121,21 @@ def test_the_grid_by_keyboard_alone(notebook: Notebook) -> None:
     cell.locator(".rb-tile[tabindex='0']").focus()
     for key in ("Space", "ArrowRight", "Shift+ArrowRight"):
         press(key)
-    assert selected(notebook) == ["a boat", "a wolf", "a fox"]
+    notebook.comes_to(SELECTED, ["a boat", "a wolf", "a fox"])
+    keep_in_view(cell)
     cell.locator(".rb-tile[tabindex='0']").focus()
     for key in ("s", "Enter"):
         press(key)
     until(shown(cell, ".rb-opened"), PLAYS)
     says(cell, "★ Starred")
-    assert notebook.value("made[1][0].starred and gallery.opened == made[1][0].request_id")
+    notebook.comes_to("made[1][0].starred and gallery.opened == made[1][0].request_id", True)
+    keep_in_view(cell)
     cell.locator(".rb-tile[tabindex='0']").focus()
     press("ArrowLeft")
     until(cell, "(cell) => cell.querySelector('.rb-opened .rb-prompt').textContent === 'a wolf'")
     press("Escape")
     cell.locator(".rb-opened").wait_for(state="hidden", timeout=20 * SECONDS)
-    assert (
-        cell.evaluate("(cell) => document.activeElement.querySelector('.rb-prompt').textContent") == "a wolf"
-    )
+    until(cell, "() => document.activeElement.querySelector('.rb-prompt')?.textContent === 'a wolf'")
     assert notebook.executions()[: len(runs)] == runs
 
 

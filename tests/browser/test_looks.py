@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from browser.lab import PLAYS, Notebook, shown, until
+from browser.lab import PLAYS, Notebook, at_rest, shown, until
 
 pytestmark = [pytest.mark.browser]
 
@@ -36,11 +36,15 @@ def test_the_saved_notebook_shows_the_finished_clip_and_stays_small(notebook: No
     """The still form of a card shown while it ran is the finished one: poster, figures, cost."""
     cell = notebook.run("job11 = session.text_to_video('a balloon', duration_seconds=1, seed=5)\njob11")
     until(shown(cell, ".rb-card"), PLAYS)
-    notebook.page.wait_for_timeout(500)
-    outputs: list[dict[str, Any]] = [
-        output for saved in notebook.save()["cells"] for output in saved["outputs"] if "data" in output
-    ]
-    page = "".join(outputs[-1]["data"]["text/html"])
+    page = ""
+    for _ in range(20):  # the still form follows the clip
+        outputs: list[dict[str, Any]] = [
+            output for saved in notebook.save()["cells"] for output in saved["outputs"] if "data" in output
+        ]
+        page = "".join(outputs[-1]["data"]["text/html"])
+        if "Completed" in page:
+            break
+        notebook.page.wait_for_timeout(500)
     assert "data:image/jpeg;base64," in page
     assert "Completed · 1.0 s · 640 × 360 · seed 5" in page
     assert len(page) < 20_000
@@ -76,23 +80,17 @@ def test_a_panel_has_the_themes_colours_and_can_be_read(notebook: Notebook, them
 def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None:
     """At 700 px the panes stand one above the other, and in every view each panel keeps to its cell."""
     cell = notebook.run(STUDIO)
-    form, card = shown(cell, ".rb-form"), shown(cell, ".rb-of-card .rb-card")
-
-    def tops() -> list[float]:
-        boxes = [form.bounding_box(), card.bounding_box()]
-        return [box["y"] for box in boxes if box]
-
-    assert abs(tops()[0] - tops()[1]) < 40
+    shown(cell, ".rb-of-card .rb-card")
+    until(cell, f"(cell) => Math.abs(({_BELOW})(cell)) < 40")
     try:
         notebook.page.set_viewport_size({"width": 700, "height": 1000})
-        notebook.page.wait_for_timeout(500)
-        assert tops()[1] - tops()[0] > 200
-        wide = {"create": cell.evaluate(_WIDE)}
+        until(cell, f"(cell) => ({_BELOW})(cell) > 200")
+        assert cell.evaluate(_NAMES_BELOW_FACTS)
+        wide = {"create": at_rest(cell, _WIDE)}
         for view, selector in VIEWS.items():
             notebook.run(f"studio18.view = {view!r}")
             shown(cell, selector)
-            notebook.page.wait_for_timeout(500)
-            wide[view] = cell.evaluate(_WIDE)
+            wide[view] = at_rest(cell, _WIDE)
         assert wide == {view: [] for view in ("create", *VIEWS)}
     finally:
         notebook.page.set_viewport_size({"width": 1280, "height": 1000})
@@ -102,7 +100,7 @@ def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook)
     """A page has one style for all that it shows: no panel's rules move anything in another."""
     cell = notebook.run(STUDIO)
     until(shown(cell, ".rb-of-card .rb-card"), PLAYS)
-    before = cell.evaluate(_PLACES)
+    before = at_rest(cell, _PLACES)  # what a clip cost is known a little later than the clip
     for view, selector in VIEWS.items():
         notebook.run(f"studio18.view = {view!r}")
         shown(cell, selector)
@@ -110,7 +108,7 @@ def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook)
     shown(notebook.run("rb.ImagePicker()"), ".rb-drop")
     notebook.run("studio18.view = 'create'")
     until(shown(cell, ".rb-of-card .rb-card"), PLAYS)
-    assert cell.evaluate(_PLACES) == before
+    assert at_rest(cell, _PLACES) == before
 
 
 def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Notebook) -> None:
@@ -126,6 +124,15 @@ def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Not
     assert cell.locator(".rb [aria-live=polite]").count() == 1
 
 
+# How many pixels the card stands below the form.
+_BELOW = """(cell) => {
+  const top = (selector) => cell.querySelector(selector).getBoundingClientRect().top;
+  return top('.rb-of-card .rb-card') - top('.rb-form');
+}"""
+_NAMES_BELOW_FACTS = """(cell) => {
+  const box = (part) => cell.querySelector(part).getBoundingClientRect();
+  return box('.rb-facts').bottom <= box('.rb-nav').top + 1;
+}"""
 _GROUND = "(node) => getComputedStyle(node).backgroundColor"
 # What scrolls sideways within the cell, or stands out of it.
 _WIDE = """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *')]

@@ -46,7 +46,7 @@ SHOWN: dict[str, tuple[str, int]] = {
     "rb.Compare(jobs[:2], view='wipe')": (".rb-divider", 2),
     "rb.ConnectionPanel(session)": (".rb-connection", 0),
     "rb.KeyManager(session)": (".rb-keys", 0),
-    "rb.UsageChart(session)": (".rb-usage-head", 1),
+    "rb.UsageChart(session)": (".rb-usage-foot:has-text('split by day')", 1),
     "rb.ClassroomPanel(session)": (".rb-open", 0),
     "rb.ToolExplorer(session, selected='get_balance')": (".rb-explorer", 0),
 }
@@ -68,7 +68,7 @@ def test_an_afternoons_notebook_stays_small_and_keeps_its_pictures(
     for code, (selector, _) in SHOWN.items():
         cell = notebook.run(f"shown60.append({code})\nshown60[-1]")
         cell.scroll_into_view_if_needed()
-        cell.locator(selector).first.wait_for(timeout=30 * SECONDS)
+        cell.locator(selector).first.wait_for(timeout=60 * SECONDS)
     assert notebook.value("shown60[2].view") == "filmstrip"  # it didn't play itself away
     studio = notebook.run(STUDIO)
     shown(studio, ".rb-form")

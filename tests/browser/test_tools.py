@@ -75,7 +75,7 @@ def test_a_clip_is_made_through_a_tool_and_played(notebook: Notebook, page: Page
     card = shown(cell, ".rb-of-card .rb-card")
     until(card, PLAYS)
     assert card.locator("video").evaluate("(video) => video.videoWidth === video.videoHeight")
-    assert notebook.value("explorer.result.structured['request_id'] == explorer.taken.job.request_id")
+    notebook.comes_to("explorer.result.structured['request_id'] == explorer.taken.job.request_id", True)
     saved = json.dumps(notebook.save())
     assert notebook.value("session.sandbox.user_id") not in saved
 
@@ -107,7 +107,7 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
     panel.get_by_role("button", name="As JSON").click()
     says(cell, "As a form")
     panel.get_by_role("button", name="Call", exact=True).click()
-    says(cell, "Structured content")
+    says(cell, "Structured content", 60)
     says(cell, "letters came; the page shows the first 300,000.")
     panel.get_by_role("button", name="Show more").click()
     until(panel, "(e) => e.querySelector('.rb-part pre').textContent.length > 30000")
@@ -115,7 +115,7 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
     assert panel.locator("img, script").count() == 0
     assert panel.evaluate("(e) => e.querySelectorAll('*').length") < 4_000
     assert page.evaluate("window.hurt") is None
-    assert notebook.value("hostile.state") == "ready"
+    notebook.comes_to("hostile.state", "ready")
 
 
 @pytest.fixture

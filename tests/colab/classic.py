@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from browser.lab import free_port, running_server, server_environment
 from browser.pages import OpenNotebook
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
 
 
 @contextmanager
@@ -30,11 +26,36 @@ def running_classic(python: str, folder: Path) -> Iterator[str]:
 class ClassicNotebook(OpenNotebook):
     """One notebook open in a classic Notebook."""
 
-    OUTPUT = ".output_stdout"
+    CELLS = "#notebook-container > .cell"
+    RUN = """(code) => new Promise((done) => {
+      const notebook = Jupyter.notebook;
+      const place = notebook.ncells();
+      const cell = notebook.insert_cell_at_index('code', place);
+      const ended = (_, told) => {
+        if (told.cell !== cell) return;
+        notebook.events.off('finished_execute.CodeCell', ended);
+        const outputs = () => cell.output_area.toJSON()
+          .filter((one) => ['error', 'stream'].includes(one.output_type));
+        // The number comes with the reply, which may follow the end.
+        const look = () => (cell.input_prompt_number > 0 ? done([place, outputs()]) : setTimeout(look, 10));
+        look();
+      };
+      notebook.events.on('finished_execute.CodeCell', ended);
+      cell.set_text(code);
+      notebook.select(place);
+      cell.execute();
+    })"""
+    START = """(code) => {
+      const notebook = Jupyter.notebook;
+      const place = notebook.ncells();
+      const cell = notebook.insert_cell_at_index('code', place);
+      cell.set_text(code);
+      cell.execute();
+      return place;
+    }"""
+    OUTPUTS = "(place) => Jupyter.notebook.get_cell(place).output_area.outputs.length"
     # The page's last word of the kernel: nothing else in it says whether a cell is under way.
     BUSY = "Jupyter.notebook.kernel_busy === true"
-    IDLE = f"!({BUSY})"
-    INTERRUPT = "Jupyter.notebook.kernel.interrupt()"
     COUNTS = "Jupyter.notebook.get_cells().map((cell) => cell.input_prompt_number ?? null)"
     CLEAR = "Jupyter.notebook.clear_all_output()"
     SAVE = "Jupyter.notebook.save_notebook()"
@@ -46,39 +67,3 @@ class ClassicNotebook(OpenNotebook):
 
     def _address(self, url: str, name: str) -> str:
         return f"{url}/notebooks/{name}.ipynb"
-
-    def run(self, code: str) -> Locator:
-        """Runs `code` in a new cell at the end and waits for it; returns the cell."""
-        place = self.page.evaluate(
-            """(code) => new Promise((done) => {
-              const notebook = Jupyter.notebook;
-              const place = notebook.ncells();
-              const cell = notebook.insert_cell_at_index('code', place);
-              const ended = (_, told) => {
-                if (told.cell !== cell) return;
-                notebook.events.off('finished_execute.CodeCell', ended);
-                // The number comes with the reply, which may follow the end.
-                const look = () => (cell.input_prompt_number > 0 ? done(place) : setTimeout(look, 10));
-                look();
-              };
-              notebook.events.on('finished_execute.CodeCell', ended);
-              cell.set_text(code);
-              notebook.select(place);
-              cell.execute();
-            })""",
-            code,
-        )
-        return self.page.locator("#notebook-container > .cell").nth(place)
-
-    def start(self, code: str) -> None:
-        """Runs `code` in a new cell and doesn't wait for it."""
-        self.page.evaluate(
-            """(code) => {
-              const notebook = Jupyter.notebook;
-              const cell = notebook.insert_cell_at_index('code', notebook.ncells());
-              cell.set_text(code);
-              cell.execute();
-            }""",
-            code,
-        )
-        self.page.wait_for_function(self.BUSY)

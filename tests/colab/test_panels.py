@@ -81,7 +81,7 @@ def test_an_afternoon_by_keyboard_alone(notebook: ClassicNotebook) -> None:
     for key in ("a", "b", "d", "d", "Escape", "ArrowDown", "Shift+Enter"):
         keys.press(key)
     assert notebook.executions() == before
-    assert notebook.value("keyed.form.prompt") == "a bat adds by day"
+    notebook.comes_to("keyed.form.prompt", "a bat adds by day")
 
 
 def test_the_board_is_waited_for_in_a_cell(notebook: ClassicNotebook) -> None:
@@ -90,4 +90,4 @@ def test_the_board_is_waited_for_in_a_cell(notebook: ClassicNotebook) -> None:
     cell = notebook.run("waited = rb.JobBoard(session, jobs=[before_done])\nwaited")
     shown(cell, ".rb-board")
     notebook.run("await waited.done()")
-    says(cell, "Completed", 5)
+    says(cell, "Completed")
