@@ -109,6 +109,14 @@ def test_plain_http_on_this_machine_is_fine() -> None:
     assert settings.checked_base_url("http://127.0.0.1:1234") == "http://127.0.0.1:1234"
 
 
+@pytest.mark.parametrize("url", ["https://host.example/api/v1", "https://host.example/api/v1/"])
+def test_the_api_s_own_path_may_be_copied_along(url: str) -> None:
+    """It would stand twice in every request; what else is in the path belongs to the address."""
+    assert settings.checked_base_url(url) == "https://host.example"
+    assert settings.checked_base_url("https://host.example/video/api/v1") == "https://host.example/video"
+    assert settings.checked_mcp_url(url) == "https://host.example/api/v1"
+
+
 @pytest.mark.parametrize("key", ["sk with space", "sk\nnewline", "sk-ü"])
 def test_a_key_that_cant_stand_in_a_header_is_refused_unquoted(key: str) -> None:
     """The error names the trouble and not the key."""

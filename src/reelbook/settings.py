@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from . import wire
 from .errors import ConfigurationError
 from .secret import Secret
 
@@ -113,12 +114,22 @@ def max_spend_usd(argument: float | None = None) -> float | None:
     return limit
 
 
-def checked_base_url(url: str, *, of: str = "service", credential: str = "key") -> str:
-    """`url` without a trailing slash, if it is an address that a credential may be sent to.
+def checked_base_url(url: str) -> str:
+    """The service's address without a trailing slash, if it is one that a key may be sent to.
 
-    Raises ConfigurationError for anything but a plain http(s) address. Warns with InsecureAddress where the
-    credential would travel over plain HTTP beyond this machine.
+    The API's own path, often copied along with it, is left out. Raises ConfigurationError for anything but a
+    plain http(s) address. Warns with InsecureAddress where the key would travel over plain HTTP beyond this
+    machine.
     """
+    return _checked(url, "service", "key").removesuffix(wire.API)
+
+
+def checked_mcp_url(url: str) -> str:
+    """The tool server's address, checked as `checked_base_url` does; the credential is the user id."""
+    return _checked(url, "tool server", "user id")
+
+
+def _checked(url: str, of: str, credential: str) -> str:
     url = url.strip().rstrip("/")
     try:
         parts = urlsplit(url)
@@ -135,7 +146,7 @@ def checked_base_url(url: str, *, of: str = "service", credential: str = "key") 
             f"The {credential} will travel unencrypted to {host}, readable on the way. Use https where you "
             "can.",
             InsecureAddress,
-            stacklevel=3,
+            stacklevel=4,
         )
     return url
 

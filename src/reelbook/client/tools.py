@@ -83,7 +83,7 @@ class ToolServer:
 
     def __init__(self, mcp_url: str, user_id: str | Secret, *, spawn: Spawn | None = None) -> None:
         user_id = Secret.of(user_id)  # verbose tracebacks print arguments
-        settings.checked_base_url(mcp_url, of="tool server", credential="user id")
+        settings.checked_mcp_url(mcp_url)
         self.url = mcp_url.strip()
         self._user_id = checked_user_id(user_id)
         self._spawn = spawn or asyncio.create_task
