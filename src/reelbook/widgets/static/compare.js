@@ -196,7 +196,9 @@ function render({ model, el }) {
   function joined(one) {
     clock.join(one.timed);
     one.timed.video.addEventListener("click", toggle);
-    one.timed.video.addEventListener("loadeddata", () => onTime(clock.at()));
+    // Loaded may still be too early to be drawn: drawn again when it is shown.
+    const again = () => onTime(clock.at());
+    one.timed.video.addEventListener("loadeddata", () => { again(); one.timed.video.requestVideoFrameCallback?.(again); });
   }
 
   // Two over each other
