@@ -17,7 +17,11 @@ TWICE_SECONDS = 1.5  # a second press within so short a time is a double press
 
 
 class ActsOnJobs(Panel):
-    """Answers the page's `stop`, `watch`, `cancel`, `find_out` and `only_me`, each about one job."""
+    """Answers the page's `stop`, `watch`, `cancel`, `find_out` and `only_me`, each about one job.
+
+    A panel says which job a message is about, and what follows news of it: a widget's metaclass leaves no
+    room for abstract methods.
+    """
 
     def __init__(self, **traits: Any) -> None:
         self._finding: set[Job] = set()

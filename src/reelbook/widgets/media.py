@@ -14,7 +14,10 @@ PIECE_BYTES = 960 * 1024  # with its header a message stays under 1 MiB
 
 
 class ServesClips(Panel):
-    """Answers the page's `chunk` and `posters` messages; it names the clips by keys of the panel's own."""
+    """Answers the page's `chunk` and `posters` messages; it names the clips by keys of the panel's own.
+
+    A panel says where its clips lie: a widget's metaclass leaves no room for abstract methods.
+    """
 
     def clip_path(self, key: str) -> Path | None:
         """Where that clip lies, None while there is none."""
