@@ -46,6 +46,9 @@ What the sandbox chose where the interface is silent:
                              The tools' names and arguments are in tool_catalogue.py; they refuse what
                              the HTTP interface refuses, with the same words, and unknown arguments too.
                              No rate limit, which is a key's. No sessions. An image comes in base64
+ connections                 2048, half of them from one address, or as many as the system's limit on open
+                             files allows; a new one takes the place of the longest idle, and gets a 503
+                             where all are busy. 30 s for a request's head, 120 s for its body
  retention                   7 days, removed at a start of the sandbox
  API key expiry, scopes      none
 ==========================  ====================================================================

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,10 +17,6 @@ from .serving import LOOPBACK, serve
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until stopped: 0 then, 1 when it could not start."""
     options = _parser().parse_args(arguments)
-    logging.basicConfig(
-        level=logging.WARNING if options.foreground else logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
     idle_minutes = options.idle_minutes
     if idle_minutes is None and not options.foreground:
         idle_minutes = IDLE_MINUTES

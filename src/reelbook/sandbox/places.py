@@ -45,7 +45,7 @@ class Places:
 
     @property
     def log(self) -> Path:
-        """What the server's process printed since it was started."""
+        """What the server's process said since it was started; one older file is kept beside it."""
         return self.folder / "sandbox.log"
 
     @property

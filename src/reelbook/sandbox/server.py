@@ -157,7 +157,8 @@ def _outdated(places: Places) -> bool:
 def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
     if not sys.executable:
         raise SandboxError("The sandbox can't be started: this Python doesn't know its own program.")
-    with places.log.open("wb") as log:
+    places.log.write_bytes(b"")
+    with places.log.open("ab") as log:  # the process itself writes to the end of it, too
         process = subprocess.Popen(
             [sys.executable, "-m", "reelbook.sandbox", "--home", str(Path(home).absolute())],
             stdin=subprocess.DEVNULL,

@@ -19,6 +19,7 @@ from .. import wire
 from ..errors import SandboxError
 from .app import make_app
 from .jobs import BRISK, Pace
+from .log import start_log
 from .notice import last_port, put_up, read_notice, running_lock, take_down
 from .places import Places
 from .protocol import TOOLS, version
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "::1")
-BACKLOG = 2048
+BACKLOG = 2048  # connections that the system keeps until they are accepted
+# asyncio accepts so many at once before any of them is looked at, and each takes a file.
+ACCEPTED_AT_ONCE = 16
 KEEP_ALIVE_SECONDS = 30
 GRACE_SECONDS = 1  # for what is under way at the end
 # An older sandbox of the same home may be on its way out.
@@ -56,6 +59,8 @@ def serve(
     number of drawing processes; `rate_limit` (requests a minute) is that of a new notebook key; `balance_usd`
     None keeps the balance; `dask` is the address of a Dask scheduler to draw on. Raises SandboxError.
     """
+    from .connection_limits import raise_file_limit
+
     places = Places.under(home)
     places.create()
     try:
@@ -68,6 +73,8 @@ def serve(
             "To end it: reelbook sandbox stop"
         ) from None
     with lock:
+        start_log(places, foreground=foreground)
+        raise_file_limit()
         executor = dask_executor(dask) if dask else None
         listening = _listening(host, port, places)
         service = Service(
@@ -126,24 +133,27 @@ def make_server(service: Service, *, host: str, on_started: Callable[[], None]) 
     """A uvicorn server of `service`; `on_started` is called when it answers. Run its `serve(sockets=[…])`."""
     import uvicorn
 
-    from .connection import BreakableProtocol
+    from .connection_limits import LimitedProtocol, most_connections
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
+            for listening in sockets or ():
+                listening.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
             on_started()
 
     config = uvicorn.Config(
         make_app(service, loopback_only=host in LOOPBACK_NAMES),
         loop="asyncio",
-        http=BreakableProtocol,
+        http=LimitedProtocol,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        backlog=BACKLOG,
+        limit_concurrency=most_connections(),
+        backlog=ACCEPTED_AT_ONCE,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
