@@ -297,10 +297,11 @@ def test_resume_says_what_failed_and_fetches_the_rest(
     assert run("jobs", "resume").stderr == "There is nothing to fetch.\n"
 
 
-def test_an_old_job_that_the_service_has_forgotten_is_given_up_at_once(
-    run: Run, home: Path, sandbox: Sandbox
+def test_an_old_job_that_the_service_has_forgotten_is_given_up_soon(
+    run: Run, home: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job of long ago that isn't known there is no job on its way: no minutes of asking."""
+    monkeypatch.setattr("reelbook.cli.watching.UNKNOWN_SECONDS", 0.5)
     with Ledger.open(home, clock=Clock(time.time() - 86400)) as ledger:
         Book(ledger, ledger.account("sandbox", sandbox.api_key), Clock()).job("req_forgotten")
     began = time.monotonic()

@@ -31,6 +31,11 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
+async def answers() -> bool:
+    """The service answers other questions."""
+    return True
+
+
 class Client:
     """Submits and watches on a simulated service, whose answers take a moment each way."""
 
@@ -65,7 +70,7 @@ class Client:
     async def watch(self, job: int) -> None:
         belief = Belief(self.pace, now())
         with self.gate.watched(belief) as name:
-            async for _ in watch(belief, partial(self.ask, job, name)):
+            async for _ in watch(belief, partial(self.ask, job, name), answers):
                 pass
 
     async def one(self) -> float:
@@ -199,7 +204,8 @@ def test_a_watch_that_is_left_asks_no_more() -> None:
         first, second = await client.submit(), await client.submit()
         belief = Belief(client.pace, now())
         with client.gate.watched(belief) as name:
-            async with aclosing(watch(belief, partial(client.ask, first, name))) as observations:
+            watching = watch(belief, partial(client.ask, first, name), answers)
+            async with aclosing(watching) as observations:
                 async for _ in observations:
                     break
         before = len(client.asked)
@@ -245,10 +251,95 @@ def test_after_faults_the_questions_become_rare_and_go_on() -> None:
                     raise errors.ServerError("broken", answer=Answer(500))
                 return models.job_status({"request_id": "r", "status": "completed"})
 
-            async for _ in watch(belief, ask):
+            async for _ in watch(belief, ask, answers):
                 pass
         return asked
 
     asked = virtual_time.run(scene())
     assert 600 < asked[-1] < 661
     assert len(asked) < 20
+
+
+class Refusing:
+    """A job's questions at a gate of their own; `said` gives the answer to each, by the time it was asked."""
+
+    def __init__(
+        self, said: Callable[[float], models.JobStatus | Exception], *, answers: bool = True
+    ) -> None:
+        self.asked: list[float] = []
+        self._said = said
+        self._answers = answers
+
+    async def watch(self, **options: float) -> list[models.JobStatus]:
+        """Watches the job, and returns the statuses that were told."""
+        began, gate = now(), Gate()
+        belief, told = Belief(Pace(), began), []
+        with gate.watched(belief) as name:
+
+            async def ask() -> models.JobStatus:
+                async with gate.turn(Purpose.POLL, name) as turn:
+                    self.asked.append(now() - began)
+                    turn.answered(Reply(200, {}, b""))
+                said = self._said(self.asked[-1])
+                if isinstance(said, Exception):
+                    raise said
+                return said
+
+            async def answers() -> bool:
+                return self._answers
+
+            async for seen in watch(belief, ask, answers, **options):
+                told += [seen.status] if seen.status else []
+        return told
+
+
+GONE = errors.NotFound("unknown", answer=Answer(404))
+DONE = models.job_status({"request_id": "r", "status": "completed"})
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [GONE, errors.PermissionRefused("no", answer=Answer(403)), errors.BadRequest("no", answer=Answer(400))],
+    ids=["404", "403", "400"],
+)
+@pytest.mark.parametrize("until", [45.0, 540.0], ids=["one or two answers", "a deploy"])
+def test_refusals_that_pass_do_not_end_a_watch(refusal: errors.ServiceError, until: float) -> None:
+    """A job that a proxy or a new release doesn't know for a while comes home all the same."""
+    service = Refusing(lambda at: refusal if 33 <= at < until else DONE if at >= until else processing())
+    assert virtual_time.run(service.watch())[-1] == DONE
+    assert len(service.asked) < 25
+
+
+def processing() -> models.JobStatus:
+    return models.job_status({"request_id": "r", "status": "processing"})
+
+
+def test_a_job_that_the_service_says_again_and_again_not_to_know_is_given_up() -> None:
+    """After ten minutes of it, and a dozen questions that became rare."""
+    service = Refusing(lambda _: GONE)
+    with pytest.raises(errors.NotFound):
+        virtual_time.run(service.watch())
+    assert 600 <= service.asked[-1] - service.asked[0] < 661
+    assert len(service.asked) < 16
+
+
+def test_without_patience_a_few_answers_are_asked_for_all_the_same() -> None:
+    """One stray refusal says nothing; five within a minute are believed."""
+    service = Refusing(lambda _: GONE)
+    with pytest.raises(errors.NotFound):
+        virtual_time.run(service.watch(patience_seconds=0.0))
+    assert len(service.asked) == 5
+    assert service.asked[-1] - service.asked[0] < 60
+
+
+def test_a_service_that_knows_nothing_at_all_is_asked_on_and_on() -> None:
+    """Then it is the address or a proxy that is wrong, and not the job."""
+    service = Refusing(lambda at: GONE if at < 3600 else DONE, answers=False)
+    assert virtual_time.run(service.watch()) == [DONE]
+    assert len(service.asked) < 80
+
+
+def test_each_status_in_between_renews_the_patience() -> None:
+    """Refusals on and off for hours don't add up."""
+    service = Refusing(lambda at: DONE if at > 7200 else GONE if int(at / 300) % 2 else processing())
+    assert virtual_time.run(service.watch())[-1] == DONE

@@ -137,7 +137,7 @@ def test_what_is_not_uncertain_is_not_settled(ledger: Ledger, account: Account) 
 
 
 def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger, account: Account) -> None:
-    """Pending and completed ones are; failed, downloaded, abandoned, refused and unsent ones aren't."""
+    """Pending, completed and given up ones are; failed, downloaded, refused and unsent ones aren't."""
     ids = {name: submitted(ledger, account, name) for name in ("a", "b", "c", "d", "e")}
     ledger.status(ids["b"], "completed", video_url="https://cdn/b.mp4")
     ledger.status(ids["c"], "failed", error="policy")
@@ -145,9 +145,22 @@ def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger, account
     ledger.abandoned(ids["e"], "404")
     ledger.refused(ledger.intend(account, fox()).entry.id, "400")
     ledger.intend(account, fox())
-    assert [entry.request_id for entry in ledger.unfinished(account)] == ["a", "b"]
-    ledger.status(ids["e"], "processing")
     assert [entry.request_id for entry in ledger.unfinished(account)] == ["a", "b", "e"]
+
+
+def test_what_was_given_up_stays_unfinished_for_a_week(
+    ledger: Ledger, account: Account, clock: Clock
+) -> None:
+    """From the first time on, however often it was asked about; and again once the service knows it."""
+    entry_id = submitted(ledger, account, "a")
+    ledger.abandoned(entry_id, "404")
+    clock.now += 6 * 86_400
+    ledger.abandoned(entry_id, "404 again")
+    assert [entry.error for entry in ledger.unfinished(account)] == ["404 again"]
+    clock.now += 2 * 86_400
+    assert ledger.unfinished(account) == []
+    ledger.status(entry_id, "pending")
+    assert [(entry.request_id, entry.error) for entry in ledger.unfinished(account)] == [("a", None)]
 
 
 def test_a_kernels_jobs_are_taken_up_by_one_other_once_it_is_gone(

@@ -164,26 +164,6 @@ def test_a_limit_that_cant_be_read_is_refused(
         rb.connect("sandbox")
 
 
-def test_a_job_that_its_service_has_forgotten_is_asked_about_once(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next kernel doesn't take it up again; its money stays uncertain."""
-    monkeypatch.setattr("reelbook.client.watching.NOT_FOUND_GRACE_SECONDS", 0)
-    with rb.connect("sandbox") as first:
-        account, home = first._books._account, first.home
-    with Ledger.open(home) as ledger:
-        entry = ledger.intend(account, Wanted("text-to-video", "a fox", 5, 0.25)).entry
-        ledger.sending(entry.id)
-        ledger.accepted(entry.id, "req_forgotten")
-    with rb.connect("sandbox") as second:
-        (job,) = second.resume()
-        with pytest.raises(errors.NotFound):
-            job.result(30)
-    with rb.connect("sandbox") as third:
-        assert third.resume() == ()
-        assert third.spend().uncertain_usd == 0.25
-
-
 def test_what_a_killed_kernel_never_sent_uses_up_no_limit_and_is_bought_now(sandbox: Sandbox) -> None:
     """Also in a script, which takes up nothing by itself."""
     write = f"""

@@ -35,8 +35,8 @@ def wait(job: Job, ctrl_c: CtrlC) -> Clip:
             show(job)
             with contextlib.suppress(WaitTimeout):
                 return job.result(LOOK_SECONDS)
-            if taken_up and isinstance(job.error, NotFound):
-                # The watch would ask for a while yet, as a job just sent may not be known; this one is old.
+            if taken_up and job.status is None and isinstance(job.error, NotFound):
+                # The watch would go on for minutes; an id that was never known is more likely a misspelt one.
                 raise job.error
 
 

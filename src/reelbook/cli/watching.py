@@ -20,6 +20,7 @@ ROWS = 12
 PROMPT_CHARACTERS = 20
 BAR_CHARACTERS = 10
 OLD_SECONDS = 60.0
+UNKNOWN_SECONDS = 8.0  # a few answers
 
 Ended = Callable[[Job, Clip | None, Exception | None], tuple[str, bool]]
 
@@ -39,12 +40,17 @@ def watch(jobs: Sequence[Job], ctrl_c: CtrlC, *, ended: Ended) -> int:
     KeyboardInterrupt after Ctrl-C.
     """
     running, idle, failed = list(jobs), set[Job](), 0
+    unknown_since: dict[Job, float] = {}
     with _rows() if sys.stderr.isatty() else _lines() as screen:
         while running:
             ctrl_c.check()
             screen.look(running)
             for job in tuple(running):
-                outcome = _outcome(job, seen_idle=job in idle)
+                if isinstance(job.error, NotFound):
+                    unknown_since.setdefault(job, time.monotonic())
+                else:
+                    unknown_since.pop(job, None)
+                outcome = _outcome(job, seen_idle=job in idle, unknown_since=unknown_since.get(job))
                 idle = idle - {job} if job.running else idle | {job}
                 if outcome is not None:
                     clip, error = outcome
@@ -57,11 +63,15 @@ def watch(jobs: Sequence[Job], ctrl_c: CtrlC, *, ended: Ended) -> int:
     return failed
 
 
-def _outcome(job: Job, *, seen_idle: bool) -> tuple[Clip | None, Exception | None] | None:
+def _outcome(
+    job: Job, *, seen_idle: bool, unknown_since: float | None
+) -> tuple[Clip | None, Exception | None] | None:
     """The clip or the error of a job that ended, None while it is on its way."""
     if job.running:
-        # A watch asks for a while about a job that the service doesn't know yet; this one isn't new.
-        if not isinstance(job.error, NotFound) or job.view().elapsed_seconds < OLD_SECONDS:
+        # A watch asks for minutes about a job that the service doesn't know. This one isn't new, and the same
+        # command asks again.
+        unknown = unknown_since is not None and time.monotonic() - unknown_since >= UNKNOWN_SECONDS
+        if not unknown or job.view().elapsed_seconds < OLD_SECONDS:
             return None
         error = job.error
         job.stop_watching()

@@ -6,6 +6,7 @@ What may be sent again is decided in `retries.py`, when a request fits the key's
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
@@ -40,6 +41,7 @@ class Caller:
         self._transport = transport
         self._gate = gate
         self._quota = retries.RetryQuota()
+        self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
 
     async def _call(
@@ -77,6 +79,7 @@ class Caller:
                     turn.answered(reply)
                 answer = answers.read(reply, into, quote=path != wire.KEYS)
                 self._quota.succeeded(taken)
+                self._answered_at = asyncio.get_running_loop().time()
                 return answer
             except ReelbookError as error:
                 if attempt >= attempts or not self._may_send_again(error, paid):

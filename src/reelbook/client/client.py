@@ -25,7 +25,7 @@ from .calling import Caller, Content
 from .gate import Gate, SharedRequests
 from .pace import Pace
 from .paid import OnSending, OnUncertain, Paid, key_uncertain
-from .watching import Observation, job_failed, watch
+from .watching import PATIENCE_SECONDS, Observation, job_failed, watch
 
 if TYPE_CHECKING:
     from .. import models
@@ -253,21 +253,23 @@ class AsyncClient(Caller):
         return await self._call("DELETE", path, revoked, Purpose.CLICK)
 
     async def watch(
-        self, request_id: str, *, belief: Belief | None = None
+        self, request_id: str, *, belief: Belief | None = None, patience_seconds: float = PATIENCE_SECONDS
     ) -> AsyncGenerator[Observation, None]:
         """Asks about a job until it is finished, and yields what was learnt each time.
 
         When to ask is decided for all jobs of this client together. `belief` is what is known beforehand of
         the time that the job takes; without one, nothing is. Ends after the observation of a finished status.
-        A fault in between is an observation with an `error`, and the watch goes on. Raises what can't pass by
-        itself, such as AuthenticationError, or NotFound once the first seconds are over.
+        A fault in between is an observation with an `error`, and the watch goes on. Raises
+        AuthenticationError at once; any other refusal, such as NotFound, only where the service repeats it at
+        least five times and for `patience_seconds`, and answers other questions meanwhile.
         """
         request_id = checks.identifier(request_id, "request_id")
         if belief is None:
             belief = Belief(Pace(), asyncio.get_running_loop().time())
         with self._gate.watched(belief) as job:
             ask = functools.partial(self._status, request_id, Purpose.POLL, attempts=1, job=job)
-            async with contextlib.aclosing(watch(belief, ask)) as observations:
+            watching = watch(belief, ask, self._otherwise_answers, patience_seconds=patience_seconds)
+            async with contextlib.aclosing(watching) as observations:
                 async for seen in observations:
                     over = seen.status is not None and seen.status.finished
                     yield replace(seen, next_ask_at=None if over else self._gate.next_question_at(job))
@@ -307,6 +309,14 @@ class AsyncClient(Caller):
         from .downloads import download
 
         return await download(self._transport, url, Path(path), report=report, check=check)
+
+    async def _otherwise_answers(self) -> bool:
+        """Whether the service gave a useful answer in the last minute; else the balance is asked for."""
+        oldest = asyncio.get_running_loop().time() - wire.RATE_WINDOW_SECONDS
+        if self._answered_at < oldest:
+            with contextlib.suppress(ReelbookError):
+                await self.balance(background=True)
+        return self._answered_at >= oldest
 
     async def _submit(
         self, path: str, estimated_cost_usd: float, paid: Paid, **content: Unpack[Content]

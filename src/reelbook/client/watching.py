@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import (
+    AuthenticationError,
     ConnectionFailed,
     JobFailed,
-    NotFound,
     RateLimited,
     ReelbookError,
     ServerError,
+    ServiceError,
     UnexpectedAnswer,
 )
 from ..lazy import LazyModule
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 else:
     models = LazyModule("reelbook.models")
 
-NOT_FOUND_GRACE_SECONDS = 30.0
+# A proxy, a lagging replica or a deploy says no for a while, and the job is there all the same.
+REFUSALS = 5
+PATIENCE_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -45,21 +48,36 @@ class Observation:
     next_ask_at: float | None = None
 
 
-async def watch(belief: Belief, ask: Callable[[], Awaitable[JobStatus]]) -> AsyncGenerator[Observation, None]:
-    """Asks until the job is finished; `ask` waits for its turn. See `AsyncClient.watch`."""
+async def watch(
+    belief: Belief,
+    ask: Callable[[], Awaitable[JobStatus]],
+    otherwise_answers: Callable[[], Awaitable[bool]],
+    *,
+    patience_seconds: float = PATIENCE_SECONDS,
+) -> AsyncGenerator[Observation, None]:
+    """Asks until the job is finished; `ask` waits for its turn. See `AsyncClient.watch`.
+
+    `otherwise_answers` tells whether the service answers other questions than those about this job.
+    """
     loop = asyncio.get_running_loop()
-    began = loop.time()
+    refusals, refused_since = 0, loop.time()
     while True:
         status: JobStatus | None = None
         error: ReelbookError | None = None
         try:
             status = await ask()
-        except NotFound as unknown:  # some services know a job only a moment after they accepted it
-            if loop.time() - began > NOT_FOUND_GRACE_SECONDS:
-                raise
-            error = unknown
         except (ConnectionFailed, RateLimited, ServerError, UnexpectedAnswer) as fault:
             error = fault
+        except AuthenticationError:
+            raise
+        except ServiceError as refusal:
+            error = refusal
+            if refusals == 0:
+                refused_since = loop.time()
+            refusals += 1
+            long_enough = loop.time() - refused_since >= patience_seconds
+            if refusals >= REFUSALS and long_enough and await otherwise_answers():
+                raise
         now = loop.time()
         done = status is not None and status.finished
         if status is None:
@@ -67,6 +85,7 @@ async def watch(belief: Belief, ask: Callable[[], Awaitable[JobStatus]]) -> Asyn
         elif done:
             belief.ended(now, completed=isinstance(status, models.Completed))
         else:
+            refusals = 0
             belief.told(status.progress if isinstance(status, models.Processing) else None, now)
         yield Observation(
             status, error, belief.progress, None if done else belief.remaining_seconds(now), now

@@ -45,6 +45,8 @@ from .tool_jobs import ToolJobs
 # Long enough for many kernels on a slow disk: one that goes on in memory loses its jobs' ids when it ends.
 # The session's thread waits here too, so it is shorter than a wait for an answer: that would be missed.
 BUSY_SECONDS = 20.0
+# Each later kernel asks again about a job that the service didn't know; not for ever.
+GIVEN_UP_SECONDS = 7 * 86_400.0
 
 
 class Ledger(Reading):
@@ -234,7 +236,9 @@ class Ledger(Reading):
         }
         changes = {"state": state, **{name: value for name, value in heard.items() if value is not None}}
         known = self._store.read(lambda connection: life.row(connection, entry_id))
-        if known is None or all(known[name] == value for name, value in changes.items()):
+        if known is None:
+            return
+        if known["abandoned_at"] is None and all(known[name] == value for name, value in changes.items()):
             return
         self._store.write(
             lambda connection: life.hear(
@@ -248,8 +252,14 @@ class Ledger(Reading):
         self._change(entry_id, clip_path=str(path), downloaded_at=self._clock(), error=None)
 
     def abandoned(self, entry_id: int, error: str) -> None:
-        """The service doesn't know the job any more, or its clip can't be had: it isn't taken up again."""
-        self._change(entry_id, abandoned_at=self._clock(), error=error)
+        """The service says that it doesn't know the job, which stays unfinished for a week from then on."""
+        now = self._clock()
+        self._store.write(
+            lambda connection: connection.execute(
+                "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?",
+                (now, error, entry_id),
+            )
+        )
 
     def settle(self, entry_id: int, *, accepted: bool, request_id: str | None = None) -> None:
         """What became of an uncertain one. With a `request_id` the job can be watched again."""
@@ -283,11 +293,13 @@ class Ledger(Reading):
         return recovered
 
     def unfinished(self, account: Account, *, watched_elsewhere: bool = False) -> list[Entry]:
-        """Jobs that were accepted and have no clip here yet, oldest first; failed and abandoned ones aside.
+        """Jobs that were accepted and have no clip here yet, oldest first.
 
-        Those that another living kernel looks after are left to it, unless `watched_elsewhere`.
+        Left out are those that failed and, unless `watched_elsewhere`, those that another living kernel looks
+        after; also those that were given up, once that is a week ago.
         """
-        entries = self._store.read(lambda connection: life.unfinished(connection, account.id))
+        given_up_since = self._clock() - GIVEN_UP_SECONDS
+        entries = self._store.read(lambda connection: life.unfinished(connection, account.id, given_up_since))
         if watched_elsewhere:
             return entries
         names = {entry.kernel for entry in entries} - {self._kernel.name}

@@ -93,7 +93,8 @@ def hear(
     ends = changes["state"] in _ENDED
     if known is None or (known["state"] in _ENDED and not ends):
         return
-    changes = {**changes, "abandoned_at": None}
+    if known["abandoned_at"] is not None:
+        changes = {"error": None, **changes, "abandoned_at": None}
     if ends and known["ended_at"] is None:
         changes["ended_at"] = now
         # A job that was taken up by another kernel may have ended long before anybody asked.
@@ -105,12 +106,12 @@ def hear(
     change(connection, entry_id, (), changes)
 
 
-def unfinished(connection: sqlite3.Connection, account: int) -> list[Entry]:
-    """Accepted, and neither failed, abandoned nor downloaded; oldest first."""
+def unfinished(connection: sqlite3.Connection, account: int, given_up_since: float) -> list[Entry]:
+    """Accepted, and neither failed, downloaded nor given up before that time; oldest first."""
     rows = connection.execute(
         "SELECT * FROM entries WHERE account = ? AND request_id IS NOT NULL AND clip_path IS NULL "
-        "AND abandoned_at IS NULL AND state <> 'failed' ORDER BY id",
-        (account,),
+        "AND state <> 'failed' AND coalesce(abandoned_at >= ?, 1) ORDER BY id",
+        (account, given_up_since),
     )
     return [Entry.of(each) for each in rows]
 

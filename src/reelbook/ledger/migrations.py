@@ -232,6 +232,14 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         ) STRICT, WITHOUT ROWID
         """,
     ),
+    (
+        # What was given up is asked about again by later kernels.
+        "DROP INDEX entries_unfinished",
+        """
+        CREATE INDEX entries_unfinished ON entries (account, id)
+        WHERE request_id IS NOT NULL AND clip_path IS NULL AND state <> 'failed'
+        """,
+    ),
 )
 
 

@@ -347,7 +347,7 @@ class Books:
             self._ledger.uncertain(job.entry_id, str(error))
 
     def abandoned(self, job: Job, error: Exception) -> None:
-        """The service doesn't know it any more."""
+        """The service says again and again that it doesn't know it."""
         if job.entry_id is not None:
             self._ledger.abandoned(job.entry_id, str(error))
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from .. import wire
 from ..client import job_failed
 from ..errors import (
+    Answer,
     DownloadFailed,
+    NotFound,
     ReelbookError,
     SessionClosed,
     SubmissionCancelled,
@@ -89,7 +91,7 @@ class Jobs:
         """The job of the service's id, watched."""
         for job in self._own:
             if job.request_id == request_id:
-                return job
+                return self._watched(job)
         entry = self._books.known(request_id)
         if entry is not None:
             return self.of(entry, watch=True)
@@ -132,13 +134,11 @@ class Jobs:
         """The job of an entry: the one there is already, or one made from what was written down."""
         for job in self._own:
             if job.entry_id == entry.id:
-                return job
+                return self._watched(job) if watch else job
         known = self._remembered(entry)
         job = self._found.setdefault(entry.id, self._new(self._pictures.request(entry), known, entry))
         job._known = known
-        open_ended = known.state not in FINAL or known.state == wire.COMPLETED
-        # Without an id there is nothing to ask about, whatever became of it.
-        if entry.request_id is None or known.clip is not None or not open_ended:
+        if not _is_open(known):
             job._settle(known.clip, known.error)
             if watch:
                 self._own.append(job)
@@ -169,6 +169,12 @@ class Jobs:
             self._own.append(job)
         self._session.carry(job)
 
+    def _watched(self, job: Job) -> Job:
+        """The job, watched again if its watch ended too early."""
+        if _is_open(job._known) and not job.running:
+            self.watch(job)
+        return job
+
     def _remembered(self, entry: Entry) -> Known:
         """What the ledger knows of a job, on the session's clock."""
         ago = self._session.clock() - time.time()
@@ -185,6 +191,7 @@ class Jobs:
             estimated_duration_seconds=entry.estimated_duration_seconds,
             cost_usd=entry.cost_usd,
             error=_error(entry, clip),
+            given_up=entry.abandoned_at is not None,
             clip=clip,
             marks=marks_of(entry),
         )
@@ -218,9 +225,17 @@ class Jobs:
         )
 
 
+def _is_open(known: Known) -> bool:
+    """Whether there is something to ask about or to fetch: not without an id, whatever became of it."""
+    ended = known.state in FINAL and known.state != wire.COMPLETED
+    return known.request_id is not None and known.clip is None and not ended
+
+
 def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:
     """Why there is no clip, in the words that were written down."""
     said = entry.error or ""
+    if entry.abandoned_at is not None:
+        return NotFound(said, answer=Answer(404))
     # What was written down of these two is from before it was known what became of them.
     if entry.state == LOST:
         return SubmissionUncertain(WAS_ACCEPTED, estimated_cost_usd=entry.estimated_cost_usd)

@@ -55,6 +55,7 @@ class Known:
     downloaded: float | None = None
     clip: Clip | None = None
     unanswered: int = 0
+    given_up: bool = False  # the service said again and again that it doesn't know the job
     marks: Marks = Marks()
 
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from ..client import AsyncClient, Belief, Observation, Pace, job_failed
 from ..client.paid import OnSending, OnUncertain
+from ..client.watching import PATIENCE_SECONDS
 from ..errors import (
     InsufficientBalance,
     LinkExpired,
@@ -34,6 +35,10 @@ ANSWER_LOOK_SECONDS = 0.02
 DOWNLOADS_AT_A_TIME = 2
 FRESH_LINKS = 3
 TAKEN_BACK = "Taken back before it was sent. Nothing was paid."
+GIVEN_UP = (
+    "It said so every time it was asked, so Reelbook asks no more. The job is kept, and may be billed: "
+    "watch() asks a few times more, and so does resume() in the week to come."
+)
 
 
 class Runner:
@@ -122,19 +127,18 @@ class Runner:
                 await self._download(job, job.status)
         except ReelbookError as error:
             if isinstance(error, NotFound) and job.request_id is not None:
-                await self._let_go(job, error)
+                error = self._given_up(job, error)
             job._finish(error=error)
         except Exception as bug:
             job._finish(error=bug)
             raise
 
-    async def _let_go(self, job: Job, error: NotFound) -> None:
-        """A job that its service doesn't know any more isn't taken up again by the next kernel."""
-        try:
-            await self._client.balance(background=True)
-        except ReelbookError:
-            return  # it may be the address that is wrong, and not the job
-        self._books.abandoned(job, error)
+    def _given_up(self, job: Job, error: NotFound) -> NotFound:
+        """The error of a job that its service doesn't know. Later kernels ask again, and less often."""
+        said = NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
+        job._learn(given_up=True)
+        self._books.abandoned(job, said)
+        return said
 
     async def _submit(self, job: Job) -> None:
         try:
@@ -228,7 +232,10 @@ class Runner:
         belief = self._belief(job)
         remaining = belief.remaining_seconds(_now())
         job._learn(ends_at=None if remaining is None else _now() + remaining)
-        async with aclosing(self._client.watch(job.request_id, belief=belief)) as observations:
+        # One that was given up before is asked about a few times, in case the service has found it again.
+        patience = 0.0 if job._known.given_up else PATIENCE_SECONDS
+        watching = self._client.watch(job.request_id, belief=belief, patience_seconds=patience)
+        async with aclosing(watching) as observations:
             async for seen in observations:
                 if isinstance(seen.error, ServiceUnreachable):
                     await self._reach()
@@ -265,7 +272,7 @@ class Runner:
             "error": seen.error,
         }
         if (status := seen.status) is not None:
-            changes |= {"status": status, "state": state_of(status)}
+            changes |= {"status": status, "state": state_of(status), "given_up": False}
             estimate = getattr(status, "estimated_cost_usd", None)
             changes["estimated_cost_usd"] = known.estimated_cost_usd if estimate is None else estimate
             if status.finished:

@@ -245,7 +245,8 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
     def resume(self) -> tuple[Job, ...]:
         """Takes up every unfinished job that a kernel left behind, and returns them.
 
-        Jobs that another living kernel watches are left to it. What was sent and never answered is not
+        Jobs that another living kernel watches are left to it. One that the service said it doesn't know is
+        asked about a few times more, for a week. What was sent and never answered is not
         among them: it is kept as uncertain.
         """
         self._engine.refuse_closed()

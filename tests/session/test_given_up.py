@@ -1,0 +1,109 @@
+"""Jobs that their service doesn't know, for a while or for good: what was paid for stays in reach."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support.hurried_time import HurriedLoop
+from support.raw_server import Exchange, raw_server
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.ledger import Ledger
+from reelbook.sandbox.render import Spec, render
+from reelbook.session.engine import Engine
+from reelbook.widgets import words
+
+SPEED = 60
+KEY = "sk-planted-given-up"
+FOX = {"duration_seconds": 1, "aspect_ratio": "1:1"}
+
+
+class Service:
+    """Takes one job. `said` holds its next answers, the last of which is repeated; None is a 404."""
+
+    def __init__(self, *said: str | None, until: float = 0.0) -> None:
+        self.said = list(said)
+        self.until = until  # so many of the session's seconds after the submission it is still processing
+        self.asked = 0
+        self.url = ""
+        self._began = 0.0
+        self._mp4 = render(Spec("a fox", 1, "1:1", 7)).mp4
+
+    def __call__(self, exchange: Exchange) -> None:
+        path = exchange.first_line.split()[1]
+        if exchange.first_line.startswith("POST"):
+            self._began = time.monotonic()
+            return exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')
+        if path == "/clip.mp4":
+            return exchange.answer(200, self._mp4)
+        if "billing" in path:
+            return exchange.answer(200, b'{"balance_usd": 5.0}')
+        if "status" not in path:
+            return exchange.answer(404)
+        self.asked += 1
+        state: str | None = "processing"
+        if time.monotonic() - self._began >= self.until / SPEED:
+            state = self.said[0] if len(self.said) == 1 else self.said.pop(0)
+        body = {"request_id": "req_1", "status": state, "cost_usd": 0.05, "video_url": f"{self.url}/clip.mp4"}
+        return exchange.answer(404) if state is None else exchange.answer(200, json.dumps(body).encode())
+
+
+@contextmanager
+def running(service: Service) -> Iterator[Service]:
+    with raw_server(service) as server:
+        service.url = server.url
+        yield service
+
+
+def connected(service: Service) -> rb.Session:
+    return rb.connect("live", api_key=KEY, base_url=service.url)
+
+
+@pytest.fixture(autouse=True)
+def hurried(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute of the sessions' clocks is a second."""
+    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(SPEED)))
+
+
+def test_one_stray_404_costs_no_clip() -> None:
+    """Half a minute after the submission, and the next answer has the clip."""
+    with running(Service(None, "completed", until=33)) as service, connected(service) as session:
+        clip = session.text_to_video("a fox", **FOX).result(20)  # type: ignore[arg-type]
+        assert clip.path.exists()
+
+
+def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """The card says so; a later session shows it, asks a few times more, and fetches the clip once it can."""
+    monkeypatch.setattr("reelbook.session.runner.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("reelbook.client.watching.REFUSALS", 2)
+    with running(Service(None)) as service:
+        with connected(service) as session:
+            job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+            with pytest.raises(errors.NotFound, match=r"asks no more.* kept, and may be billed"):
+                job.result(20)
+            assert session.spend().uncertain_usd == 0.05
+        with connected(service) as later:
+            (found,) = later.jobs()
+            face = words.job_face(
+                found.view(), found.request, request_id=found.request_id, clip=None, service="live"
+            )
+            assert face["note"] == str(job.error)
+            assert ["watch", "Watch again"] in face["actions"]
+            service.asked = 0
+            (resumed,) = later.resume()
+            with pytest.raises(errors.NotFound):
+                resumed.result(20)
+            assert service.asked == 2
+            service.said = ["pending", "completed"]
+            assert later.resume() == (resumed,)
+            assert resumed.result(20).path.exists()
+            assert resumed.error is None
+    with Ledger.open(home) as ledger:
+        (entry,) = ledger.find()
+    assert (entry.abandoned_at, entry.error, entry.charge) == (None, None, "spent")
