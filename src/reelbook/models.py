@@ -271,5 +271,5 @@ class Revoked(_Answered):
 
 
 def revoked(key_id: str, body: Mapping[str, Any]) -> Revoked:
-    """The confirmation for `key_id`, also where the service said no more than yes."""
-    return Revoked.model_validate({**body, "key_id": body.get("key_id") or key_id})
+    """The confirmation for the key that was asked about, also where the service said no more than yes."""
+    return Revoked.model_validate({**body, "key_id": key_id})

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import functools
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -23,6 +23,7 @@ from .belief import Belief
 from .budget import Budget, BudgetView, Purpose
 from .calling import Caller, Content
 from .gate import Gate, SharedRequests
+from .job_ids import JobIds
 from .pace import Pace
 from .paid import OnSending, OnUncertain, Paid, key_uncertain
 from .watching import PATIENCE_SECONDS, Observation, job_failed, watch
@@ -44,7 +45,8 @@ class AsyncClient(Caller):
     Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
     from the settings instead (see `reelbook.settings`); both are needed. `deadline_seconds` bounds every call
     as a whole. Images are turned upright, stripped of metadata and shrunk to `max_image_side` pixels and
-    `max_image_bytes` before they are sent.
+    `max_image_bytes` before they are sent. `is_known` tells whether an id is that of a job which the caller
+    knows beside those of this client: an answer that names such a one isn't taken for the job asked about.
 
     Requests wait their turn so that the key's limit isn't passed. GET and DELETE are sent again after 429,
     5xx and network faults, as long as such faults are the exception; a paid POST only where it certainly had
@@ -62,6 +64,7 @@ class AsyncClient(Caller):
         max_image_side: int = 2048,
         max_image_bytes: int = 10_000_000,
         shared: SharedRequests | None = None,
+        is_known: Callable[[str], bool] | None = None,
     ) -> None:
         api_key = None if api_key is None else Secret.of(api_key)  # verbose tracebacks print arguments
         key = settings.find(settings.API_KEY, api_key)
@@ -74,6 +77,7 @@ class AsyncClient(Caller):
         self._max_image_side = max_image_side
         self._max_image_bytes = max_image_bytes
         self._key = settings.checked_key(key.value)
+        self._job_ids = JobIds(is_known)
         from .transport import Transport
 
         super().__init__(Transport(self.base_url, self._key), Gate(Budget(), shared), deadline_seconds)
@@ -323,7 +327,9 @@ class AsyncClient(Caller):
     ) -> models.Accepted:
         read = answers.model(models.Accepted)
         try:
-            return await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, **content)
+            accepted = await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, **content)
+            self._job_ids.add(accepted.request_id)
+            return accepted
         except ReelbookError as error:
             failure = paid.failure(error, estimated_cost_usd)
             if failure is error:
@@ -340,4 +346,5 @@ class AsyncClient(Caller):
     ) -> models.JobStatus:
         path = wire.status_path(request_id)
         read = functools.partial(models.job_status, asked=request_id)
-        return await self._call("GET", path, read, purpose, attempts=attempts, job=job)
+        status = await self._call("GET", path, read, purpose, attempts=attempts, job=job)
+        return self._job_ids.own(request_id, status)

@@ -27,9 +27,16 @@ class Connection:
     """One client of one service. `sandbox` is the home's own one, None for any service by its address."""
 
     def __init__(
-        self, key: Secret, base_url: str, home: Path, sandbox: Sandbox | None, shared: SharedRequests
+        self,
+        key: Secret,
+        base_url: str,
+        home: Path,
+        sandbox: Sandbox | None,
+        *,
+        shared: SharedRequests,
+        is_known: Callable[[str], bool],
     ) -> None:
-        self.client = AsyncClient(key, base_url, shared=shared)
+        self.client = AsyncClient(key, base_url, shared=shared, is_known=is_known)
         self.sandbox = sandbox
         self._home = home
 

@@ -242,7 +242,7 @@ class Runner:
                 self._observe(job, seen)
         if isinstance(job.status, Failed):
             self._money_moved()
-            raise job_failed(job.status.request_id, job.status.error)
+            raise job_failed(_id(job), job.status.error)
 
     def _belief(self, job: Job) -> Belief:
         """What is known of the job's time before the first question."""
@@ -280,7 +280,7 @@ class Runner:
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
         if isinstance(status, Failed):
-            changes |= {"error": job_failed(status.request_id, status.error)}
+            changes |= {"error": job_failed(_id(job), status.error)}
         job._learn(**changes)
         if seen.status is not None:
             self._books.heard(job, seen.status)
@@ -304,7 +304,7 @@ class Runner:
         if links_left:
             said = "The service gives no other link now."
             try:
-                fresh = await self._client.status(status.request_id, for_download=True)
+                fresh = await self._client.status(_id(job), for_download=True)
             except ReelbookError as error:
                 fresh, said = status, f"The service couldn't be asked for another: {error}"
             if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
@@ -316,7 +316,8 @@ class Runner:
     async def _fetch(self, job: Job, status: Completed) -> None:
         if not status.video_url:
             raise LinkExpired("The service says the clip is completed, but not where it lies.")
-        path = self._clips / f"{quote(status.request_id, safe='')}.mp4"
+        request_id = _id(job)
+        path = self._clips / f"{quote(request_id, safe='')}.mp4"
 
         def report(done: int, total: int | None) -> None:
             fraction = done / total if total else 0.0
@@ -328,7 +329,7 @@ class Runner:
         took = (job._known.ended_at or _now()) - job._known.began_at
         clip = Clip(
             path,
-            status.request_id,
+            request_id,
             request=job.request,
             cost_usd=status.cost_usd,
             took_seconds=took if job.request is not None else None,
@@ -336,6 +337,12 @@ class Runner:
         )
         self._books.downloaded(job, path)
         job._finish(clip, downloaded=None)
+
+
+def _id(job: Job) -> str:
+    """The id that the service gave the job when it accepted it."""
+    assert job.request_id is not None
+    return job.request_id
 
 
 def _now() -> float:

@@ -64,7 +64,14 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
         self._books = Books(home, name, key, max_spend_usd=max_spend_usd)
-        self._connection = Connection(key, base_url, home, sandbox, self._books.requests)
+        self._connection = Connection(
+            key,
+            base_url,
+            home,
+            sandbox,
+            shared=self._books.requests,
+            is_known=lambda request_id: self._books.known(request_id) is not None,
+        )
         self._client = self._connection.client
         self._engine.on_close(self._client.aclose)
         self._engine.on_close(self._close_books)

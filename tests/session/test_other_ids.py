@@ -1,0 +1,112 @@
+"""Services whose answers about a job carry another id than the one that was asked about."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from support.hurried_time import HurriedLoop
+from support.raw_server import Exchange, raw_server
+
+import reelbook as rb
+from reelbook.media.clips import probe
+from reelbook.sandbox.render import Spec, render
+from reelbook.session.engine import Engine
+
+SPEED = 30
+Answers = Callable[[str, int], dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def hurried(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pauses between questions are short ones."""
+    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(SPEED)))
+
+
+@pytest.fixture(scope="module")
+def clips() -> dict[str, bytes]:
+    """A clip of one second and one of two."""
+    return {f"req_{n}": render(Spec("a boat", n, "1:1", 7)).mp4 for n in (1, 2)}
+
+
+@contextmanager
+def two_jobs(clips: dict[str, bytes], about: Answers) -> Iterator[tuple[rb.Job, rb.Job]]:
+    """Two jobs, of one and of two seconds; `about` is what is said of each, by how often it was asked for."""
+    ids, asked = itertools.count(1), dict.fromkeys(clips, 0)
+
+    def handle(exchange: Exchange) -> None:
+        name = exchange.first_line.split()[1].rpartition("/")[2]
+        if exchange.first_line.startswith("POST"):
+            body = {"request_id": f"req_{next(ids)}", "status": "pending"}
+            return exchange.answer(200, json.dumps(body).encode())
+        if name in asked:
+            asked[name] += 1
+            said = about(name, asked[name])
+            if "clip" in said:
+                said = {"status": "completed", "video_url": f"{service.url}/{said.pop('clip')}.mp4", **said}
+            return exchange.answer(200, json.dumps(said).encode())
+        data = clips.get(name.removesuffix(".mp4"))
+        return exchange.answer(404) if data is None else exchange.answer(200, data)
+
+    with raw_server(handle) as service:
+        with rb.connect("live", api_key="sk-planted-ids", base_url=service.url) as session:
+            first = session.text_to_video("a boat", duration_seconds=1)
+            first.result(20)
+            yield first, session.text_to_video("a boat", duration_seconds=2)
+
+
+def lengths(*jobs: rb.Job) -> list[float]:
+    """How long each job's clip is, as it lies on the disk under that job's own id."""
+    for job in jobs:
+        clip = job.result(20)
+        assert (clip.request_id, clip.path.name) == (job.request_id, f"{job.request_id}.mp4")
+    return [probe(job.result(0).path).duration_seconds for job in jobs]
+
+
+@pytest.mark.parametrize("said", ["the same for all", "req_1"], ids=["repeated", "that of the first job"])
+def test_a_service_that_repeats_an_id_gives_each_job_its_own_clip(
+    clips: dict[str, bytes], said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The id that was asked about is the job's; that another one was said is told once."""
+    with (
+        caplog.at_level(logging.WARNING, "reelbook"),
+        two_jobs(clips, lambda job, _: {"request_id": said, "clip": job}) as jobs,
+    ):
+        assert lengths(*jobs) == [1.0, 2.0]
+    assert len([record for record in caplog.records if "another id" in record.message]) == 1
+
+
+def test_an_answer_that_is_another_jobs_is_not_believed(clips: dict[str, bytes]) -> None:
+    """Once a cache mixes two jobs up: the first one's end isn't the second one's."""
+
+    def mixed_up(job: str, times: int) -> dict[str, Any]:
+        told_of = "req_1" if times == 1 else job
+        return {"request_id": told_of, "clip": told_of}
+
+    with two_jobs(clips, mixed_up) as jobs:
+        assert lengths(*jobs) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "end", [{"clip": "req_1"}, {"status": "failed", "error": "policy"}], ids=["clip", "failed"]
+)
+def test_another_jobs_end_is_never_believed_however_often_it_comes(
+    clips: dict[str, bytes], end: dict[str, Any]
+) -> None:
+    """The watch goes on, its card says why, and the clip comes once the service has it right."""
+
+    def mixed_up(job: str, times: int) -> dict[str, Any]:
+        if job == "req_2" and times < 4:
+            return {"request_id": "req_1", **end}
+        return {"request_id": job, "clip": job}
+
+    with two_jobs(clips, mixed_up) as jobs:
+        notes = set()
+        jobs[1].subscribe(lambda job: notes.add(job.view().error))
+        assert lengths(*jobs) == [1.0, 2.0]
+    assert any(note and "told of “req_1”" in note for note in notes)
