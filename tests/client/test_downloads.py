@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import random
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from support.raw_server import Exchange, Handler, raw_server
@@ -318,3 +323,136 @@ async def test_a_part_that_wasnt_asked_for_is_the_whole(
         path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
     assert path.read_bytes() == mp4
     assert len(files.seen) == 1
+
+
+@pytest.mark.parametrize("status", ["content-length", "content-range"])
+async def test_a_file_that_says_it_is_too_large_isnt_begun(status: str, mp4: bytes, tmp_path: Path) -> None:
+    """Nothing is written, and the error says how much was allowed."""
+    heads = {
+        "content-length": b"HTTP/1.1 200 X\r\ncontent-length: 5000001\r\n\r\n",
+        "content-range": b"HTTP/1.1 206 X\r\ncontent-range: bytes 0-9/5000001\r\n\r\n",
+    }
+    told: list[int] = []
+    with raw_server(lambda e: e.send(heads[status] + mp4)) as files:
+        with pytest.raises(DownloadFailed, match=r"more than the 5\.0 MB"):
+            await fetch(
+                "http://127.0.0.1:9",
+                files.url,
+                tmp_path / "clip.mp4",
+                max_bytes=5_000_000,
+                report=lambda done, _: told.append(done),
+            )
+    assert told == []
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_an_endless_file_ends_at_the_bound(mp4: bytes, tmp_path: Path) -> None:
+    """What came of it isn't kept, and what is exactly as large as the bound is fetched."""
+    most = 0
+
+    def endless(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + mp4)
+        with suppress(OSError):
+            while True:
+                exchange.connection.sendall(bytes(100_000))
+
+    def report(done: int, _: int | None) -> None:
+        nonlocal most
+        most = done
+
+    bound = len(mp4) + 1_000_000
+    with raw_server(endless) as files:
+        with pytest.raises(DownloadFailed, match="isn't kept"):
+            await fetch(
+                "http://127.0.0.1:9", files.url, tmp_path / "clip.mp4", max_bytes=bound, report=report
+            )
+    assert 0 < most <= bound
+    assert list(tmp_path.iterdir()) == []
+    with raw_server(serving(mp4)) as files:
+        await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4", max_bytes=len(mp4))
+
+
+def test_the_bound_leaves_room_for_any_clip() -> None:
+    """Longer ones may be larger, and none of the interface's lengths allows a gigabyte."""
+    bounds = [downloads.limit_bytes(seconds) for seconds in range(1, 11)]
+    assert bounds == sorted(bounds)
+    assert bounds[0] >= 100_000_000
+    assert bounds[-1] < 1_000_000_000
+
+
+class Disk(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+@pytest.mark.parametrize("says_length", [True, False])
+async def test_a_disk_isnt_filled_to_its_end(
+    says_length: bool, mp4: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some room is left for the person's own work; what came is kept, and the next attempt goes on."""
+    monkeypatch.setattr(downloads, "LOOK_BYTES", 10_000)
+    mp4 += (1_000_008).to_bytes(4) + b"free" + bytes(1_000_000)
+    free = downloads.RESERVE_BYTES + len(mp4) // 2
+
+    def usage(folder: Path) -> Disk:
+        written = sum(path.stat().st_size for path in Path(folder).iterdir())
+        return Disk(10**12, 10**12 - free + written, free - written)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    length = f"content-length: {len(mp4)}\r\n" if says_length else ""
+    head = f'HTTP/1.1 200 X\r\netag: "v1"\r\n{length}\r\n'.encode()
+
+    def handle(exchange: Exchange) -> None:
+        exchange.send(head)
+        for start in range(0, len(mp4), 5000):
+            exchange.send(mp4[start : start + 5000])
+
+    with raw_server(handle) as files:
+        with pytest.raises(DownloadFailed, match=r"No space left on device.*make room"):
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    kept = sum(path.stat().st_size for path in tmp_path.glob("*.part"))
+    assert kept <= len(mp4) // 2
+    assert (kept > 0) == (not says_length)
+    monkeypatch.undo()
+    with raw_server(serving(mp4)) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert path.read_bytes() == mp4
+
+
+@pytest.mark.parametrize("name", ["x" * 251 + ".mp4", "狐" * 80 + ".mp4"], ids=["long", "wide"])
+async def test_a_name_as_long_as_may_be_has_room_for_its_part(name: str, mp4: bytes, tmp_path: Path) -> None:
+    """What lies beside the file while it comes has a name that fits."""
+    with raw_server(serving(mp4, pieces=2)) as files:
+        path = await fetch("http://127.0.0.1:9", files.url, tmp_path / name)
+    assert path.read_bytes() == mp4
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert [e.header("range") is not None for e in files.seen] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "make room"),
+        (errno.EDQUOT, "make room"),
+        (errno.EACCES, "may write to"),
+        (errno.EROFS, "can be written to"),
+        (errno.ENAMETOOLONG, "shorter name"),
+        (errno.EIO, "choose another folder"),
+    ],
+    ids=errno.errorcode.get,
+)
+async def test_each_trouble_of_a_disk_has_its_own_advice(
+    number: int, advice: str, mp4: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To make room helps against a full disk and nothing else."""
+
+    def broken(*_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "replace", broken)
+    with raw_server(serving(mp4)) as files:
+        with pytest.raises(DownloadFailed) as failed:
+            await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
+    assert advice in str(failed.value)
+    assert ("make room" in str(failed.value)) == (advice == "make room")

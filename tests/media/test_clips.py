@@ -8,6 +8,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from support.fragments import cut, fragmented
 
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.media import clips
@@ -68,6 +69,18 @@ def test_a_truncated_clip_is_found(clip: Path, share: float) -> None:
     clip.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(NotAVideo, match=r"clip\.mp4"):
         clips.probe(clip)
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_a_clip_in_fragments_is_as_long_as_what_is_there(claimed: bool, tmp_path: Path) -> None:
+    """Its head may say a length, and the file end before it: it plays all the same."""
+    path = tmp_path / "clip.mp4"
+    for data, seconds in (
+        (fragmented(2, claimed=claimed), 2.0),
+        (cut(fragmented(2, claimed=claimed), 6), 1.2),
+    ):
+        path.write_bytes(data)
+        assert clips.probe(path).duration_seconds == pytest.approx(seconds, abs=0.15)
 
 
 def test_what_is_no_video(tmp_path: Path) -> None:

@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fragments import cut, fragmented
+from support.hurried_time import HurriedLoop
 from support.raw_server import Exchange, Handler, RawServer, raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.client import AsyncClient, retries
+from reelbook.client import AsyncClient, downloads, retries
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.render import Spec, render
+from reelbook.session.engine import Engine
 from reelbook.widgets import words
 
 KEY = "sk-planted-fetching"
@@ -32,23 +35,35 @@ def session(sandbox: Sandbox) -> Iterator[rb.Session]:
         yield session
 
 
+@pytest.fixture
+def hurried(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's home; the clock of the sessions runs faster, as they give a job some seconds at first."""
+    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
+    return home
+
+
 @pytest.fixture(scope="module")
 def mp4() -> bytes:
     return render(Spec("a blue boat at sea", 1, "1:1", 7)).mp4
 
 
 @contextmanager
-def service_with(links: Callable[[], str]) -> Iterator[RawServer]:
-    """A service whose one job is finished at once; a status tells the link from `links`, or is a 401."""
+def service_with(
+    links: Callable[[], str], *, request_id: str = "req_1", **more: object
+) -> Iterator[RawServer]:
+    """A service whose one job is finished at once; a status tells the link from `links`, or is a 401.
+
+    `more` stands in the status, too.
+    """
 
     def handle(exchange: Exchange) -> None:
         if "about" in exchange.first_line:
             exchange.answer(404)
         elif exchange.first_line.startswith("POST"):
-            exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')
+            exchange.answer(200, json.dumps({"request_id": request_id, "status": "pending"}).encode())
         elif link := links():
-            done = {"request_id": "req_1", "status": "completed", "video_url": link, "cost_usd": 0.05}
-            exchange.answer(200, json.dumps(done).encode())
+            done = {"request_id": request_id, "status": "completed", "video_url": link, "cost_usd": 0.05}
+            exchange.answer(200, json.dumps({**done, **more}).encode())
         else:
             exchange.answer(401)
 
@@ -221,3 +236,121 @@ def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes)
     assert [exchange.header("range") for exchange in files.seen] == [None, f"bytes={half}-"]
     assert sum(exchange.first_line.startswith("POST") for exchange in service.seen) == 1
     assert [path.name for path in clip.path.parent.iterdir()] == ["req_1.mp4"]
+
+
+@pytest.mark.parametrize(
+    "request_id",
+    ["x" * 255, "狐" * 90, "a" * 4000, "..", "con"],
+    ids=["long", "quoted", "endless", "dots", "con"],
+)
+def test_a_clip_is_fetched_whatever_its_id_is(request_id: str, hurried: Path, mp4: bytes) -> None:
+    """An id that no file can be called by has its clip all the same, and later sessions find it."""
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+        with service_with(lambda: files.url, request_id=request_id) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=1).result(30)
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                assert session.job(request_id).result(30).path == clip.path
+    assert clip.path.read_bytes() == mp4
+    assert clip.path.parent.parent == hurried / "clips"
+    assert [path.name for path in clip.path.parent.iterdir()] == [clip.path.name]
+    assert len(files.seen) == 1
+
+
+def test_ids_that_differ_in_capitals_alone_have_clips_of_their_own(hurried: Path, mp4: bytes) -> None:
+    """Where the disk doesn't tell capitals from small letters, one clip isn't taken for the other."""
+    names = []
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+        for request_id in ("req_a", "req_A"):
+            with service_with(lambda: files.url, request_id=request_id) as service:
+                with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                    names.append(session.text_to_video("a fox", duration_seconds=1).result(30).path.name)
+    assert names[0] == "req_a.mp4"
+    assert names[1].lower() != names[0]
+
+
+def test_an_endless_clip_ends_at_a_bound_for_its_length(
+    hurried: Path, mp4: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is far larger than a clip of that length is no clip: the error says how much was allowed."""
+    monkeypatch.setattr(downloads, "MIN_LIMIT_BYTES", 100_000)
+    monkeypatch.setattr(downloads, "LIMIT_BYTES_PER_SECOND", 1_000_000)
+
+    def handle(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + mp4 + bytes(3_000_000))
+
+    with raw_server(handle) as files:
+        with service_with(lambda: files.url, duration_seconds=9999) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                with pytest.raises(errors.DownloadFailed, match=r"more than the 2\.0 MB"):
+                    session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert not [path for path in hurried.glob("clips/*/*") if path.is_file()]
+
+
+def without_length(data: bytes) -> Handler:
+    """Serves `data` and closes, as servers did before there were lengths."""
+    return lambda exchange: exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + data)
+
+
+def test_a_clip_that_was_cut_between_fragments_is_fetched_again(
+    hurried: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It plays, but is shorter than the service says: the whole one is what lands."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    whole = fragmented(2)
+    with raw_server(in_turn(without_length(cut(whole, 6)), without_length(whole))) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert clip.path.read_bytes() == whole
+    assert len(files.seen) == 2
+
+
+def test_a_clip_that_is_short_twice_alike_is_taken_and_told(
+    hurried: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was paid for stays in reach: the service has no more of it."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    short = cut(fragmented(2), 6)
+    with raw_server(without_length(short)) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert clip.path.read_bytes() == short
+    assert len(files.seen) == 2
+    assert [record.levelname for record in caplog.records if "1.2 s instead of 2.0 s" in record.message] == [
+        "WARNING"
+    ]
+
+
+def test_a_clip_that_is_cut_elsewhere_each_time_is_refused(
+    hurried: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says both lengths, nothing is kept for whole, and it can be fetched later."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    whole = fragmented(2)
+    cuts = [without_length(cut(whole, count)) for count in (6, 5, 4)]
+    with raw_server(in_turn(*cuts, without_length(whole))) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                job = session.text_to_video("a fox", duration_seconds=2)
+                with pytest.raises(errors.DownloadFailed, match=r"0\.8 s instead of 2\.0 s"):
+                    job.result(30)
+                assert not [path for path in hurried.glob("clips/*/*") if path.is_file()]
+                job.watch()
+                assert job.result(30).path.read_bytes() == whole
+
+
+def test_a_short_clip_whose_link_works_once_is_kept(
+    hurried: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came of what was paid for is better than nothing."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    short = cut(fragmented(2), 6)
+    with raw_server(in_turn(without_length(short), lambda e: e.answer(410))) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert clip.path.read_bytes() == short
+    assert [path.name for path in clip.path.parent.iterdir()] == [clip.path.name]
+    assert "1.2 s instead of 2.0 s" in caplog.text

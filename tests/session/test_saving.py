@@ -128,3 +128,28 @@ def test_a_seed_below_nought_has_no_second_dash() -> None:
         "x-5.mp4",
         "x.mp4",
     ]
+
+
+@pytest.mark.parametrize(
+    ("request_id", "prompt", "seed"),
+    [
+        ("../../../x", "", None),
+        ("A/../b", "…", 5),
+        ("req-1", "fox", 10**300),
+        ("req-1", "con", -1),
+        ("", "狐" * 90, 7),
+    ],
+    ids=["above", "inside", "seed", "device", "wide"],
+)
+def test_any_clip_is_saved_in_the_folder_itself(
+    request_id: str, prompt: str, seed: int | None, clip: Clip, tmp_path: Path
+) -> None:
+    """Neither an id nor a prompt or a seed leads out of the folder, or makes a name that no disk takes."""
+    request = replace(FOX, prompt=prompt, seed=seed) if prompt else None
+    odd = replace(clip, request=request, request_id=request_id or "req-1")
+    saved = [odd.save(), odd.save()]
+    (tmp_path / "ledger" / "req-2.mp4").write_bytes(b"another")
+    saved.append(replace(odd, path=tmp_path / "ledger" / "req-2.mp4").save())
+    assert {path.parent for path in saved} == {tmp_path / "work"}
+    assert [path.read_bytes() for path in saved] == [b"the clip", b"the clip", b"another"]
+    assert saved[0].stem.partition(".")[0] != "con"

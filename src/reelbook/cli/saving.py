@@ -51,7 +51,7 @@ class Target:
 
         Raises ReelbookError that says where the clip is safe.
         """
-        part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
+        part = self.path.with_name(f".{secrets.token_hex(8)}.part")
         try:
             shutil.copyfile(clip, part)
             if self.path.exists() and not self.force:

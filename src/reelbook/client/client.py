@@ -301,18 +301,33 @@ class AsyncClient(Caller):
         *,
         report: Report | None = None,
         check: Check | None = None,
+        max_bytes: int | None = None,
+        expected_seconds: float | None = None,
     ) -> Path:
         """Fetches a finished clip to `path`: resumed after a broken connection, whole or not at all.
 
         The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
         called with bytes so far and in all (None if unsaid); `check` looks at the whole file before it gets
-        its name (default: it must decode as a video). Raises DownloadFailed (what did arrive is kept beside
-        `path` and the next call goes on from there): LinkExpired where the job's status may tell a fresh
-        link to the same file, NotAVideo where the file can't be played.
+        its name, and tells its length in seconds or None (default: it must decode as a video). A file of more
+        than `max_bytes` isn't kept, and none fills the disk up. One that is clearly shorter than
+        `expected_seconds`, the length in the job's status, is fetched again; where it comes twice alike, it
+        is kept as it is and a warning is logged.
+
+        Raises DownloadFailed (what did arrive is kept beside `path` and the next call goes on from there):
+        LinkExpired where the job's status may tell a fresh link to the same file, NotAVideo where the file
+        can't be played.
         """
         from .downloads import download
 
-        return await download(self._transport, url, Path(path), report=report, check=check)
+        return await download(
+            self._transport,
+            url,
+            Path(path),
+            report=report,
+            check=check,
+            max_bytes=max_bytes,
+            expected_seconds=expected_seconds,
+        )
 
     async def _otherwise_answers(self) -> bool:
         """Whether the service gave a useful answer in the last minute; else the balance is asked for."""

@@ -1,21 +1,26 @@
 """Fetches a finished clip: resumed by byte range, whole and playable or not at all, and without the key.
 
 While it is incomplete a file lies beside its place as `<name>.part`, with a note (`<name>.part.json`) of
-which version of the file it is a part of.
+which version of the file it is a part of. How large it may become is bounded.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import filecmp
+import functools
 import getpass
 import hashlib
 import json
+import logging
 import os
 import random
 import re
+import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +29,7 @@ from urllib.parse import urljoin
 from filelock import AsyncFileLock
 
 from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, LinkExpired, NotAVideo, ReelbookError
+from ..formatting import plain_name
 from . import retries
 from .answers import Reply
 from .transport import Transport
@@ -33,9 +39,23 @@ MAX_REDIRECTS = 5
 MAX_FRUITLESS = 5
 MIN_BYTES_PER_SECOND = 1000
 STALL_WINDOW_SECONDS = 30.0
+# About three times what a 4K Blu-ray takes (128 Mbit/s), and enough for any clip of a second.
+LIMIT_BYTES_PER_SECOND = 40_000_000
+MIN_LIMIT_BYTES = 100_000_000
+# Of a clip that a tool or another program asked for nobody here knows the length: taken for longer than any.
+LONGEST_SECONDS = 60.0
+# What is left free on the disk, or a twentieth of a small one; looked at again after so many bytes.
+RESERVE_BYTES = 64_000_000
+LOOK_BYTES = 8_000_000
+# By a tenth and this a clip may be shorter than its status says: lengths are rounded, and frames left out.
+SHORTER_BY_SECONDS = 0.25
+MAX_SHORT = 3
+SUFFIX_BYTES = len(".part.json")
 
 Report = Callable[[int, int | None], None]
-Check = Callable[[Path], object]
+Check = Callable[[Path], float | None]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -46,6 +66,11 @@ class _Version:
     total: int | None
 
 
+def limit_bytes(seconds: float) -> int:
+    """More bytes than any clip of that length in seconds has."""
+    return max(MIN_LIMIT_BYTES, round(LIMIT_BYTES_PER_SECOND * seconds))
+
+
 async def download(
     transport: Transport,
     url: str,
@@ -53,6 +78,8 @@ async def download(
     *,
     report: Report | None = None,
     check: Check | None = None,
+    max_bytes: int | None = None,
+    expected_seconds: float | None = None,
     rng: random.Random | None = None,
 ) -> Path:
     """Fetches `url` to `path`. See `AsyncClient.download`."""
@@ -61,22 +88,34 @@ async def download(
     address = _address(transport, transport.base_url if url.startswith("/") else "", url)
     if address is None:
         raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(plain_name(path.name, room=SUFFIX_BYTES) + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two kernels may want the same clip: the second waits, and finds it done or goes on.
         async with AsyncFileLock(_lock_path(path), thread_local=False):
             if not path.exists():
-                await _fetch_all(transport, address, part, report, rng)
-                await _accept(part, path, check or _must_play)
+                fetch = functools.partial(_fetch_all, transport, address, part, report, max_bytes, rng)
+                await _fetch_in_length(fetch, part, check or _must_play, expected_seconds)
+                os.replace(part, path)
+                _note_path(part).unlink(missing_ok=True)
     except ReelbookError:
         raise
     except OSError as disk:
         raise DownloadFailed(
             f"The clip couldn't be written to {path.parent}: {disk.strerror or disk}. It still lies at the "
-            "service; make room or choose another folder, and fetch it again."
+            f"service; {_REMEDIES.get(disk.errno or 0, 'choose another folder')}, and fetch it again."
         ) from disk
     return path
+
+
+_REMEDIES = {
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room on the disk",
+    errno.ENAMETOOLONG: "choose a folder or a file with a shorter name",
+    errno.EACCES: "choose a folder that you may write to",
+    errno.EPERM: "choose a folder that you may write to",
+    errno.EROFS: "choose a folder that can be written to",
+}
 
 
 def _address(transport: Transport, base: str, link: str) -> str | None:
@@ -102,13 +141,83 @@ def _user() -> str:
         return str(os.getuid()) if sys.platform != "win32" else "user"
 
 
+async def _fetch_in_length(
+    fetch: Callable[[], Awaitable[None]], part: Path, check: Check, expected_seconds: float | None
+) -> None:
+    """Fetches until what came is as long as it should be, or there is no more of it.
+
+    A file in fragments plays to wherever it was cut, and a server that says no length may cut it anywhere.
+    One that came twice alike, or whose link works no more, is kept all the same: it was paid for.
+    """
+    earlier = part.with_suffix(".cut")
+    seconds: float | None = None
+    for _ in range(MAX_SHORT):
+        try:
+            await fetch()
+            no_more = earlier.exists() and await asyncio.to_thread(_equal, earlier, part)
+        except LinkExpired:
+            if not earlier.exists():
+                raise
+            os.replace(earlier, part)
+            no_more = True
+        seconds = await _checked(part, check)
+        short = _short(seconds, expected_seconds)
+        if no_more or not short:
+            if short:
+                _log.warning(
+                    "A clip came with %s. There is no more of it, so it is kept: %s", short, part.stem
+                )
+            earlier.unlink(missing_ok=True)
+            return
+        os.replace(part, earlier)
+        _forget(part)
+    earlier.unlink()
+    raise DownloadFailed(
+        f"The clip came {MAX_SHORT} times with another end, the last time with "
+        f"{_short(seconds, expected_seconds)}. It was cut off on its way and isn't kept. It still lies at "
+        "the service; fetch it again later."
+    )
+
+
+def _short(seconds: float | None, expected_seconds: float | None) -> str:
+    """The two lengths in words where a clip is clearly too short; else empty."""
+    if seconds is None or expected_seconds is None:
+        return ""
+    if seconds >= 0.9 * expected_seconds - SHORTER_BY_SECONDS:
+        return ""
+    return f"{seconds:.1f} s instead of {expected_seconds:.1f} s"
+
+
+def _equal(one: Path, other: Path) -> bool:
+    return filecmp.cmp(one, other, shallow=False)
+
+
+async def _checked(part: Path, check: Check) -> float | None:
+    try:
+        return await asyncio.to_thread(check, part)
+    except NotAVideo:
+        _forget(part)
+        raise
+
+
+def _must_play(path: Path) -> float:
+    from ..media.clips import probe
+
+    return probe(path).duration_seconds
+
+
 async def _fetch_all(
-    transport: Transport, url: str, part: Path, report: Report | None, rng: random.Random
+    transport: Transport,
+    url: str,
+    part: Path,
+    report: Report | None,
+    max_bytes: int | None,
+    rng: random.Random,
 ) -> None:
     fruitless, most = 0, _size(part)
     while True:
         try:
-            await _fetch_once(transport, url, part, report)
+            await _fetch_once(transport, url, part, report, max_bytes)
             return
         except ConnectionFailed as broken:
             # Beyond all that there was before: one that loses what it had and fetches it anew stands still.
@@ -123,7 +232,9 @@ async def _fetch_all(
     )
 
 
-async def _fetch_once(transport: Transport, url: str, part: Path, report: Report | None) -> None:
+async def _fetch_once(
+    transport: Transport, url: str, part: Path, report: Report | None, max_bytes: int | None
+) -> None:
     known, have = _note(part), _size(part)
     if known is None:
         have = 0
@@ -145,12 +256,18 @@ async def _fetch_once(transport: Transport, url: str, part: Path, report: Report
                 "The file was changed at the server meanwhile. It is fetched from its beginning."
             )
         total = _total(reply, start)
+        _refuse_too_large(part, total or start, max_bytes)
+        _refuse_full(part, (total or start) - start)
         if start == 0:
             _remember(part, _Version(_validator(reply), total))
-        done = start
+        done = looked = start
         with part.open("r+b" if start else "wb") as file:
             file.seek(start)
             async for chunk in _lively(chunks):
+                _refuse_too_large(part, done + len(chunk), max_bytes)
+                if done - looked >= LOOK_BYTES:
+                    looked = done
+                    _refuse_full(part, len(chunk))
                 file.write(chunk)
                 done += len(chunk)
                 if report is not None:
@@ -204,20 +321,23 @@ async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             began, got = loop.time(), 0
 
 
-async def _accept(part: Path, path: Path, check: Check) -> None:
-    try:
-        await asyncio.to_thread(check, part)
-    except NotAVideo:
-        _forget(part)
-        raise
-    os.replace(part, path)
-    _note_path(part).unlink(missing_ok=True)
+def _refuse_too_large(part: Path, size: int, max_bytes: int | None) -> None:
+    """Raises DownloadFailed where there are more bytes than a clip may have."""
+    if max_bytes is None or size <= max_bytes:
+        return
+    _forget(part)
+    raise DownloadFailed(
+        f"The file has more than the {max_bytes / 1e6:.1f} MB that a clip of this length may have, so it "
+        "isn't kept. AsyncClient.download() fetches its address without this bound."
+    )
 
 
-def _must_play(path: Path) -> object:
-    from ..media.clips import probe
-
-    return probe(path)
+def _refuse_full(part: Path, coming: int) -> None:
+    """Raises the system's own error of a full disk before so many more bytes would fill it."""
+    disk = shutil.disk_usage(part.parent)
+    # Some mounted drives don't tell.
+    if disk.total and disk.free - coming < min(RESERVE_BYTES, disk.total // 20):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _refusal(reply: Reply, own: bool) -> Exception:

@@ -79,12 +79,15 @@ def probe(path: ClipPath) -> ClipInfo:
         if packets < stream.frames:
             raise NotAVideo(f"{_name(path)} is cut off: {packets} of its {stream.frames} frames are there.")
         rate = float(stream.average_rate or stream.guessed_rate or 0) or 1.0
+        slack = max(0.25, 3 / rate)
         duration = stream.duration * tick if stream.duration else end
+        if end < duration - slack:  # one in fragments may say a length and end before it
+            duration = end
         last: VideoFrame | None = None
         container.seek(_ticks(stream, max(0.0, end - 1 / rate)), stream=stream)
         for coming in _decoded(container, stream):
             last = coming
-        if last is None or last.time is None or last.time < end - max(0.25, 3 / rate):
+        if last is None or last.time is None or last.time < end - slack:
             raise NotAVideo(f"{_name(path)} can't be decoded to its end.")
         upright = (first.height, first.width) if first.rotation % 180 else (first.width, first.height)
         return ClipInfo(

@@ -84,7 +84,7 @@ class Places:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write `content` so that `path` is never seen half-written; private to its owner, safe on the disk."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    beside = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(content)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ..errors import InvalidInput, ReelbookError
+from ..formatting import spreadsheet_cell
 from .job import Job
 from .saving import file_name
 
@@ -53,7 +54,7 @@ def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> E
     if not jobs:
         raise InvalidInput("No clips were chosen. Nothing was written.")
     target = _target(path)
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         records, files = _listed(jobs)
         with zipfile.ZipFile(part, "w") as archive:
@@ -135,5 +136,4 @@ def _csv(records: Sequence[dict[str, Any]]) -> str:
 
 def _cell(value: Any) -> Any:
     text = ", ".join(value) if isinstance(value, list) else value
-    # A table program would run what begins like a formula, and prompts come from anywhere.
-    return f"'{text}" if isinstance(text, str) and text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return spreadsheet_cell(text) if isinstance(text, str) else text

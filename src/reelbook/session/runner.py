@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ..client import AsyncClient, Belief, Observation, Pace, job_failed
+from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
 from ..client.paid import OnSending, OnUncertain
 from ..client.watching import PATIENCE_SECONDS
 from ..errors import (
@@ -22,6 +22,7 @@ from ..errors import (
     SubmissionCancelled,
     SubmissionUncertain,
 )
+from ..formatting import file_name
 from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN
 from ..models import Accepted, Completed, Failed
 from .books import Books
@@ -317,7 +318,8 @@ class Runner:
         if not status.video_url:
             raise LinkExpired("The service says the clip is completed, but not where it lies.")
         request_id = _id(job)
-        path = self._clips / f"{quote(request_id, safe='')}.mp4"
+        path = self._clips / file_name(request_id, ".mp4", room=SUFFIX_BYTES)
+        asked = LONGEST_SECONDS if job.request is None else job.request.duration_seconds
 
         def report(done: int, total: int | None) -> None:
             fraction = done / total if total else 0.0
@@ -325,7 +327,13 @@ class Runner:
                 job._learn(downloaded=fraction)
 
         job._learn(downloaded=0.0)
-        await self._client.download(status.video_url, path, report=report)
+        await self._client.download(
+            status.video_url,
+            path,
+            report=report,
+            max_bytes=limit_bytes(asked),
+            expected_seconds=status.duration_seconds,
+        )
         took = (job._known.ended_at or _now()) - job._known.began_at
         clip = Clip(
             path,

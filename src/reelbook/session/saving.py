@@ -13,9 +13,9 @@ import secrets
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from .. import wire
+from .. import formatting, wire
 from ..errors import InvalidInput, ReelbookError
 
 if TYPE_CHECKING:
@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from .requests import JobRequest
 
 
+NUMBER_BYTES: Final = 10  # a name that is taken gets a number
+
+
 def file_name(request: JobRequest | None, request_id: str) -> str:
     """What a saved clip is called: the prompt's first words and the seed."""
     words = re.findall(r"\w+", request.prompt.lower()) if request else []
-    stem = "-".join(words[:8])[:60].strip("-") or f"clip-{request_id[:12]}"
-    fixed = request is not None and request.seed is not None and request.seed != wire.RANDOM_SEED
-    if request is None or not fixed:
-        return f"{stem}.mp4"
-    # A second dash would read as an option, or as a dash.
-    return f"{stem}-{str(request.seed).replace('-', 'minus-')}.mp4"
+    stem = "-".join(words[:8])[:60].strip("-") or formatting.file_name(f"clip-{request_id[:12]}")
+    if request is not None and request.seed not in (None, wire.RANDOM_SEED):
+        # A second dash would read as an option, or as a dash.
+        stem += f"-{str(request.seed).replace('-', 'minus-')}"
+    return formatting.plain_name(f"{stem}.mp4", room=NUMBER_BYTES)
 
 
 def call(request: JobRequest) -> str:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
 from ..errors import ClassroomError, InvalidInput, KeyUncertain, NotFound, ReelbookError
+from ..formatting import file_name, plain_name
 from ..ledger import Ledger
 from ..ledger.classrooms import ASKED, MADE, Classroom, Seat
 from ..models import ApiKey
@@ -256,7 +257,8 @@ class Work:
 
     def folder(self, name: str) -> Path:
         """Where the files of a classroom go that was given no folder."""
-        return self.session.home / "classrooms" / quote(_host(self.session), safe="") / _slug(name)
+        host = file_name(_host(self.session).lower())
+        return self.session.home / "classrooms" / host / plain_name(_slug(name))
 
 
 @contextlib.contextmanager

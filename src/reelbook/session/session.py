@@ -7,10 +7,11 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from .. import wire
 from ..client import checks
+from ..formatting import file_name
 from ..meant import Meant, by_name
 from ..secret import Secret
 from .accounting import Accounting
@@ -75,7 +76,8 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         self._client = self._connection.client
         self._engine.on_close(self._client.aclose)
         self._engine.on_close(self._close_books)
-        clips = home / "clips" / quote(service if sandbox else urlsplit(base_url).netloc, safe="")
+        host = service if sandbox else urlsplit(base_url).netloc.lower()
+        clips = home / "clips" / file_name(host)
         self._jobs = Jobs(self, self._books)
         self._listeners: list[Callable[[Job | None], None]] = []
         self._money = Money(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .. import settings
+from ..client.downloads import LONGEST_SECONDS, limit_bytes
 from ..client.tool_values import OnProgress, Prompt, Resource, Tool, ToolResult, ToolServerInfo
 from ..client.tools import ToolServer, checked_arguments
 from ..errors import ConfigurationError, InvalidInput
@@ -167,7 +168,9 @@ class SessionTools(Tooling):
             if parts.scheme != "https" and _origin(url) != _origin(own):
                 raise InvalidInput("This link is neither https nor the tool server's own. It wasn't fetched.")
             name = hashlib.sha256(url.encode()).hexdigest()[:32]
-            return await self._connection.client.download(url, self.home / "clips" / "links" / f"{name}.mp4")
+            path = self.home / "clips" / "links" / f"{name}.mp4"
+            most = limit_bytes(LONGEST_SECONDS)
+            return await self._connection.client.download(url, path, max_bytes=most)
 
         return self._engine.call(fetch())
 
