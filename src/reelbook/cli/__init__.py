@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidInput, ReelbookError
 from . import classroom, generate, jobs, keys, lab, sandbox, tools, usage
+from .output import say
 from .plainly import plainly, said
 
 __all__ = ["app", "main"]
@@ -43,7 +44,7 @@ class Commands(TyperGroup):
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:
                 raise
-            typer.echo("\n".join([said(error), *getattr(error, "__notes__", ())]), err=True)
+            say("\n".join([said(error), *getattr(error, "__notes__", ())]), err=True)
             raise typer.Exit(BAD_USAGE if isinstance(error, InvalidInput) else FAILED) from None
 
 
@@ -62,7 +63,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from .. import __version__
 
-        typer.echo(f"reelbook {__version__}")
+        say(f"reelbook {__version__}")
         raise typer.Exit
 
 
@@ -95,4 +96,4 @@ def main() -> None:
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     # A warning of ours is a sentence for the person; where in the code it arose means nothing to them.
-    typer.echo(str(message), err=True)
+    say(str(message), err=True)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import typer
-from rich.console import Console
 
+from ..formatting import terminal_line
 from ..models import ApiKey
 from ..session.classroom import Opened, Presence, Status
 from ..session.handouts import WARNING
@@ -18,7 +18,9 @@ from ..session.seating import Step
 from .carrying import STOPPED
 from .interrupts import CtrlC
 from .listing import plural
-from .lookup import cut, one_line
+from .lookup import cut
+from .output import say
+from .screen import Screen
 
 SAY_AGAIN_SECONDS = 10.0
 
@@ -26,17 +28,17 @@ SAY_AGAIN_SECONDS = 10.0
 def tell_opened(opened: Opened, closing: str) -> None:
     """What `open` did. `closing` is the command that ends it."""
     room = opened.classroom
-    typer.echo(f"{room.name}: {plural(len(room.seats), 'student')}, {plural(opened.made, 'key')} made now.")
-    typer.echo(f"Their files and the sheet to print: {opened.sheet}")
+    say(f"{room.name}: {plural(len(room.seats), 'student')}, {plural(opened.made, 'key')} made now.")
+    say(f"Their files and the sheet to print: {opened.sheet}")
     for names, words in (
         (opened.without_file, "whose file isn't in the folder. --renew STUDENT makes another key"),
         (opened.inactive, "whose key isn't active by the service's list. --renew STUDENT makes another"),
         (opened.not_in_list, "of the classroom who weren't in this list, and keep their keys"),
     ):
         if names:
-            typer.echo(f"{plural(len(names), 'student')} {words}: {', '.join(names)}", err=True)
-    typer.echo(WARNING, err=True)
-    typer.echo(f"To revoke all of them:\n  {closing}", err=True)
+            say(f"{plural(len(names), 'student')} {words}: {', '.join(names)}", err=True)
+    say(WARNING, err=True)
+    say(f"To revoke all of them:\n  {closing}", err=True)
 
 
 def show_status(room: Status) -> None:
@@ -44,13 +46,13 @@ def show_status(room: Status) -> None:
     used = [each for each in room.students if each.key and each.key.last_used]
     there = sum(each.seat.key_id is not None for each in room.students)
     classroom = room.classroom
-    typer.echo(
+    say(
         f"{classroom.name}: {len(room.students)} students, {there} with a key, {len(used)} used it. "
         f"{classroom.address}"
     )
     width = max((len(each.seat.student) for each in room.students), default=0)
     for each in room.students:
-        typer.echo(f"  {cut(each.seat.student, 60):<{width}}  {_presence(each)}")
+        say(f"  {cut(each.seat.student, 60):<{width}}  {terminal_line(_presence(each))}")
     tell_others(room.others)
 
 
@@ -80,13 +82,11 @@ def tell_others(keys: tuple[ApiKey, ...]) -> None:
     """Keys that are no student's; nothing where there are none."""
     if not keys:
         return
-    typer.echo(
-        f"{len(keys)} made by others since it was opened; these are not of the class and were left alone:"
-    )
+    say(f"{len(keys)} made by others since it was opened; these are not of the class and were left alone:")
     for key in keys:
         state = "active" if key.is_active else "revoked"
         words = [key.key_id, key.name or "no name", key.key_preview, key.created_at or "", state]
-        typer.echo("  " + "  ".join(one_line(word) for word in words if word))
+        say("  " + "  ".join(terminal_line(word) for word in words if word))
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def stoppable(words: str) -> Iterator[Callable[[], None]]:
         try:
             yield ctrl_c.check
         except KeyboardInterrupt:
-            typer.echo(words, err=True)
+            say(words, err=True)
             raise typer.Exit(STOPPED) from None
 
 
@@ -104,7 +104,7 @@ def stoppable(words: str) -> Iterator[Callable[[], None]]:
 def progress(what: str, check: Callable[[], None]) -> Iterator[Callable[[Step], None]]:
     """Shows how far it is: one line that changes on a terminal, lines now and then elsewhere."""
     if sys.stderr.isatty():
-        console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        console = Screen(stderr=True)
         with console.status("") as line:
 
             def show(step: Step) -> None:
@@ -115,15 +115,15 @@ def progress(what: str, check: Callable[[], None]) -> Iterator[Callable[[Step], 
         return
     last = (-1, float("-inf"))
 
-    def say(step: Step) -> None:
+    def tell(step: Step) -> None:
         nonlocal last
         check()
         now = time.monotonic()
         if now - last[1] >= SAY_AGAIN_SECONDS or (step.wait_seconds and step.done != last[0]):
             last = (step.done, now)
-            typer.echo(f"{what}: {far(step)}", err=True)
+            say(f"{what}: {far(step)}", err=True)
 
-    yield say
+    yield tell
 
 
 def far(step: Step) -> str:

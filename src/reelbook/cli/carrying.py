@@ -9,10 +9,12 @@ import typer
 
 from .. import wire
 from ..errors import ReelbookError
+from ..formatting import terminal_line
 from ..session import Clip, Job, JobRequest, Session
 from ..session.warning import said_elsewhere
 from ..widgets.words import dollars
 from .interrupts import CtrlC
+from .output import say, word
 from .waiting import wait
 
 STOPPED = 130  # what a shell says of a program that Ctrl-C ended
@@ -40,7 +42,7 @@ def carry(session: Session, wanted: JobRequest | str, *, resuming: str) -> Clip:
             if job is None or isinstance(wanted, str):
                 raise
             if job.request_id is not None and job.state != wire.FAILED:
-                error.add_note(f"The job was sent. To get its clip:\n  {resuming} {job.request_id}")
+                error.add_note(f"The job was sent. To get its clip:\n  {resuming} {word(job.request_id)}")
             raise
 
 
@@ -60,10 +62,10 @@ def _sent(session: Session, request: JobRequest) -> Job:
 def _stopped(job: Job, ctrl_c: CtrlC, resuming: str) -> NoReturn:
     """Takes the job back if it wasn't sent, else says what becomes of it and how to come back."""
     if job.cancel():
-        typer.echo("Taken back before it was sent. Nothing was paid.", err=True)
+        say("Taken back before it was sent. Nothing was paid.", err=True)
     else:
         _await_id(job, ctrl_c)
-        typer.echo(_left(job, resuming), err=True)
+        say(_left(job, resuming), err=True)
     raise typer.Exit(STOPPED)
 
 
@@ -74,7 +76,7 @@ def _await_id(job: Job, ctrl_c: CtrlC) -> None:
     said = False
     while job.request_id is None and job.error is None and time.monotonic() < deadline:
         if not said:
-            typer.echo("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
+            say("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
             said = True
         if ctrl_c.presses > presses:
             return
@@ -90,7 +92,7 @@ def _left(job: Job, resuming: str) -> str:
             f"It was sent and not answered yet. The service may be making this clip, and may bill {cost}. "
             "Its id isn't known, so it can't be taken up again."
         )
-    command = f"To get the clip:\n  {resuming} {job.request_id}"
+    command = f"To get the clip:\n  {resuming} {word(job.request_id)}"
     if job.state in (wire.COMPLETED, wire.FAILED):
-        return f"The job is {job.state}. {command}"
+        return f"The job is {terminal_line(job.state)}. {command}"
     return f"Stopped waiting. The job goes on at the service and is billed. {command}"

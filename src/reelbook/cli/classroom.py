@@ -12,6 +12,7 @@ import typer
 from .. import wire
 from ..errors import InvalidInput
 from .options import Home, Service
+from .output import say
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -113,7 +114,7 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
     with connect(service.value, home=home) as session:
         rooms = classroom_status(session)
     if not rooms:
-        typer.echo("No classroom is open.")
+        say("No classroom is open.")
     for room in rooms:
         show_status(room)
 
@@ -133,12 +134,12 @@ def close(name: Name = None, service: Which = Service.auto, home: Home = None) -
     ):
         closed = close_classroom(session, name, report=report)
     room = closed.classroom
-    typer.echo(f"{room.name}: {plural(closed.revoked, 'key')} revoked now.")
-    typer.echo(
+    say(f"{room.name}: {plural(closed.revoked, 'key')} revoked now.")
+    say(
         "By the service's own list, asked for after that, none of the class's keys is active; it shows "
         f"{closed.listed} as revoked."
     )
-    typer.echo(f"The files in {room.folder} hold useless keys now and can go.")
+    say(f"The files in {room.folder} hold useless keys now and can go.")
     tell_others(closed.others)
 
 
@@ -148,10 +149,10 @@ def _ask_consent(session: Session, count: int) -> None:
             "These keys can spend money, and nobody is here to be asked. Nothing was done. --yes makes them "
             "unasked."
         )
-    typer.echo(f"{count} students at the live service at {session.base_url}.", err=True)
-    typer.echo("Each key may be able to spend the whole balance.", err=True)
+    say(f"{count} students at the live service at {session.base_url}.", err=True)
+    say("Each key may be able to spend the whole balance.", err=True)
     if not typer.confirm("Make the keys?", default=False, err=True):
-        typer.echo("Nothing was done.", err=True)
+        say("Nothing was done.", err=True)
         raise typer.Exit(1)
 
 

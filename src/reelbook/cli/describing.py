@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 
-import typer
-
 from .. import wire
+from ..formatting import terminal_line
 from ..ledger import LOST, UNCERTAIN, Entry
 from ..widgets.words import seconds
-from .lookup import KnownJobs, one_line, state_of
+from .lookup import KnownJobs, state_of
+from .output import say, say_json, word
 from .records import UNPAID, cost, fields, iso
 
 LABEL_WIDTH = 13
@@ -32,14 +31,14 @@ def show(known: KnownJobs, entry: Entry, *, as_json: bool, resuming: str) -> Non
             "clip_exists": size is not None,
             "clip_bytes": size,
         }
-        typer.echo(json.dumps({**fields(known, entry), **more}, ensure_ascii=False, indent=2))
+        say_json({**fields(known, entry), **more})
         return
-    typer.echo(one_line(entry.prompt))
+    say(terminal_line(entry.prompt))
     for label, said in _facts(known, entry):
         if said:
-            typer.echo(f"{label:<{LABEL_WIDTH}}{said}")
+            say(f"{label:<{LABEL_WIDTH}}{terminal_line(said)}")
     if advice := _advice(entry, resuming):
-        typer.echo(advice)
+        say(advice)
 
 
 def clip_bytes(entry: Entry) -> int | None:
@@ -64,7 +63,7 @@ def _facts(known: KnownJobs, entry: Entry) -> list[tuple[str, str | None]]:
         ("number", f"#{entry.id} in this home"),
         ("service", known.names[entry.account_id]),
         ("state", state_of(entry) + (f", {int((entry.progress or 0) * 100)} %" if running else "")),
-        ("error", None if entry.error is None else one_line(entry.error)),
+        ("error", entry.error),
         ("made from", _made_from(entry)),
         ("length", _length(entry)),
         ("shape", entry.aspect_ratio),
@@ -77,7 +76,7 @@ def _facts(known: KnownJobs, entry: Entry) -> list[tuple[str, str | None]]:
         ("fetched", as_time(entry.downloaded_at)),
         ("given up", as_time(entry.abandoned_at)),
         ("took", None if entry.took_seconds is None else seconds(entry.took_seconds)),
-        ("experiment", None if entry.experiment is None else one_line(entry.experiment)),
+        ("experiment", entry.experiment),
         ("cell", _cell(entry)),
         ("clip", _clip(entry)),
         ("link", entry.video_url),
@@ -138,5 +137,5 @@ def _advice(entry: Entry, resuming: str) -> str | None:
         return f"It was not sent again. To find out from the balance:\n  {resuming} --find-out"
     open_ended = entry.state not in (wire.FAILED, LOST, *UNPAID)
     if entry.request_id is not None and open_ended and clip_bytes(entry) is None:
-        return f"To get its clip:\n  {resuming} {entry.request_id}"
+        return f"To get its clip:\n  {resuming} {word(entry.request_id)}"
     return None

@@ -16,6 +16,7 @@ import typer
 from .. import wire
 from ..errors import InvalidInput
 from .options import Home, Service
+from .output import say
 
 if TYPE_CHECKING:
     from ..session import JobRequest, Session
@@ -93,7 +94,7 @@ def generate(
                 _ask_consent()
         clip = carry(session, request or resume or "", resuming=_resuming(target, service, home))
     target.save(clip.path)
-    typer.echo(f"{target.path}: {figures(clip)}")
+    say(f"{target.path}: {figures(clip)}")
 
 
 def _request(
@@ -114,7 +115,7 @@ def _request(
 
     prepared = prepare(image)
     if prepared.notes:
-        typer.echo(f"{image.name}: {', '.join(prepared.notes)}", err=True)
+        say(f"{image.name}: {', '.join(prepared.notes)}", err=True)
     return JobRequest("image-to-video", text, seconds, image=prepared)
 
 
@@ -123,9 +124,9 @@ def _tell_cost(session: Session, request: JobRequest) -> None:
     if session.service == "live":
         where = f"live service at {urlsplit(session.base_url).netloc}"
     price, cost = wire.PRICE_USD_PER_SECOND, request.estimated_cost_usd
-    typer.echo(f"{request.duration_seconds} s × ${price:.2f} = about ${cost:.2f}, {where}", err=True)
+    say(f"{request.duration_seconds} s × ${price:.2f} = about ${cost:.2f}, {where}", err=True)
     for note in session.spending_notes(cost):
-        typer.echo(note, err=True)
+        say(note, err=True)
 
 
 def _ask_consent() -> None:
@@ -134,7 +135,7 @@ def _ask_consent() -> None:
             "This costs money, and nobody is here to be asked. Nothing was sent. --yes sends it unasked."
         )
     if not typer.confirm("Send it?", default=False, err=True):
-        typer.echo("Nothing was sent.", err=True)
+        say("Nothing was sent.", err=True)
         raise typer.Exit(1)
 
 

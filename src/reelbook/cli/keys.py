@@ -5,7 +5,6 @@ A key's secret is printed only where it is asked for by name; else it goes into 
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,9 @@ import typer
 
 from .. import settings, wire
 from ..errors import InvalidInput, ReelbookError
+from ..formatting import terminal_line
 from .options import Home, Service
+from .output import say, say_json, word
 from .patience import patience
 
 if TYPE_CHECKING:
@@ -69,23 +70,19 @@ def list_keys(
         own = session.keys.in_use(listed)
     rows = words.rows(listed, own)
     if as_json:
-        typer.echo(
-            json.dumps(
-                [_fields(key, words.state_of(key, own)) for key in listed], ensure_ascii=False, indent=2
-            )
-        )
+        say_json([_fields(key, words.state_of(key, own)) for key in listed])
     elif sys.stdout.isatty():
         _table(rows)
-        typer.echo(words.summary(listed, own))
+        say(words.summary(listed, own))
     else:
         by_id = {key.key_id: key for key in listed}
-        typer.echo("\t".join(COLUMNS))
+        say("\t".join(COLUMNS))
         for row in rows:
             key = by_id[row["id"]]
             times = [key.created_at or "", key.last_used or "never"]
             cells = [row["id"], row["name"], row["preview"], row["limit"], row["state"], *times, row["stale"]]
-            typer.echo("\t".join(" ".join(cell.split()) for cell in cells))
-        typer.echo(words.summary(listed, own), err=True)
+            say("\t".join(map(terminal_line, cells)))
+        say(words.summary(listed, own), err=True)
 
 
 @commands.command()
@@ -103,7 +100,7 @@ def create(
         with patience(session):
             created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
         place.put(created.api_key, session.base_url, created.key_id)
-        typer.echo(f"“{created.name}” is made: {created.key_id}. {place.said}", err=True)
+        say(terminal_line(f"“{created.name}” is made: {created.key_id}. {place.said}"), err=True)
 
 
 @commands.command()
@@ -127,7 +124,7 @@ def revoke(
         _ask(words.question(key, session.keys.in_use(listed)), "Revoke it?", yes)
         with patience(session):
             session.keys.revoke(key_id)
-    typer.echo(words.revoked(key.name))
+    say(terminal_line(words.revoked(key.name)))
 
 
 @commands.command(short_help="Put a fresh key in the place of the one in use.")
@@ -157,29 +154,34 @@ def rotate(
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
         still = words.elsewhere(rotation.old_is_set_in or "")
         kept = "It is kept with the sandbox." if own else place.said
-        typer.echo(
+        say(
             " ".join(
                 filter(
-                    None, [f"“{rotation.new.name}” is made and works: {rotation.new.key_id}.", kept, still]
+                    None,
+                    [
+                        terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),
+                        kept,
+                        still,
+                    ],
                 )
             ),
             err=True,
         )
         if rotation.old is None:
-            typer.echo(
+            say(
                 "The list doesn't tell which key was the old one. It still works: find it with reelbook keys "
                 "list and revoke it with reelbook keys revoke ID.",
                 err=True,
             )
             return
         old = f"The old key “{rotation.old.name}” still works. Revoked, every notebook that uses it stops."
-        typer.echo(old, err=True)
+        say(terminal_line(old), err=True)
         there = sys.stdin.isatty()
         if not (yes or (there and typer.confirm("Revoke it now?", default=False, err=True))):
-            typer.echo(f"To revoke it: reelbook keys revoke {rotation.old.key_id}", err=True)
+            say(f"To revoke it: reelbook keys revoke {word(rotation.old.key_id)}", err=True)
             return
         rotation.revoke_old()
-    typer.echo(words.revoked(rotation.old.name))
+    say(terminal_line(words.revoked(rotation.old.name)))
 
 
 class _Place:
@@ -233,13 +235,13 @@ class _Place:
             except ReelbookError as error:
                 failed.append(str(error))
         if self._show:
-            typer.echo(secret.reveal())
+            say(secret.reveal())
             said.append("It was printed.")
         self.said = " ".join([*said, *failed])
         if failed and not said:
             raise ReelbookError(
-                f"{self.said} The key {key_id} was made and nobody has its secret: revoke it with "
-                f"reelbook keys revoke {key_id}, and make another one."
+                f"{self.said} The key was made and nobody has its secret: revoke it with "
+                f"reelbook keys revoke {word(key_id)}, and make another one."
             )
 
     def close(self) -> None:
@@ -275,11 +277,11 @@ def _session(service: Service, home: Path | None) -> Iterator[Session]:
 def _ask(what: str, question: str, yes: bool) -> None:
     if yes:
         return
-    typer.echo(what, err=True)
+    say(terminal_line(what), err=True)
     if not sys.stdin.isatty():
         raise InvalidInput("Nothing was revoked: nobody is there to be asked. Add --yes to do it.")
     if not typer.confirm(question, default=False, err=True):
-        typer.echo("Nothing was revoked.", err=True)
+        say("Nothing was revoked.", err=True)
         raise typer.Exit(1)
 
 
@@ -297,9 +299,10 @@ def _fields(key: ApiKey, state: str) -> dict[str, object]:
 
 def _table(rows: list[dict[str, str]]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from .screen import Screen
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for title in ("Name", "Key", "Limit", "State", "Created", "Last used", "Id"):
@@ -308,5 +311,5 @@ def _table(rows: list[dict[str, str]]) -> None:
     for row in rows:
         used = f"{row['used']} ({row['stale']})" if row["stale"] else row["used"]
         cells = [row["name"], row["preview"], row["limit"], row["state"], row["created"], used, row["id"]]
-        table.add_row(*(Text(cell) for cell in cells))
-    Console(highlight=False, markup=False, emoji=False).print(table)
+        table.add_row(*(Text(terminal_line(cell)) for cell in cells))
+    Screen().print(table)

@@ -17,6 +17,7 @@ import typer
 from .. import settings
 from ..errors import ReelbookError
 from .options import Home
+from .output import say
 
 JUPYTER = "jupyter"
 ANNOUNCEMENTS = "@jupyterlab/apputils-extension:announcements"
@@ -53,11 +54,11 @@ def lab(
     home = settings.home(home)
     sandbox = server.ensure(home)
     _quiet(home)
-    typer.echo(f"The lessons are in {folder}")
+    say(f"The lessons are in {folder}")
     if kept:
         names = ", ".join(theirs.name for theirs in kept)
-        typer.echo(f"Kept as they are: {names}. To start one afresh, rename it and run this again.")
-    typer.echo(f"The sandbox runs at {sandbox.url}. The lessons' clips come from it and cost nothing.")
+        say(f"Kept as they are: {names}. To start one afresh, rename it and run this again.")
+    say(f"The sandbox runs at {sandbox.url}. The lessons' clips come from it and cost nothing.")
     command = _command(folder / shipped[0].name, port=port, browser=not no_browser)
     raise typer.Exit(_run(command, environment(os.environ, home)))
 

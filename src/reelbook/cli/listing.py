@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from .. import wire
+from ..formatting import terminal_line
 from ..ledger import LOST, REFUSED, UNCERTAIN, Entry, Spend
 from ..widgets.words import dollars
 from . import records
-from .lookup import KnownJobs, cut, one_line, state_of
+from .lookup import KnownJobs, cut, state_of
+from .output import say, say_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -46,21 +45,21 @@ def show(known: KnownJobs | None, asked: Asked, *, as_json: bool) -> None:
     found = [] if known is None else known.find(limit=asked.limit + 1, **asked.filters)
     entries = found[: asked.limit]
     if as_json:
-        typer.echo(json.dumps(records.document(known, entries), ensure_ascii=False, indent=2))
+        say_json(records.document(known, entries))
         return
     person = sys.stdout.isatty()
     if not person:
-        typer.echo("\t".join(records.COLUMNS))
+        say("\t".join(records.COLUMNS))
     if known is not None and not person:
         for entry in entries:
-            typer.echo(records.line(known, entry))
+            say(records.line(known, entry))
     elif known is not None and entries:
-        from rich.console import Console
+        from .screen import Screen
 
-        console = Console(highlight=False, markup=False, emoji=False)
+        console = Screen()
         console.print(_table(known, entries, console.width))
     for line in _below(known, entries, asked, more=len(found) > len(entries)):
-        typer.echo(line, err=not person)
+        say(line, err=not person)
 
 
 def plural(count: int, word: str) -> str:
@@ -93,8 +92,8 @@ def _table(known: KnownJobs, entries: Sequence[Entry], width: int) -> Table:
         state = state_of(entry)
         cells: list[str | Text] = [
             _when(entry.intended_at),
-            Text(one_line(state), _STYLES.get(state, "")),
-            one_line(entry.prompt),
+            Text(terminal_line(state), _STYLES.get(state, "")),
+            entry.prompt,
         ]
         if lengths:
             cells.append(f"{entry.duration_seconds} s")
@@ -103,7 +102,7 @@ def _table(known: KnownJobs, entries: Sequence[Entry], width: int) -> Table:
             cells.append(known.names[entry.account_id])
         if named:
             cells.append(cut(entry.experiment or "", EXPERIMENT_CHARACTERS))
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+        table.add_row(*(cell if isinstance(cell, Text) else Text(terminal_line(cell)) for cell in cells))
     return table
 
 
@@ -139,7 +138,7 @@ def _below(known: KnownJobs | None, entries: Sequence[Entry], asked: Asked, *, m
         tools = f" ({dollars(spend.tools_usd)} through agent tools)" if spend.tools_usd else ""
         money = f"{dollars(spend.spent_usd)} spent{tools} · {dollars(spend.reserved_usd)} reserved"
         doubt = " (unanswered or failed)" if spend.uncertain_usd else ""
-        lines.append(f"{name}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")
+        lines.append(f"{terminal_line(name)}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")
     if unfinished := known.unfinished():
         pronoun = "it" if len(unfinished) == 1 else "them"
         lines.append(f"{plural(len(unfinished), 'clip')} not here yet. To get {pronoun}:\n  {asked.resuming}")

@@ -18,10 +18,12 @@ import typer
 
 from .. import settings
 from ..errors import InvalidInput
+from ..formatting import terminal_line
 from ..ledger import UNCERTAIN, Account, Entry, Ledger, Spend, ToolJob
 from ..ledger.opening import FILE_NAME
 from ..ledger.states import named_states, refuse_strange, told_state
 from .options import Service
+from .output import say
 
 MATCHES = 10
 _AGO = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
@@ -60,7 +62,11 @@ class KnownJobs:
             return found[0]
         if not found:
             return self._numbered(wanted)
-        lines = [f"  {entry.request_id}  {entry.state}  {cut(entry.prompt, 40)}" for entry in found[:MATCHES]]
+        lines = [
+            "".join(f"  {terminal_line(each)}" for each in (entry.request_id or "", entry.state))
+            + f"  {cut(entry.prompt, 40)}"
+            for entry in found[:MATCHES]
+        ]
         more = ["  and more"] if len(found) > MATCHES else []
         raise InvalidInput("\n".join([f"Several jobs have ids that begin with “{wanted}”:", *lines, *more]))
 
@@ -108,7 +114,7 @@ def known_jobs(home: Path | None, service: Service) -> Iterator[KnownJobs | None
         return
     with Ledger.open(folder) as ledger:
         if ledger.trouble:
-            typer.echo(ledger.trouble, err=True)
+            say(ledger.trouble, err=True)
         yield KnownJobs(ledger, service)
 
 
@@ -139,14 +145,9 @@ def states_named(known: KnownJobs | None, words: list[str]) -> tuple[str, ...] |
     return named or None
 
 
-def one_line(text: str) -> str:
-    """`text` without line breaks, tabs and what a terminal would take for an order."""
-    return "".join(character for character in " ".join(text.split()) if character.isprintable())
-
-
 def cut(text: str, width: int) -> str:
     """The beginning of `text`, in one line."""
-    line = one_line(text)
+    line = terminal_line(text)
     return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
+from .output import say_over
 
 if TYPE_CHECKING:
     from ..session import Facts, Session
@@ -36,10 +36,10 @@ def _speak(session: Session, done: threading.Event) -> None:
     if done.wait(QUIET_SECONDS):
         return
     while True:
-        typer.echo(f"\r\x1b[K{waiting_words(session.facts)}", nl=False, err=True)
+        say_over(waiting_words(session.facts))
         if done.wait(AGAIN_SECONDS):
             break
-    typer.echo("\r\x1b[K", nl=False, err=True)
+    say_over("")
 
 
 def waiting_words(facts: Facts) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from ..errors import InvalidInput
+from ..formatting import terminal_line
 from ..session.books import ALL_ENTRIES
 from ..session.receipt import Receipt, receipt_of
 from .lookup import KnownJobs, known_jobs
 from .options import Service
+from .output import say, say_data
 
 STDOUT = "-"
 NAMED = 5
@@ -28,12 +28,12 @@ def show(
             said = f"Nothing was bought in an experiment called “{experiment}”."
             raise InvalidInput(said + ("" if known is None else _others(known)))
     if csv is None:
-        typer.echo(str(receipt))
+        say(str(receipt))
     elif str(csv) == STDOUT:
-        typer.echo(receipt.to_csv(), nl=False)
+        say_data(receipt.to_csv())
     else:
         receipt.to_csv(csv)
-        typer.echo(f"{csv}: {receipt.summary}")
+        say(f"{csv}: {receipt.summary}")
 
 
 def _receipt(known: KnownJobs, experiment: str | None) -> Receipt:
@@ -43,5 +43,5 @@ def _receipt(known: KnownJobs, experiment: str | None) -> Receipt:
 
 def _others(known: KnownJobs) -> str:
     names = [name for account in known.accounts for name in known.ledger.marks.experiments(account)]
-    listed = ", ".join(f"“{name}”" for name in list(dict.fromkeys(names))[:NAMED])
+    listed = ", ".join(f"“{terminal_line(name)}”" for name in list(dict.fromkeys(names))[:NAMED])
     return f" The last ones are {listed}." if listed else ""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from ..formatting import terminal_line
 from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, Entry
 from ..widgets.words import dollars
-from .lookup import KnownJobs, one_line, state_of
+from .lookup import KnownJobs, state_of
 
 UNPAID = (REFUSED, CANCELLED, NOT_ACCEPTED)
 COLUMNS = (
@@ -72,16 +73,16 @@ def line(known: KnownJobs, entry: Entry) -> str:
     columns = [
         f"#{entry.id}",
         iso(entry.intended_at) or "",
-        one_line(state_of(entry)),
+        state_of(entry),
         str(entry.duration_seconds),
         "" if entry.cost_usd is None else f"{entry.cost_usd:.4f}",
         f"{entry.estimated_cost_usd:.4f}",
         entry.request_id or "",
         known.names[entry.account_id],
-        one_line(entry.experiment or ""),
-        one_line(entry.prompt),
+        entry.experiment or "",
+        entry.prompt,
     ]
-    return "\t".join(columns)
+    return "\t".join(map(terminal_line, columns))
 
 
 def cost(entry: Entry) -> str:

@@ -13,6 +13,7 @@ import typer
 
 from .. import settings
 from ..errors import InvalidInput, ReelbookError
+from ..formatting import terminal_line
 from ..ledger import Account, Entry
 from ..ledger.accounts import origin
 from ..session import Clip, Job, Session, connect
@@ -21,6 +22,7 @@ from .interrupts import CtrlC
 from .listing import plural, uncertain_lines
 from .lookup import SANDBOX, KnownJobs, known_jobs
 from .options import Service
+from .output import say
 from .saving import figures
 from .watching import watch
 
@@ -44,7 +46,7 @@ def take_up(
         if known is None:
             if wanted:
                 raise InvalidInput("No job was ever sent from this home.")
-            typer.echo("No jobs yet, so nothing is unfinished.", err=True)
+            say("No jobs yet, so nothing is unfinished.", err=True)
             return True
         left = _chosen(known, wanted) if wanted else known.unfinished()
         doubtful = known.uncertain() if find_out else []
@@ -59,19 +61,17 @@ def take_up(
                 left = [entry for entry in left if entry not in ours]
             failed = _wait(jobs, again) if jobs else 0
             if not jobs and not left:
-                typer.echo("There is nothing to fetch.", err=True)
+                say("There is nothing to fetch.", err=True)
             for session, account in sessions:
                 if any(entry.account_id == account.id for entry in doubtful):
-                    typer.echo(str(session.reconcile(alone=alone)))
+                    say(str(session.reconcile(alone=alone)))
         reached = {account.id for _, account in sessions}
         left += [entry for entry in doubtful if entry.account_id not in reached]
         _tell_unreached(known, left)
         if elsewhere := known.elsewhere():
-            typer.echo(
-                f"{plural(elsewhere, 'clip')} left to another program that runs and fetches.", err=True
-            )
+            say(f"{plural(elsewhere, 'clip')} left to another program that runs and fetches.", err=True)
         for line in [] if find_out else uncertain_lines(known, again):
-            typer.echo(line, err=True)
+            say(line, err=True)
         return not failed and not left
 
 
@@ -80,8 +80,8 @@ def _chosen(known: KnownJobs, wanted: Sequence[str]) -> list[Entry]:
     for entry in entries.values():
         if entry.request_id is None:
             raise InvalidInput(
-                f"Job #{entry.id} is {entry.state} and has no id at the service, so nothing can be fetched. "
-                f"reelbook jobs show '#{entry.id}' says more."
+                f"Job #{entry.id} is {terminal_line(entry.state)} and has no id at the service, so nothing "
+                f"can be fetched. reelbook jobs show '#{entry.id}' says more."
             )
     return list(entries.values())
 
@@ -106,12 +106,12 @@ def _sessions(
 
 def _wait(jobs: Sequence[Job], again: str) -> int:
     """Waits for all of them and says what becomes of each. How many failed."""
-    typer.echo(f"{plural(len(jobs), 'job')} taken up. Nothing is submitted.", err=True)
+    say(f"{plural(len(jobs), 'job')} taken up. Nothing is submitted.", err=True)
     with CtrlC() as ctrl_c:
         try:
             failed = watch(jobs, ctrl_c, ended=_ended)
         except KeyboardInterrupt:
-            typer.echo(
+            say(
                 "Stopped waiting; nothing is lost. What runs goes on at the service and is billed. "
                 f"To get what is missing:\n  {again}",
                 err=True,
@@ -119,14 +119,14 @@ def _wait(jobs: Sequence[Job], again: str) -> int:
             raise typer.Exit(STOPPED) from None
     if len(jobs) > 1:
         words = f"{plural(len(jobs) - failed, 'clip')} fetched"
-        typer.echo(f"{words}, {failed} failed." if failed else f"{words}.", err=True)
+        say(f"{words}, {failed} failed." if failed else f"{words}.", err=True)
     return failed
 
 
 def _ended(job: Job, clip: Clip | None, error: Exception | None) -> tuple[str, bool]:
     """What to say of a job that ended, and whether it goes to standard error."""
     if clip is None:
-        return f"{job.request_id}: {error}", True
+        return f"{terminal_line(job.request_id or '')}: {error}", True
     try:
         return f"{clip.path}: {figures(clip)}", False
     except ReelbookError as unreadable:
@@ -137,8 +137,8 @@ def _tell_unreached(known: KnownJobs, left: Sequence[Entry]) -> None:
     """Says which jobs belong to a key or a service that isn't configured here."""
     for name in dict.fromkeys(known.names[entry.account_id] for entry in left):
         count = sum(known.names[entry.account_id] == name for entry in left)
-        typer.echo(
-            f"{plural(count, 'job')} of {name} left as before: the key that bought "
+        say(
+            f"{plural(count, 'job')} of {terminal_line(name)} left as before: the key that bought "
             f"{'it' if count == 1 else 'them'} isn't configured in this terminal. Set {settings.API_KEY} and "
             f"{settings.BASE_URL}, then run this again.",
             err=True,

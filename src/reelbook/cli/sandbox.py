@@ -8,6 +8,7 @@ import typer
 
 from .. import settings, wire
 from .options import Home
+from .output import say
 
 commands = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The sandbox: the service, on this machine."
@@ -84,13 +85,13 @@ def status(home: Home = None) -> None:
 
     running = server.find(settings.home(home))
     if running is None:
-        typer.echo("No sandbox runs. It starts by itself when a session needs it.")
+        say("No sandbox runs. It starts by itself when a session needs it.")
         return
     state = running.state()
     pace, jobs = state["pace"], state["jobs_under_way"]
-    typer.echo(f"The sandbox runs at {running.url} (process {running.pid}).")
-    typer.echo(f"Agent tools: {running.mcp_url}. The user id they ask for is in {running.access_file}.")
-    typer.echo(
+    say(f"The sandbox runs at {running.url} (process {running.pid}).")
+    say(f"Agent tools: {running.mcp_url}. The user id they ask for is in {running.access_file}.")
+    say(
         f"Pace: {pace if isinstance(pace, str) else f'{pace:g} s'}. Jobs under way: {jobs}. "
         f"Balance: ${state['balance_usd']:.2f}. Unused for {state['idle_seconds']:.0f} s."
     )
@@ -101,7 +102,7 @@ def stop(home: Home = None) -> None:
     """End the sandbox. Unfinished jobs go on when it is started again."""
     from ..sandbox import server
 
-    typer.echo("Stopped." if server.stop(settings.home(home)) else "No sandbox runs.")
+    say("Stopped." if server.stop(settings.home(home)) else "No sandbox runs.")
 
 
 def _pace(text: str) -> str | float:

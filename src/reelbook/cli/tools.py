@@ -19,7 +19,9 @@ import typer
 
 from .. import settings
 from ..errors import InvalidInput
+from ..formatting import terminal_json, terminal_line
 from .options import Home, Service
+from .output import say, say_json, say_over
 
 if TYPE_CHECKING:
     from ..client.tool_values import Content, Tool, ToolProgress, ToolResult
@@ -55,16 +57,22 @@ def list_tools(
     with closing(_source(server, service, home)) as source:
         info, tools = source.tool_server(), source.tools()
     if as_json:
-        typer.echo(_json([_document(tool) for tool in tools]))
+        say_json([_document(tool) for tool in tools])
         return
     if sys.stdout.isatty():
         _table(tools)
     else:
         for tool in tools:
-            typer.echo("\t".join((_line(tool.name), _line(_takes(tool)), _line(_about(tool)))))
+            say(
+                "\t".join(
+                    (terminal_line(tool.name), terminal_line(_takes(tool)), terminal_line(_about(tool)))
+                )
+            )
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
-    typer.echo(
-        f"{count} of {_line(info.name) or 'the tool server'} {_line(info.version)}".rstrip() + ".", err=True
+    say(
+        f"{count} of {terminal_line(info.name) or 'the tool server'} {terminal_line(info.version)}".rstrip()
+        + ".",
+        err=True,
     )
 
 
@@ -117,7 +125,7 @@ def call(
             raise
         finally:
             if sys.stderr.isatty():
-                typer.echo("\r\x1b[K", nl=False, err=True)
+                say_over("")
     _show(result, out)
     if result.is_error:
         raise typer.Exit(1)
@@ -191,41 +199,41 @@ def _file(path: Path) -> str:
 
 def _progress(progress: ToolProgress) -> None:
     part = f"{progress.fraction:4.0%}" if progress.fraction is not None else f"{progress.progress:g}"
-    typer.echo(f"\r\x1b[K{part} {_line(progress.message or '')[:100]}", nl=False, err=True)
+    say_over(f"{part} {terminal_line(progress.message or '')[:100]}")
 
 
 def _show(result: ToolResult, out: Path | None) -> None:
     from ..client.tool_values import TextContent
 
     if result.structured is not None and not result.is_error:
-        text = _json(result.structured)
+        text = terminal_json(result.structured)
         # Whole for a program: half a JSON document is none.
-        typer.echo(_text(text) if sys.stdout.isatty() else text)
+        say(_shortened(text) if sys.stdout.isatty() else text)
     texts_too = result.structured is None or result.is_error
     for number, content in enumerate(result.content, start=1):
         if isinstance(content, TextContent):
             if texts_too:
-                typer.echo(_text(content.text), err=result.is_error)
+                say(_shortened(content.text), err=result.is_error)
         else:
-            typer.echo(_other(content, number, out), err=not texts_too)
+            say(_other(content, number, out), err=not texts_too)
 
 
 def _other(content: Content, number: int, out: Path | None) -> str:
     from ..client.tool_values import AudioContent, EmbeddedResource, ImageContent, ResourceLink
 
     if isinstance(content, ResourceLink):
-        return _line(f"{content.title or content.name or 'A link'}: {content.uri}")
+        return terminal_line(f"{content.title or content.name or 'A link'}: {content.uri}")
     if isinstance(content, EmbeddedResource) and content.text is not None:
-        return _text(content.text)
+        return _shortened(content.text)
     if isinstance(content, ImageContent | AudioContent | EmbeddedResource) and content.data is not None:
         about = f"{content.mime_type or 'data'}, {len(content.data):,} bytes"
         if out is None:
-            return _line(f"({about}; --out FOLDER keeps it)")
+            return terminal_line(f"({about}; --out FOLDER keeps it)")
         ending = mimetypes.guess_extension((content.mime_type or "").split(";")[0].strip()) or ".bin"
         out.mkdir(parents=True, exist_ok=True)
         path = _free(out, f"result-{number}", ending)
         path.write_bytes(content.data)
-        return _line(f"{path} ({about})")
+        return terminal_line(f"{path} ({about})")
     return "(something of a kind that Reelbook doesn't know)"
 
 
@@ -263,30 +271,20 @@ def _about(tool: Tool) -> str:
 
 def _table(tools: Iterable[Tool]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from .screen import Screen
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("Tool", overflow="fold")
     table.add_column("Takes", overflow="fold")
     table.add_column("About", overflow="fold", ratio=1)
     for tool in tools:
-        table.add_row(*(Text(_line(each)) for each in (tool.name, _takes(tool), _about(tool))))
-    Console(highlight=False, markup=False, emoji=False).print(table)
+        table.add_row(*(Text(terminal_line(each)) for each in (tool.name, _takes(tool), _about(tool))))
+    Screen().print(table)
 
 
-def _line(text: str) -> str:
-    return "".join(each for each in " ".join(text.split()) if each.isprintable())
-
-
-def _json(value: Any) -> str:
-    """As JSON, with escapes for what a terminal would take for an order: the value stays the same."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    return "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text)
-
-
-def _text(text: str) -> str:
-    shown = "".join(each for each in text[:SHOWN_CHARACTERS] if each.isprintable() or each in "\n\t")
+def _shortened(text: str) -> str:
     left_out = len(text) - SHOWN_CHARACTERS
-    return shown if left_out <= 0 else f"{shown}\n… ({left_out:,} more characters)"
+    return text if left_out <= 0 else f"{text[:SHOWN_CHARACTERS]}\n… ({left_out:,} more characters)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ import typer
 
 from ..errors import ReelbookError
 from .options import Home, Service
+from .output import say, say_drawn, say_json, say_over
 from .patience import patience
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def usage(
         if history.total is None:
             raise ReelbookError(history.trouble or "The service didn't say what was used.")
         if as_json:
-            typer.echo(json.dumps(_document(history, session), indent=2))
+            say_json(_document(history, session))
         else:
             _draw(history, session)
 
@@ -63,10 +63,10 @@ def balance(service: Of = Service.auto, as_json: AsJson = False, home: Home = No
             told = session.balance()
         if as_json:
             figures = {"balance_usd": told.balance_usd, "total_spent_usd": told.total_spent_usd}
-            typer.echo(json.dumps({"service": session.service, **figures}, indent=2))
+            say_json({"service": session.service, **figures})
             return
         spent = "" if told.total_spent_usd is None else f", {dollars(told.total_spent_usd)} spent in all"
-        typer.echo(f"Balance {dollars(told.balance_usd)}{spent} ({session.service}).")
+        say(f"Balance {dollars(told.balance_usd)}{spent} ({session.service}).")
 
 
 def _session(service: Service, home: Path | None) -> Session:
@@ -83,7 +83,7 @@ def _wait(history: UsageHistory, most: int | None) -> None:
         while not history.done and (most is None or history.asked < most):
             if person:
                 line = progress_words(spans=history.spans, asked=history.asked, done=False, trouble="")
-                typer.echo(f"\r\x1b[K{line}", nl=False, err=True)
+                say_over(line)
             try:
                 history.wait(0.25)
             except TimeoutError:
@@ -94,17 +94,17 @@ def _wait(history: UsageHistory, most: int | None) -> None:
     finally:
         history.close()
         if person:
-            typer.echo("\r\x1b[K", nl=False, err=True)
+            say_over("")
 
 
 def _draw(history: UsageHistory, session: Session) -> None:
-    from rich.console import Console
+    from .screen import Screen
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Screen()
     with console.capture() as page:
         _write(console, history, session)
     for line in page.get().splitlines():
-        typer.echo(line.rstrip())  # tables and wrapped sentences are filled up with blanks
+        say_drawn(line.rstrip())  # tables and wrapped sentences are filled up with blanks
 
 
 def _write(console: Console, history: UsageHistory, session: Session) -> None:

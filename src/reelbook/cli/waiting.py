@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-import typer
-
 from .. import wire
 from ..errors import NotFound, WaitTimeout
+from ..formatting import terminal_line
 from ..session import Clip, Job, JobView
 from ..widgets import words
 from .interrupts import CtrlC
+from .output import say
 
 LOOK_SECONDS = 0.1
 SAY_AGAIN_SECONDS = 10.0
@@ -45,7 +45,7 @@ def state_word(job: Job, view: JobView) -> str:
     face = words.job_face(
         view, job.request, request_id=job.request_id, clip=None, service=job.session.service
     )
-    return face["word"]
+    return terminal_line(face["word"])
 
 
 def figures(job: Job, view: JobView) -> str:
@@ -62,10 +62,11 @@ def share(view: JobView) -> float | None:
 
 @contextmanager
 def _bar() -> Iterator[Show]:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    console = Console(stderr=True, highlight=False, markup=False)
+    from .screen import Screen
+
+    console = Screen(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(24),
@@ -93,7 +94,7 @@ def _bar() -> Iterator[Show]:
 
 @contextmanager
 def _lines() -> Iterator[Show]:
-    said = _Said(lambda text: typer.echo(text, err=True))
+    said = _Said(lambda text: say(text, err=True))
     last = ("", float("-inf"))
 
     def show(job: Job) -> None:
@@ -104,7 +105,7 @@ def _lines() -> Iterator[Show]:
         if word != last[0] or now - last[1] >= SAY_AGAIN_SECONDS:
             last = (word, now)
             known = figures(job, view)
-            typer.echo(f"{word}: {known}" if known else word, err=True)
+            say(f"{word}: {known}" if known else word, err=True)
 
     yield show
 
@@ -120,9 +121,9 @@ class _Said:
     def news(self, job: Job, view: JobView) -> None:
         if job.request_id != self._id:
             self._id = job.request_id
-            self._say(f"The job's id: {self._id}")
+            self._say(f"The job's id: {terminal_line(self._id or '')}")
         # The error that ends the waiting is said at the end, by whoever asked.
         passing = view.watched and view.state not in words.FINAL
         if passing and view.error is not None and view.error != self._error:
-            self._say(view.error)
+            self._say(terminal_line(view.error))
         self._error = view.error

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-import typer
-
 from ..errors import NotFound, ReelbookError, WaitTimeout
+from ..formatting import terminal_line
 from ..session import Clip, Job
 from .interrupts import CtrlC
 from .lookup import cut
+from .output import say
 from .waiting import LOOK_SECONDS, SAY_AGAIN_SECONDS, figures, share, state_word
 
 ROWS = 12
@@ -88,11 +88,12 @@ def _outcome(
 
 @contextmanager
 def _rows() -> Iterator[_Screen]:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn
     from rich.table import Column
 
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    from .screen import Screen
+
+    console = Screen(stderr=True)
     progress = Progress(
         TextColumn("{task.description}", markup=False),
         TextColumn("{task.fields[word]}", markup=False),
@@ -133,7 +134,7 @@ def _rows() -> Iterator[_Screen]:
                 # Through the rows' own console, which makes room for it.
                 console.print(line, soft_wrap=True)
             else:
-                typer.echo(line)
+                say(line)
 
     with progress:
         yield Rows()
@@ -154,12 +155,13 @@ def _lines() -> Iterator[_Screen]:
                 if words.get(job) != word:
                     words[job] = word
                     known = figures(job, view)
-                    typer.echo(f"{job.request_id}: {word}{f': {known}' if known else ''}", err=True)
+                    name = terminal_line(job.request_id or "")
+                    say(f"{name}: {word}{f': {known}' if known else ''}", err=True)
             if now - said_at >= SAY_AGAIN_SECONDS:
                 said_at = now
-                typer.echo(f"{len(running)} still on the way.", err=True)
+                say(f"{len(running)} still on the way.", err=True)
 
         def say(self, line: str, *, error: bool) -> None:
-            typer.echo(line, err=error)
+            say(line, err=error)
 
     yield Lines()

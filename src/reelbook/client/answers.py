@@ -25,6 +25,7 @@ from ..errors import (
     ServiceError,
     UnexpectedAnswer,
 )
+from ..formatting import terminal_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -82,7 +83,7 @@ def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: boo
     if empty:
         raise UnexpectedAnswer("The service's answer is empty, and not JSON.", answer=summary(reply))
     # Raised outside the except: the ValidationError quotes its input.
-    said = f" {_quoted(wire.words(body)[:EXTRACT_CHARACTERS])}".rstrip() if quote else ""
+    said = f" {_quoted(terminal_line(wire.words(body))[:EXTRACT_CHARACTERS])}".rstrip() if quote else ""
     raise UnexpectedAnswer(
         f"The service's answer lacks something, or it can't be read: {fields}.{said}",
         answer=summary(reply, extract=None if quote else ""),
@@ -169,7 +170,7 @@ def _fields(invalid: ValidationError) -> str:
 def _said(reply: Reply) -> str:
     """The service's own words in an error body, whose shape isn't stated except for 402."""
     try:
-        return wire.words(_loaded(reply.body))[:EXTRACT_CHARACTERS]
+        return terminal_line(wire.words(_loaded(reply.body)))[:EXTRACT_CHARACTERS]
     except (ValueError, RecursionError):
         plain = reply.headers.get("content-type", "").startswith("text/plain")
         return summary(reply).extract.strip() if plain else ""

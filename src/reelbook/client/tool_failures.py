@@ -23,6 +23,7 @@ from ..errors import (
     ToolCallUncertain,
     UnexpectedAnswer,
 )
+from ..formatting import terminal_line
 from ..secret import Secret
 
 MAX_ANSWER_BYTES = 50_000_000
@@ -120,7 +121,7 @@ def _words(note: Note, user_id: Secret) -> str:
 
 def _quoted(note: Note, user_id: Secret) -> str:
     # A server that echoes what it was sent must not put the user id into an error.
-    said = " ".join(note.said[: 10 * MAX_SAID].replace(user_id.reveal(), "***").split())
+    said = terminal_line(note.said[: 10 * MAX_SAID]).replace(user_id.reveal(), "***")
     return said if len(said) <= MAX_SAID else said[:MAX_SAID] + " …"
 
 

@@ -17,6 +17,7 @@ from ..errors import (
     ServiceError,
     UnexpectedAnswer,
 )
+from ..formatting import terminal_line
 from ..lazy import LazyModule
 from .belief import Belief
 
@@ -96,5 +97,5 @@ async def watch(
 
 def job_failed(request_id: str, reason: str | None) -> JobFailed:
     """The error of a job that the service reported as failed; `reason` is its own text, if it gave any."""
-    said = reason or "The service gave no reason."
+    said = terminal_line(reason or "") or "The service gave no reason."
     return JobFailed(f"The service couldn't make this clip: “{said}”", request_id=request_id, reason=reason)

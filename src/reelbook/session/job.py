@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ReelbookError, WaitTimeout
+from ..formatting import terminal_line
 from ..ledger import SENDING
 from ..meant import Meant
 from ..models import JobStatus
@@ -220,7 +221,7 @@ class Job(Meant):
             words = f"{words}, {self.request.duration_seconds} s"
         earlier = ", from an earlier run of this cell" if self.from_earlier_run else ""
         no_id = "(no id)" if self.state in FINAL else "(no id yet)"
-        return f"<Job {self.request_id or no_id} {self.state}: {words}{earlier}>"
+        return terminal_line(f"<Job {self.request_id or no_id} {self.state}: {words}{earlier}>")
 
     # What follows is for the session, on its own thread.
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from .. import wire
+from ..formatting import spreadsheet_cell, terminal_line
 from ..ledger import Entry, ToolJob
 from ..ledger.states import told_state
 from .figures import dollars, local
@@ -28,8 +29,6 @@ SHOWN: Final = 100
 _PROMPT: Final = 60
 _HEAD: Final = ("when", "id", "prompt", "length", "shape", "seed", "state", "cost")
 _WIDE: Final = _HEAD.index("prompt")
-# What a spreadsheet takes for the beginning of a formula.
-_FORMULA: Final = ("=", "+", "-", "@")
 _COST_IS: Final[dict[str, CostIs]] = {"spent": "charged", "reserved": "estimated", "uncertain": "uncertain"}
 
 
@@ -102,7 +101,7 @@ class Receipt:
         for service, cost_is, _, usd in self._totals():
             by_service.setdefault(service, []).append(f"{dollars(usd)} {cost_is}")
         sums = [
-            (f"{service}: " if len(by_service) > 1 else "") + ", ".join(parts)
+            (f"{terminal_line(service)}: " if len(by_service) > 1 else "") + ", ".join(parts)
             for service, parts in by_service.items()
         ]
         return f"{clips}, {self.total_seconds:g} s: {'; '.join(sums)}."
@@ -110,8 +109,8 @@ class Receipt:
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """The receipt as CSV, written to `path` too where that is given. Sums stand in lines at its end.
 
-        The first line names the columns. A text that begins with =, +, - or @ gets a ' in front of it, or a
-        spreadsheet would calculate it: anybody's prompt may be in there. The file begins with the mark by
+        The first line names the columns. A text that a spreadsheet would calculate gets a ' in front
+        of it: anybody's prompt may be in there. The file begins with the mark by
         which Excel knows UTF-8. Raises OSError.
         """
         text = io.StringIO(newline="")
@@ -138,11 +137,11 @@ class Receipt:
     def __str__(self) -> str:
         lines = [self._title()]
         for row in self.rows:
-            prompt = _one_line(row.prompt)
+            prompt = terminal_line(row.prompt)
             prompt = prompt if len(prompt) <= _PROMPT else f"{prompt[: _PROMPT - 1]}…"
-            length = _length(row)
+            length, state = _length(row), terminal_line(row.state)
             lines.append(
-                f"{row.submitted_at:%d %b %H:%M}  {_cost(row):>12}  {length:>6}  {row.state:<10}  {prompt}"
+                f"{row.submitted_at:%d %b %H:%M}  {_cost(row):>12}  {length:>6}  {state:<10}  {prompt}"
             )
         return "\n".join([*lines, self.summary] if self.rows else lines)
 
@@ -164,12 +163,12 @@ class Receipt:
         )
 
     def _title(self) -> str:
-        what = f"“{_one_line(self.experiment)}”" if self.experiment else "All clips"
+        what = f"“{terminal_line(self.experiment)}”" if self.experiment else "All clips"
         if not self.rows:
             return f"{what}: nothing was bought." if self.experiment else "Nothing was bought."
         services = {row.service for row in self.rows}
         money = ", play money" if services == {"sandbox"} else ""
-        return f"{what} ({', '.join(sorted(services))}{money})."
+        return f"{what} ({', '.join(map(terminal_line, sorted(services)))}{money})."
 
     def _totals(self) -> list[tuple[str, CostIs, float, float]]:
         """Service, how sure, seconds and USD. Play money and real money are never added up."""
@@ -238,11 +237,6 @@ def _by_tool(job: ToolJob, services: Mapping[int, str]) -> ReceiptRow:
     )
 
 
-def _one_line(text: str) -> str:
-    """`text` without line breaks and what a terminal would take for an order."""
-    return "".join(character for character in " ".join(text.split()) if character.isprintable())
-
-
 def _seconds(row: ReceiptRow) -> float:
     return (row.asked_seconds or 0.0) if row.actual_seconds is None else row.actual_seconds
 
@@ -287,9 +281,7 @@ def _cell(value: object) -> str:
         return value.isoformat(timespec="seconds")
     if isinstance(value, float):
         return _number(value)
-    if isinstance(value, str) and (value.lstrip().startswith(_FORMULA) or value[:1] in ("\t", "\r")):
-        return f"'{value}"
-    return str(value)
+    return spreadsheet_cell(value) if isinstance(value, str) else str(value)
 
 
 def _number(value: float) -> str:

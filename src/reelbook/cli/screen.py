@@ -1,0 +1,22 @@
+"""Tables and bars on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from ..formatting import terminal_text
+
+
+class Screen(Console):
+    """A console of rich on which no text gives orders to the terminal: rich lets escape sequences through."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As rich's, with all text cleaned; rich's own orders are kept apart from text."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(terminal_text(segment.text), segment.style)
