@@ -68,6 +68,7 @@ def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pyte
     served: dict[str, object] = {}
     monkeypatch.setattr(serving, "serve", lambda home, **options: served.update(home=home, **options))
     words = "--host 0.0.0.0 --port 4000 --idle-minutes 2 --workers 3 --rate-limit 20 --dask tcp://a:1"
+    words += " --when-dask-is-lost fail"
     assert run("sandbox", "serve", "--pace", "at once", *words.split()).exit_code == 0
     assert json.loads(json.dumps(served, default=str)) == {
         "home": str(home),
@@ -79,6 +80,7 @@ def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pyte
         "rate_limit": 20,
         "balance_usd": None,
         "dask": "tcp://a:1",
+        "when_dask_is_lost": "fail",
     }
 
 

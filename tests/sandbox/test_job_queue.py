@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from sandbox.doubles import CLIP, NOON, Client, InstantExecutor, Open
 
 from reelbook.sandbox.clock import Clock
+from reelbook.sandbox.renders import WorkerKilled
 
 
 class FailingExecutor(InstantExecutor):
@@ -29,7 +30,10 @@ class FailingExecutor(InstantExecutor):
             return future
         self.times -= 1
         failed: Future[Any] = Future()
-        failed.set_exception(self.error)
+        if isinstance(self.error, CancelledError):
+            failed.cancel()
+        else:
+            failed.set_exception(self.error)
         return failed
 
 
@@ -115,9 +119,16 @@ def test_a_refused_job_leaves_no_image(client: Client, still: Any, tmp_path: Pat
     assert list((tmp_path / "sandbox" / "images").iterdir()) == []
 
 
-def test_a_worker_that_dies_costs_one_more_attempt(open_sandbox: Open, tmp_path: Path) -> None:
-    """The person sees a completed job."""
-    executor = FailingExecutor(BrokenProcessPool("died"), times=1)
+@pytest.mark.parametrize(
+    "error",
+    [BrokenProcessPool("died"), WorkerKilled("died"), CancelledError()],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_worker_that_dies_costs_one_more_attempt(
+    open_sandbox: Open, tmp_path: Path, error: Exception
+) -> None:
+    """The person sees a completed job, also where the executor only drops what it was given."""
+    executor = FailingExecutor(error, times=1)
     with open_sandbox(tmp_path, executor=executor) as client:
         assert client.wait(client.submit())["status"] == "completed"
     assert len(executor.specs) == 2
@@ -126,6 +137,7 @@ def test_a_worker_that_dies_costs_one_more_attempt(open_sandbox: Open, tmp_path:
 @pytest.mark.parametrize(
     ("error", "times", "text"),
     [
+        (WorkerKilled("died"), 2, "The clip could not be drawn: the drawing process ended twice."),
         (BrokenProcessPool("died"), 2, "The clip could not be drawn: the drawing process ended twice."),
         (ValueError("in the middle"), 1, "The clip could not be drawn: ValueError."),
     ],

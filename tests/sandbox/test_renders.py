@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 
-from reelbook.errors import SandboxError
 from reelbook.sandbox.render import Rendered, Spec
-from reelbook.sandbox.renders import NICENESS, Renders, WorkerPool, dask_executor
+from reelbook.sandbox.renders import NICENESS, Renders, WorkerPool
 
 
 class FragileExecutor(Executor):
@@ -108,27 +105,3 @@ def test_workers_let_everything_else_go_first() -> None:
         assert pool.submit(os.nice, 0).result(timeout=20) == os.nice(0) + NICENESS
     finally:
         pool.shutdown()
-
-
-def test_dask_is_asked_for_in_words_when_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names what to install."""
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(SandboxError, match=r"reelbook\[cluster\]"):
-        dask_executor("tcp://scheduler:8786")
-
-
-def test_a_dask_cluster_is_an_executor_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scheduler's address gives the executor of its client."""
-    addresses: list[str] = []
-    executor = FragileExecutor()
-
-    class ClusterClient:
-        def __init__(self, address: str) -> None:
-            addresses.append(address)
-
-        def get_executor(self) -> Executor:
-            return executor
-
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=ClusterClient))
-    assert dask_executor("tcp://scheduler:8786") is executor
-    assert addresses == ["tcp://scheduler:8786"]

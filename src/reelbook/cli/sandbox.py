@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -60,6 +61,13 @@ def serve(
         str | None,
         typer.Option(metavar="tcp://…", help="Draw on this Dask cluster.", show_default=False),
     ] = None,
+    when_dask_is_lost: Annotated[
+        Literal["draw-here", "fail"],
+        typer.Option(
+            help="What becomes of clips when its scheduler is lost, and not back after 30 s "
+            "(Dask's setting distributed.comm.timeouts.connect)."
+        ),
+    ] = "draw-here",
     home: Home = None,
 ) -> None:
     """Serve the sandbox until Ctrl-C."""
@@ -75,6 +83,7 @@ def serve(
         rate_limit=rate_limit,
         balance_usd=balance,
         dask=dask,
+        when_dask_is_lost=when_dask_is_lost,
     )
 
 
@@ -95,6 +104,8 @@ def status(home: Home = None) -> None:
         f"Pace: {pace if isinstance(pace, str) else f'{pace:g} s'}. Jobs under way: {jobs}. "
         f"Balance: ${state['balance_usd']:.2f}. Unused for {state['idle_seconds']:.0f} s."
     )
+    if state.get("dask"):
+        typer.echo(_dask_line(state["dask"]))
 
 
 @commands.command()
@@ -103,6 +114,17 @@ def stop(home: Home = None) -> None:
     from ..sandbox import server
 
     say("Stopped." if server.stop(settings.home(home)) else "No sandbox runs.")
+
+
+def _dask_line(dask: Mapping[str, Any]) -> str:
+    if dask["connection"] == "connected":
+        return f"Drawn on the Dask cluster of {dask['address']}. Workers there: {dask['workers']}."
+    lost = f"The Dask scheduler at {dask['address']} is lost"
+    if dask["connection"] == "reconnecting":
+        return f"{lost}. Clips wait while it is looked for."
+    return (
+        f"{lost}. Until it is back, clips {'are drawn here' if dask['when_lost'] == 'draw-here' else 'fail'}."
+    )
 
 
 def _pace(text: str) -> str | float:

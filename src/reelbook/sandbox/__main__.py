@@ -6,9 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from .. import wire
 from ..errors import SandboxError
+from .cluster import WhenDaskIsLost
 from .jobs import BRISK, Pace, checked_pace
 from .service import IDLE_MINUTES
 from .serving import LOOPBACK, serve
@@ -31,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rate_limit=options.rate_limit,
             balance_usd=options.balance,
             dask=options.dask,
+            when_dask_is_lost=options.when_dask_is_lost,
             foreground=options.foreground,
         )
     except SandboxError as exc:
@@ -50,6 +53,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rate-limit", type=int, default=wire.DEFAULT_REQUESTS_PER_MINUTE)
     parser.add_argument("--balance", type=float, help="set the balance, in USD")
     parser.add_argument("--dask", metavar="tcp://…", help="draw on this Dask cluster")
+    parser.add_argument(
+        "--when-dask-is-lost",
+        choices=get_args(WhenDaskIsLost),
+        default="draw-here",
+        help="while its scheduler can't be reached",
+    )
     parser.add_argument("--foreground", action="store_true", help="say where it is; stay until Ctrl-C")
     return parser
 

@@ -142,12 +142,19 @@ async def _state(service: Service, request: Request) -> Mapping[str, Any]:
         "max_image_bytes": service.settings.max_image_bytes,
         "fail_next": service.settings.fail_next,
         "jobs_under_way": service.jobs.under_way,
+        "dask": _dask(service),
         "requests": dict(service.faults.requests),
         **service.accounts.balance(),
         "pid": os.getpid(),
         "idle_seconds": round(service.idle_seconds, 3),
         "now": service.clock.now(),
     }
+
+
+def _dask(service: Service) -> Mapping[str, Any] | None:
+    if service.dask is None:
+        return None
+    return {**asdict(service.dask.state), "when_lost": service.when_dask_is_lost}
 
 
 def _number(value: object) -> bool:

@@ -188,6 +188,8 @@ class Sandbox(Meant):
         """Pace, limits, balance, jobs under way, process and how long nobody used it.
 
         `requests` is how many arrived since the sandbox was started, by endpoint, whatever became of them.
+        `dask` is None, or the cluster that draws: `address`, `connection` ("connected", "reconnecting" or
+        "lost"), `workers`, and `when_lost` ("draw-here" or "fail").
         """
         return self._ask(protocol.STATE, None)
 

@@ -23,7 +23,7 @@ from .clock import Clock
 from .jobs import MOVES, UNDER_WAY, Job, next_move
 from .places import Places, write_whole
 from .render import Spec
-from .renders import Renders
+from .renders import ClusterLost, Renders
 from .store import Store
 
 logger = logging.getLogger(__name__)
@@ -125,6 +125,8 @@ class JobQueue:
             # By how long the drawing really took: a clock that was moved on meanwhile has no part in it.
             rendered_at = begun + time.monotonic() - ticks
             outcome = {"video": video, "rendered_seconds": rendered.seconds, "rendered_at": rendered_at}
+        except ClusterLost as exc:
+            outcome = {"failure": f"The clip could not be drawn: {exc}."}
         except BrokenExecutor:
             outcome = {"failure": "The clip could not be drawn: the drawing process ended twice."}
         except Exception as exc:

@@ -14,35 +14,58 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from multiprocessing.connection import Connection
 from typing import Any
 
-from ..errors import SandboxError
 from .render import Rendered, Spec, render
 
 # Drawing takes whole cores; the server's answers and the person's notebook go first.
 NICENESS = 10
 
 
-class Renders:
-    """Draws clips on the executor that `make_executor` makes when the first one is asked for."""
+class WorkerKilled(BrokenExecutor):
+    """The workers that drew a clip died. The executor and what else it draws are well."""
 
-    def __init__(self, make_executor: Callable[[], Executor]) -> None:
+
+class ClusterLost(BrokenExecutor):
+    """The executor has lost the way to its workers, and may find it again. No clip is at fault."""
+
+
+class Renders:
+    """Draws clips on the executor that `make_executor` makes when the first one is asked for.
+
+    While that one has lost its cluster, `substitute` draws; without one clips fail with ClusterLost.
+    """
+
+    def __init__(self, make_executor: Callable[[], Executor], substitute: Renders | None = None) -> None:
         self._make_executor = make_executor
+        self._substitute = substitute
         self._executor: Executor | None = None
         self._second_attempt = asyncio.Lock()
 
     async def draw(self, spec: Spec) -> Rendered:
         """Draw `spec`, once more if a worker dies; raises BrokenExecutor if one dies again."""
         try:
-            return await self._attempt(spec)
-        except BrokenExecutor:
-            # A worker's death ends all that was being drawn. One after the other, so that the clip which
-            # kills its worker fails alone.
-            async with self._second_attempt:
-                return await self._attempt(spec)
+            return await self._twice(spec)
+        except ClusterLost:
+            if self._substitute is None:
+                raise
+        return await self._substitute.draw(spec)
 
     def close(self) -> None:
         """End the workers; what they were drawing is lost, and drawn again after the next start."""
         if self._executor is not None:
             self._executor.shutdown(wait=False)
+        if self._substitute is not None:
+            self._substitute.close()
+
+    async def _twice(self, spec: Spec) -> Rendered:
+        try:
+            return await self._attempt(spec)
+        except ClusterLost:
+            raise
+        except BrokenExecutor:
+            # A worker's death ends all that was being drawn. One after the other, so that the clip which
+            # kills its worker fails alone.
+            async with self._second_attempt:
+                return await self._attempt(spec)
 
     async def _attempt(self, spec: Spec) -> Rendered:
         executor = self._executor
@@ -50,6 +73,14 @@ class Renders:
             executor = self._executor = self._make_executor()
         try:
             return await asyncio.wrap_future(executor.submit(render, spec))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # Nobody here gave this clip up, so the executor did. Its job must learn of it.
+            raise BrokenExecutor("the executor dropped a clip") from None
+        except (WorkerKilled, ClusterLost):
+            raise
         except BrokenExecutor:
             if self._executor is executor:
                 self._executor = None
@@ -83,19 +114,6 @@ class WorkerPool(Executor):
         with contextlib.suppress(OSError):
             self._ours.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def dask_executor(address: str) -> Executor:
-    """The executor of the Dask scheduler at `address` (`tcp://…`), whose workers have reelbook installed."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise SandboxError(
-            "Rendering on a Dask cluster needs Dask here too. Nothing was started. "
-            "Run: pip install 'reelbook[cluster]'"
-        ) from None
-    executor: Executor = Client(address).get_executor()
-    return executor
 
 
 def _begin_worker(lifeline: Connection) -> None:

@@ -16,6 +16,7 @@ from .. import wire
 from .access import Access, ensure_access, new_api_key, write_access
 from .accounts import Accounts, Key
 from .clock import Clock
+from .cluster import DaskPool, WhenDaskIsLost
 from .faults import Faults
 from .job_queue import JobQueue
 from .jobs import BRISK, Job, Pace, checked_pace, planned_seconds
@@ -47,7 +48,8 @@ class Service:
     """All state of one sandbox. `start`, `submit` and `close` belong to the server's loop.
 
     `pace` is how long jobs take, `rate_limit` (requests a minute) that of a new notebook key, `balance_usd`
-    None keeps the balance, `idle_minutes` None never ends by itself.
+    None keeps the balance, `idle_minutes` None never ends by itself. `dask` draws in place of the executor
+    that `make_executor` makes; `when_dask_is_lost` says whether that one steps in, or jobs fail.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class Service:
         pace: Pace = BRISK,
         clock: Clock | None = None,
         make_executor: Callable[[], Executor] = WorkerPool,
+        dask: DaskPool | None = None,
+        when_dask_is_lost: WhenDaskIsLost = "draw-here",
         rate_limiting: bool = True,
         rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE,
         balance_usd: float | None = None,
@@ -76,7 +80,11 @@ class Service:
         self.access = self._access(rate_limit)
         if balance_usd is not None:
             self.accounts.set_balance(balance_usd)
+        self.dask = dask
+        self.when_dask_is_lost = when_dask_is_lost
         self.renders = Renders(make_executor)
+        if dask is not None:
+            self.renders = Renders(lambda: dask, self.renders if when_dask_is_lost == "draw-here" else None)
         self.jobs = JobQueue(self.store, self.clock, self.places, self.renders)
         self.end: Callable[[], None] = lambda: None
         self._idle_minutes = idle_minutes
@@ -97,6 +105,8 @@ class Service:
                 await self._ticking
         await self.jobs.close()
         await asyncio.to_thread(self.renders.close)
+        if self.dask is not None:
+            await asyncio.to_thread(self.dask.shutdown)
         self.accounts.save_uses()
         self.store.close()
 

@@ -18,12 +18,13 @@ from filelock import Timeout
 from .. import wire
 from ..errors import SandboxError
 from .app import make_app
+from .cluster import DaskPool, WhenDaskIsLost
 from .jobs import BRISK, Pace
 from .log import start_log
 from .notice import last_port, put_up, read_notice, running_lock, take_down
 from .places import Places
 from .protocol import TOOLS, version
-from .renders import WorkerPool, dask_executor
+from .renders import WorkerPool
 from .service import Service
 
 if TYPE_CHECKING:
@@ -51,13 +52,15 @@ def serve(
     rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE,
     balance_usd: float | None = None,
     dask: str | None = None,
+    when_dask_is_lost: WhenDaskIsLost = "draw-here",
     foreground: bool = True,
 ) -> None:
     """Serve the sandbox of `home`, on the main thread, until it is stopped. In the `foreground` it speaks.
 
     `port` None is the one used last or a free one; `idle_minutes` None never ends by itself; `workers` is the
     number of drawing processes; `rate_limit` (requests a minute) is that of a new notebook key; `balance_usd`
-    None keeps the balance; `dask` is the address of a Dask scheduler to draw on. Raises SandboxError.
+    None keeps the balance; `dask` is the address of a Dask scheduler to draw on, and `when_dask_is_lost` says
+    whether clips are drawn here, or fail, while it can't be reached. Raises SandboxError.
     """
     from .connection_limits import raise_file_limit
 
@@ -75,12 +78,14 @@ def serve(
     with lock:
         start_log(places, foreground=foreground)
         raise_file_limit()
-        executor = dask_executor(dask) if dask else None
+        cluster = DaskPool(dask) if dask else None
         listening = _listening(host, port, places)
         service = Service(
             home,
             pace=pace,
-            make_executor=(lambda: executor) if executor else functools.partial(WorkerPool, workers),
+            make_executor=functools.partial(WorkerPool, workers),
+            dask=cluster,
+            when_dask_is_lost=when_dask_is_lost,
             rate_limit=rate_limit,
             balance_usd=balance_usd,
             idle_minutes=idle_minutes,

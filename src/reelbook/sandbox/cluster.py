@@ -1,0 +1,151 @@
+"""Clips drawn by a Dask cluster, whose scheduler may go away and come back.
+
+Dask's own client tries to reach a lost scheduler for as long as Dask's setting
+`distributed.comm.timeouts.connect` says (30 s), forgets all that it had asked for, and then closes itself
+without a word to those who wait. Here a lost clip is asked for again, and those who wait are told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Executor, Future
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ..errors import SandboxError
+from .renders import ClusterLost, WorkerKilled
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.2
+# A clip whose connection is lost over and over isn't asked for without end.
+MOST_LOSSES = 5
+
+Connection = Literal["connected", "reconnecting", "lost"]
+WhenDaskIsLost = Literal["draw-here", "fail"]
+
+
+@dataclass(frozen=True)
+class ClusterState:
+    """`reconnecting`: the scheduler was just lost, and clips wait for it. `lost`: they no longer do."""
+
+    address: str
+    connection: Connection
+    workers: int
+
+
+class DaskPool(Executor):
+    """Draws on the workers of the Dask scheduler at `address` (`tcp://…`).
+
+    Reelbook must be installed where the scheduler and the workers run. What is submitted fails with
+    WorkerKilled when Dask gave up on it because its workers died, and with ClusterLost while the scheduler is
+    lost; the pool goes on looking for it. Raises SandboxError if Dask isn't installed or the scheduler can't
+    be reached.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise SandboxError(
+                "Rendering on a Dask cluster needs Dask here too. Nothing was started. "
+                "Run: pip install 'reelbook[cluster]'"
+            ) from None
+        self._distributed = distributed
+        self.state = ClusterState(address, "connected", 0)
+        started: Future[None] = Future()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._run(started)), name="reelbook-dask", daemon=True
+        )
+        self._thread.start()
+        started.result()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run `fn` on a worker."""
+        return asyncio.run_coroutine_threadsafe(self._result(fn, args, kwargs), self._loop)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster; what it still draws for this pool is dropped. Always waits."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join()
+
+    async def _run(self, started: Future[None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._end = asyncio.Event()
+        address = self.state.address
+        try:
+            self._client = await self._connect()
+        except Exception as exc:
+            started.set_exception(
+                SandboxError(f"The Dask scheduler at {address} can't be reached: {exc}. Nothing was started.")
+            )
+            return
+        started.set_result(None)
+        watching = asyncio.create_task(self._watch())
+        await self._end.wait()
+        watching.cancel()
+        await asyncio.wait([watching])
+        with contextlib.suppress(TimeoutError):  # it says goodbye to a scheduler that may be gone
+            await self._client.close()
+
+    async def _connect(self) -> Any:
+        client = self._distributed.Client(self.state.address, asynchronous=True, set_as_default=False)
+        try:
+            return await client
+        except BaseException:
+            await client.close()
+            raise
+
+    async def _watch(self) -> None:
+        """Keep `state` true. Dask's client reconnects by itself until it closes; then another one is made."""
+        while True:
+            if self._client.status == "closed":
+                self._note("lost")
+                try:
+                    self._client = await self._connect()
+                except Exception as exc:
+                    logger.debug("the Dask scheduler can't be reached: %s", exc)
+                    await asyncio.sleep(LOOK_SECONDS)
+                    continue
+            if self._client.status == "running":
+                self._note("connected", self._client.scheduler_info(n_workers=0).get("n_workers", 0))
+            else:
+                self._note("reconnecting")
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _note(self, connection: Connection, workers: int = 0) -> None:
+        before = self.state
+        self.state = replace(before, connection=connection, workers=workers)
+        if connection == "connected" and before.workers and not workers:
+            logger.warning("the Dask cluster of %s has no workers; clips wait for them", before.address)
+        if connection == before.connection:
+            return
+        if connection == "connected":
+            logger.warning("the Dask scheduler at %s is back", before.address)
+        elif connection == "reconnecting":
+            logger.warning("the Dask scheduler at %s is lost; trying to reach it again", before.address)
+        else:
+            logger.error("the Dask scheduler at %s stays lost; looking for it now and then", before.address)
+
+    async def _result(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for _ in range(MOST_LOSSES):
+            if self._client.status not in ("running", "connecting"):
+                break
+            # Not "pure": a second attempt must not be given what the first one came to.
+            future = self._client.submit(fn, *args, pure=False, **kwargs)
+            try:
+                return await future
+            except self._distributed.KilledWorker as exc:
+                raise WorkerKilled(str(exc)) from None
+            except (CancelledError, OSError):
+                if future.status == "error":
+                    raise  # the drawing's own error
+                # The connection is lost, and with it all that was asked for. Asked for again, it waits with
+                # Dask's client for the scheduler's return.
+                await asyncio.sleep(LOOK_SECONDS)
+        raise ClusterLost("the Dask cluster is lost")
