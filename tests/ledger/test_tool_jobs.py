@@ -71,3 +71,15 @@ def test_it_survives_a_damaged_ledger(ledger: Ledger, account: Account, folder: 
     ledger._store.read(lambda source: rescue(source, target))
     assert [row["request_id"] for row in target.execute("SELECT request_id FROM tool_jobs")] == ["req-1"]
     target.close()
+
+
+@pytest.mark.parametrize(
+    ("cost", "seconds", "uncertain"), [(0.0, 4.0, 0.2), (0.2, 4.0, 0.0), (0.0, 9e9, 0.0)]
+)
+def test_what_its_cost_is_short_of_the_price_counts_as_uncertain(
+    ledger: Ledger, account: Account, cost: float, seconds: float, uncertain: float
+) -> None:
+    """By its length, where that can be meant: what was asked for isn't known here."""
+    call(ledger, "req-1", prompt="a fox")
+    ledger.tool_jobs.ended(account, "req-1", seconds=seconds, cost_usd=cost)
+    assert ledger.spend(account) == Spend(cost, 0.0, uncertain, tools_usd=cost)

@@ -16,6 +16,7 @@ from reelbook import errors
 from reelbook.ledger import Ledger, Wanted
 from reelbook.models import job_status
 from reelbook.sandbox.handle import Sandbox
+from reelbook.secret import Secret
 from reelbook.session.cells import Execution
 from reelbook.session.job import Job
 from reelbook.session.known import Known, state_of
@@ -228,3 +229,16 @@ def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session:
     assert heard is not None
     assert (heard.state, heard.charge) == ("uncertain by the service", "reserved")
     assert state_of(job_status({"request_id": "r", "status": "queued"})) == "queued"
+
+
+@pytest.mark.parametrize(("seconds", "cost"), [(4.0, 0.2), (-4.0, 0.25), (None, 0.25)])
+def test_a_tools_clip_of_unsaid_cost_counts_with_its_price(
+    session: rb.Session, seconds: float | None, cost: float
+) -> None:
+    """By its length, or by the usual one where the service says none that can be meant."""
+    calls = session._books.tool_calls
+    number = calls.add("https://tools.example/mcp", Secret("user-planted"), "make", {"prompt": "a fox"})
+    calls.ended(number, "done", took_seconds=1.0, request_ids=("req_tool",))
+    status = {"request_id": "req_tool", "status": "completed", "duration_seconds": seconds}
+    session._books.heard(session.job("req_tool"), job_status(status))
+    assert session.spend().tools_usd == cost

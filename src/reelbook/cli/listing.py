@@ -137,7 +137,7 @@ def _below(known: KnownJobs | None, entries: Sequence[Entry], asked: Asked, *, m
             continue  # a key that was tried and bought nothing
         tools = f" ({dollars(spend.tools_usd)} through agent tools)" if spend.tools_usd else ""
         money = f"{dollars(spend.spent_usd)} spent{tools} · {dollars(spend.reserved_usd)} reserved"
-        doubt = " (unanswered or failed)" if spend.uncertain_usd else ""
+        doubt = " (unanswered, failed or underpriced)" if spend.uncertain_usd else ""
         lines.append(f"{terminal_line(name)}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")
     if unfinished := known.unfinished():
         pronoun = "it" if len(unfinished) == 1 else "them"

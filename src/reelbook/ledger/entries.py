@@ -192,9 +192,10 @@ class Intended(NamedTuple):
 class Spend:
     """What an account's submissions cost, in USD, by how sure it is.
 
-    `spent_usd` is billed; `reserved_usd` is for clips on their way; `uncertain_usd` is for those that were
-    never answered, failed (whether those are charged isn't stated) or can't be asked about any more. Of what
-    was spent, `tools_usd` is for clips that agent tools bought and a session took up.
+    `spent_usd` is billed, as the service says; `reserved_usd` is for clips on their way; `uncertain_usd` is
+    for those that were never answered, failed (whether those are charged isn't stated) or can't be asked
+    about any more, and for what the service's figures are short of its price. Of what was spent, `tools_usd`
+    is for clips that agent tools bought and a session took up.
     """
 
     spent_usd: float

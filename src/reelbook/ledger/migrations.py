@@ -240,6 +240,39 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         WHERE request_id IS NOT NULL AND clip_path IS NULL AND state <> 'failed'
         """,
     ),
+    (
+        # The price is 50,000 micro-USD a second (interface, Limits): of the delivered length where that can
+        # be meant, else of the one asked for. What the service's figure is short of it is understated, unless
+        # it is a rounding to cents, or a failed job of which it is known what it cost.
+        """
+        ALTER TABLE entries ADD COLUMN due_micro INTEGER GENERATED ALWAYS AS (
+            CAST(round(50000 * CASE
+                WHEN state = 'completed' AND actual_seconds BETWEEN duration_seconds / 2.0
+                    AND 2 * duration_seconds THEN actual_seconds
+                ELSE duration_seconds END) AS INTEGER)
+        ) VIRTUAL
+        """,
+        """
+        ALTER TABLE entries ADD COLUMN understated_micro INTEGER GENERATED ALWAYS AS (CASE
+            WHEN charge = 'none' OR (state = 'failed' AND cost_micro IS NOT NULL) THEN 0
+            WHEN due_micro - price_micro < 5000 THEN 0
+            ELSE due_micro - price_micro END
+        ) VIRTUAL
+        """,
+        """
+        CREATE INDEX entries_understated ON entries (account, intended_at, understated_micro)
+        WHERE understated_micro > 0
+        """,
+        # A tool's clip has no asked length: what it was short of the price is known where its own length is.
+        """
+        ALTER TABLE tool_jobs ADD COLUMN understated_micro INTEGER GENERATED ALWAYS AS (CASE
+            WHEN seconds BETWEEN 0 AND 20 AND round(50000 * seconds) - cost_micro >= 5000
+            THEN CAST(round(50000 * seconds) AS INTEGER) - cost_micro ELSE 0 END
+        ) VIRTUAL
+        """,
+        # The newest entry at a moment at which all had ended long enough ago for the figures to hold them.
+        "ALTER TABLE samples ADD COLUMN complete_to INTEGER",
+    ),
 )
 
 

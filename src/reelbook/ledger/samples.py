@@ -10,6 +10,9 @@ from .store import Store
 
 Figure = Literal["balance_usd", "total_spent_usd", "total_requests", "total_seconds", "total_cost_usd"]
 
+# Long after a job's end what it cost is in the balance and in the sum of all that was spent.
+FOLLOWED_SECONDS: Final = 600.0
+
 _COLUMNS: Final[dict[str, str]] = {
     "balance_usd": "balance_micro",
     "total_spent_usd": "total_spent_micro",
@@ -33,14 +36,16 @@ class Samples:
             for field, column in _COLUMNS.items()
             for value in (getattr(sample, field),)
         }
-        self._store.write(
-            lambda connection: connection.execute(
-                f"INSERT INTO samples (account, at, {', '.join(values)}) "  # noqa: S608 - our own column names
-                f"VALUES (?, ?, {', '.join('?' * len(values))})",
-                (account.id, sample.at, *values.values()),
-            ),
-            flush=False,
-        )
+
+        def work(connection: sqlite3.Connection) -> None:
+            row = {**values, "complete_to": _complete_to(connection, account.id, sample.at)}
+            connection.execute(
+                f"INSERT INTO samples (account, at, {', '.join(row)}) "  # noqa: S608 - our own column names
+                f"VALUES (?, ?, {', '.join('?' * len(row))})",
+                (account.id, sample.at, *row.values()),
+            )
+
+        self._store.write(work, flush=False)
 
     def last(
         self, account: Account, *, before: float | None = None, having: Figure | None = None
@@ -76,6 +81,16 @@ class Samples:
         return self._store.read(
             lambda connection: [_sample(row) for row in connection.execute(sql, (*values, limit))]
         )
+
+
+def _complete_to(connection: sqlite3.Connection, account: int, at: float) -> int | None:
+    """The newest entry, if what was charged for all of them must be in the figures; else None."""
+    newest, ended_at = connection.execute(
+        "SELECT coalesce(max(id), 0), coalesce(max(coalesce(ended_at, 9e99)), 0) FROM entries "
+        "WHERE account = ? AND charge <> 'none'",
+        (account,),
+    ).fetchone()
+    return newest if ended_at <= at - FOLLOWED_SECONDS else None
 
 
 def _sample(row: sqlite3.Row) -> Sample:

@@ -359,10 +359,12 @@ class Books:
         """The service's answer about the job."""
         done = status if isinstance(status, Completed) else None
         if job.entry_id is None:
-            if job.request_id is not None and done is not None and done.cost_usd is not None:
-                self._ledger.tool_jobs.ended(
-                    self._account, job.request_id, seconds=done.duration_seconds, cost_usd=done.cost_usd
-                )
+            if job.request_id is not None and done is not None:
+                seconds, cost = done.duration_seconds, done.cost_usd
+                if cost is None:
+                    can_be_meant = seconds is not None and 0 < seconds <= 2 * wire.MAX_SECONDS
+                    cost = wire.cost_usd(seconds if seconds and can_be_meant else wire.DEFAULT_SECONDS)
+                self._ledger.tool_jobs.ended(self._account, job.request_id, seconds=seconds, cost_usd=cost)
             return
         self._ledger.status(
             job.entry_id,

@@ -27,10 +27,10 @@ class Spending:
     """What this session's clips cost so far by the ledger, and what its limit leaves, in USD.
 
     `spent_usd` is billed, `reserved_usd` is for clips on their way, `uncertain_usd` for those that were never
-    answered or failed: all of what was submitted by this kernel since the session began. `limit_usd` is
-    `max_spend`, None without one. It is for all clips of the key: `counted_usd` is what they count, those of
-    earlier sessions included. Of what was billed, `tools_usd` is for clips that agent tools bought, as far as
-    they were taken up and have ended.
+    answered or failed, and for what the service's figures are short of its price: all of what was submitted
+    by this kernel since the session began. `limit_usd` is `max_spend`, None without one. It is for all clips
+    of the key: `counted_usd` is what they count, those of earlier sessions included. Of what was billed,
+    `tools_usd` is for clips that agent tools bought, as far as they were taken up and have ended.
     """
 
     spent_usd: float

@@ -1,0 +1,88 @@
+"""What a spending limit counts where the service's own figures are below its price."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from support.hurried_time import HurriedLoop
+from support.raw_server import Exchange, raw_server
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.session.engine import Engine
+from reelbook.session.warning import said_elsewhere
+
+Said = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def hurried(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key's minute is a second."""
+    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(60)))
+
+
+@contextmanager
+def session_with(accepted: Said, completed: Said | None) -> Iterator[rb.Session]:
+    """A session with a limit of $1.00 at a service that says this when it takes a job, and at its end."""
+    ids = itertools.count(1)
+
+    def handle(exchange: Exchange) -> None:
+        name = exchange.first_line.split()[1].rpartition("/")[2]
+        if exchange.first_line.startswith("POST"):
+            said: Said = {"request_id": f"req_{next(ids)}", "status": "pending", **accepted}
+        elif name.startswith("req_"):
+            said = {"request_id": name, "status": "processing", **accepted}
+            if completed is not None:
+                said = {
+                    "request_id": name,
+                    "status": "completed",
+                    "video_url": f"{service.url}/x",
+                    **completed,
+                }
+        else:
+            exchange.answer(404)
+            return
+        exchange.answer(200, json.dumps(said).encode())
+
+    with raw_server(handle) as service:
+        with rb.connect("live", api_key="sk-planted-low", base_url=service.url, max_spend=1.0) as session:
+            yield session
+
+
+def bought(session: rb.Session, until: Callable[[rb.Job], object]) -> int:
+    """How many clips for $0.25 the limit lets through, each `until` something is known of it."""
+    for number in range(30):
+        try:
+            with said_elsewhere():
+                job = session.text_to_video("a fox")
+        except errors.SpendLimitReached:
+            return number
+        while not until(job):
+            pass
+    return 30
+
+
+@pytest.mark.parametrize("estimate", [0.01, 0, -5, "nan", 1e-9])
+def test_a_low_estimate_makes_no_room(estimate: object) -> None:
+    """The price is known: four clips of five seconds are a dollar."""
+    with session_with({"estimated_cost_usd": estimate}, None) as session:
+        assert bought(session, lambda job: job.request_id) == 4
+        assert session.spend().committed_usd == 1.0
+
+
+@pytest.mark.parametrize(
+    "completed",
+    [{"cost_usd": 0}, {"cost_usd": 0, "duration_seconds": 5.0}, {"cost_usd": 0.01, "duration_seconds": 0.1}],
+)
+def test_a_low_final_cost_makes_no_room(completed: Said) -> None:
+    """What was charged is shown as the service says it; the rest of the price counts as uncertain."""
+    with session_with({}, completed) as session:
+        assert bought(session, lambda job: job.state == "completed") == 4
+        assert session.spend().spent_usd == 4 * completed["cost_usd"]
+        assert session.spend().committed_usd == 1.0
+        assert session.receipt().charged_usd == 4 * completed["cost_usd"]
