@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbook.ledger import Ledger, Wanted
+from reelbook.ledger.requests import Instant
 from reelbook.secret import Secret
 
 TEXT = """
@@ -157,7 +158,7 @@ def commits(home: Path) -> None:
     print(f"\n{3 * count / (time.perf_counter() - began):,.0f} flushed commits/s (intend, sending, accepted)")
     began = time.perf_counter()
     for _ in range(1000):
-        ledger.requests.enter(account, time.time(), lambda *_: True)
+        ledger.requests.enter(account, Instant.now(), lambda *_: True)
     print(f"{1000 / (time.perf_counter() - began):,.0f} noted requests/s (not flushed)")
     ledger.close()
 

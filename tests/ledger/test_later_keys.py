@@ -8,6 +8,7 @@ from pathlib import Path
 from ledger.doubles import KEY, SERVICE, fox
 
 from reelbook.ledger import Account, Ledger
+from reelbook.ledger.requests import Instant
 from reelbook.secret import Secret
 
 LATER = Secret("sk-planted-later")
@@ -39,7 +40,7 @@ def test_the_next_kernel_knows_the_later_key(ledger: Ledger, account: Account, f
 def test_requests_of_the_two_keys_are_counted_apart(ledger: Ledger, account: Account, folder: Path) -> None:
     """A rate limit is a key's own: another kernel on the former key doesn't see the later one's requests."""
     later = ledger.account(SERVICE, LATER, same_as=account)
-    ledger.requests.enter(later, 100.0, lambda moments, limit: True)
+    ledger.requests.enter(later, Instant.now(), lambda moments, limit: True)
     seen: list[int] = []
 
     def fits(moments: Sequence[float], limit: int | None) -> bool:
@@ -48,7 +49,7 @@ def test_requests_of_the_two_keys_are_counted_apart(ledger: Ledger, account: Acc
 
     with Ledger.open(folder) as other:
         for each in (account, later):
-            other.requests.enter(each, 101.0, fits)
+            other.requests.enter(each, Instant.now(), fits)
     assert seen == [0, 1]
 
 

@@ -15,6 +15,7 @@ from ledger.doubles import KEY, SERVICE, Kernel, fox, heard, tell
 from reelbook.client.transport import READ_SECONDS
 from reelbook.ledger import Account, Ledger
 from reelbook.ledger.ledger import BUSY_SECONDS
+from reelbook.ledger.requests import Instant
 
 # The file-size limit of the process makes its writes fail as a full disk does.
 FULL = """
@@ -134,7 +135,7 @@ def test_money_is_flushed_and_requests_are_not(ledger: Ledger, account: Account)
 
     ledger._store.write(look)
     ledger._store.write(look, flush=False)
-    assert ledger.requests.enter(account, 1.0, lambda *_: True)
+    assert ledger.requests.enter(account, Instant.now(), lambda *_: True)
     ledger._store.write(look)
     assert levels == [2, 1, 2]
 

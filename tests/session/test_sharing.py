@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from session.test_kernels import Kernel
 
+import reelbook as rb
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -57,3 +58,38 @@ def test_two_kernels_on_one_key_stay_within_its_limit(
         pass
     time.sleep(0.5)  # whoever is let through wrongly would be by now
     assert statuses() == [200] * 10
+
+
+@pytest.mark.parametrize("step", [3600.0, -3600.0], ids=["forward", "back"])
+def test_a_clock_that_is_set_by_an_hour_brings_no_refusal(
+    enforcing: Sandbox, monkeypatch: pytest.MonkeyPatch, step: float
+) -> None:
+    """Two sessions share the key's minute by a clock that nobody can set: ten go out, and the rest waits."""
+    statuses: list[int] = []
+
+    def spied(session: rb.Session) -> rb.Session:
+        budget = session._client._gate.budget
+        answered = budget.answered
+
+        def spy(status: int, headers: Mapping[str, str], now: float) -> None:
+            statuses.append(status)
+            # Without the headers, from which one session learns of the other's requests, too late for some.
+            answered(status, {}, now)
+
+        monkeypatch.setattr(budget, "answered", spy)
+        return session
+
+    with rb.connect("sandbox", max_spend=1.0) as first, rb.connect("sandbox", max_spend=2.0) as second:
+        spied(first)
+        for _ in range(6):
+            first.balance()
+        now = time.time
+        monkeypatch.setattr(time, "time", lambda: now() + step)
+        spied(second)
+        for _ in range(8):
+            second._engine.submit(second._client.balance())
+        deadline = time.monotonic() + 10
+        while len(statuses) < 10 and time.monotonic() < deadline:
+            pass
+        time.sleep(0.3)  # whoever is let through wrongly would be by now
+        assert statuses == [200] * 10

@@ -273,6 +273,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         # The newest entry at a moment at which all had ended long enough ago for the figures to hold them.
         "ALTER TABLE samples ADD COLUMN complete_to INTEGER",
     ),
+    (
+        # When a request was made by the machine's steady clock, and by which machine's; `at` may be set.
+        "ALTER TABLE requests ADD COLUMN steady REAL NOT NULL DEFAULT 0",
+        "ALTER TABLE requests ADD COLUMN boot TEXT NOT NULL DEFAULT ''",
+    ),
 )
 
 

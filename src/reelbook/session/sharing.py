@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 from ..ledger import Account, Ledger
+from ..ledger.requests import Instant
 
 
 class LedgerRequests:
@@ -21,16 +21,15 @@ class LedgerRequests:
 
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request if it fits beside the other kernels'."""
-        wall = time.time()
         return self._requests.enter(
             self._account,
-            wall,
-            lambda moments, limit: fits([now + moment - wall for moment in moments], limit),
+            Instant.now(),
+            lambda ages, limit: fits([now - age for age in ages], limit),
         )
 
     def answered(self, place: int, now: float, limit: int | None) -> None:
         """The request was answered, or lost, just now; the service said that the key has this limit."""
-        self._requests.answered(place, time.time(), limit)
+        self._requests.answered(place, Instant.now(), limit)
 
     def give_back(self, place: int) -> None:
         """The request was never sent."""
