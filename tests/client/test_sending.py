@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from support.raw_server import Exchange, raw_server
 
-from reelbook import errors
+from reelbook import deadlines, errors
 from reelbook.client import AsyncClient
 from reelbook.client.transport import _Progress
 
@@ -25,15 +26,18 @@ def never(exchange: Exchange) -> None:
 
 
 @pytest.fixture
-def _late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When a request's head goes out, a minute has passed: as if the machine had slept."""
-    heard = _Progress.__call__
+async def _late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a request's head goes out, the minute that it has is over."""
+    monkeypatch.setattr(deadlines, "LOOK_SECONDS", math.inf)
+    monkeypatch.setattr(deadlines, "MAX_LATE_LOOKS", 0)
+    heard, loop, late = _Progress.__call__, asyncio.get_running_loop(), 0
+    clock = loop.time
+    monkeypatch.setattr(loop, "time", lambda: clock() + late)
 
     async def sleeps(progress: _Progress, event: str, info: Mapping[str, Any]) -> None:
+        nonlocal late
         if event.endswith("send_request_headers.started"):
-            loop = asyncio.get_running_loop()
-            clock = loop.time
-            monkeypatch.setattr(loop, "time", lambda: clock() + 61)
+            late = 61
         await heard(progress, event, info)
 
     monkeypatch.setattr(_Progress, "__call__", sleeps)
@@ -54,8 +58,9 @@ async def test_a_request_that_went_out_whole_may_have_been_accepted() -> None:
 @pytest.mark.usefixtures("_late")
 async def test_a_request_whose_end_was_never_sent_cant_have_been_accepted() -> None:
     """Of the image's parts only the first went out: nothing can have been bought."""
+    noise = np.random.default_rng(1).integers(0, 256, (1000, 1000, 3), np.uint8)
     with raw_server(never) as service:
         async with AsyncClient(KEY, service.url) as client:
             with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
-                await client.image_to_video(np.zeros((300, 300, 3), np.uint8), "zoom in")
+                await client.image_to_video(noise, "zoom in")
     assert service.seen == []

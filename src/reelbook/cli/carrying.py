@@ -8,6 +8,7 @@ from typing import NoReturn
 import typer
 
 from .. import wire
+from ..deadlines import Countdown
 from ..errors import ReelbookError
 from ..formatting import terminal_line
 from ..session import Clip, Job, JobRequest, Session
@@ -72,15 +73,15 @@ def _stopped(job: Job, ctrl_c: CtrlC, resuming: str) -> NoReturn:
 def _await_id(job: Job, ctrl_c: CtrlC) -> None:
     """Waits until the service named the job, or for another Ctrl-C: by its id a paid job is found again."""
     presses = ctrl_c.presses
-    deadline = time.monotonic() + ID_SECONDS
+    countdown = Countdown(ID_SECONDS)
     said = False
-    while job.request_id is None and job.error is None and time.monotonic() < deadline:
+    while job.request_id is None and job.error is None and (pause := countdown.next_pause(LOOK_SECONDS)):
         if not said:
             say("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
             said = True
         if ctrl_c.presses > presses:
             return
-        time.sleep(LOOK_SECONDS)
+        time.sleep(pause)
 
 
 def _left(job: Job, resuming: str) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from .. import settings, wire
+from ..deadlines import Deadline
 from ..errors import ConfigurationError, ReelbookError, WaitTimeout
 from ..lazy import LazyModule
 from ..secret import Secret
@@ -281,13 +282,15 @@ class AsyncClient(Caller):
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
         """Watches a job to its end. Raises JobFailed, or WaitTimeout while the job goes on."""
         try:
-            async with asyncio.timeout(timeout_seconds):
-                async with contextlib.aclosing(self.watch(request_id)) as observations:
-                    async for seen in observations:
-                        if isinstance(seen.status, models.Completed):
-                            return seen.status
-                        if isinstance(seen.status, models.Failed):
-                            raise job_failed(seen.status.request_id, seen.status.error)
+            async with (
+                Deadline(timeout_seconds),
+                contextlib.aclosing(self.watch(request_id)) as observations,
+            ):
+                async for seen in observations:
+                    if isinstance(seen.status, models.Completed):
+                        return seen.status
+                    if isinstance(seen.status, models.Failed):
+                        raise job_failed(seen.status.request_id, seen.status.error)
         except TimeoutError:
             pass
         raise WaitTimeout(

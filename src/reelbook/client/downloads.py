@@ -28,6 +28,7 @@ from urllib.parse import urljoin
 
 from filelock import AsyncFileLock
 
+from ..deadlines import Deadline
 from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, LinkExpired, NotAVideo, ReelbookError
 from ..formatting import plain_name
 from . import retries
@@ -310,15 +311,19 @@ def _downgrades(url: str, target: str) -> bool:
 
 async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The chunks as they come; a drip so slow that it would never end is broken off as a lost answer."""
-    loop = asyncio.get_running_loop()
-    began, got = loop.time(), 0
-    async for chunk in chunks:
+    spent, got = 0.0, 0
+    while True:
+        try:
+            async with Deadline(None) as waited:
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
         yield chunk
-        got += len(chunk)
-        if (spent := loop.time() - began) > STALL_WINDOW_SECONDS:
+        spent, got = spent + waited.spent, got + len(chunk)
+        if spent > STALL_WINDOW_SECONDS:
             if got < MIN_BYTES_PER_SECOND * spent:
                 raise AnswerLost("The file came too slowly to ever end.")
-            began, got = loop.time(), 0
+            spent, got = 0.0, 0
 
 
 def _refuse_too_large(part: Path, size: int, max_bytes: int | None) -> None:

@@ -6,11 +6,10 @@ library reaches a person: a request holds the user id.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -18,11 +17,11 @@ from typing import Any
 import httpx2
 
 from .. import settings
+from ..deadlines import Deadline
 from ..secret import Secret
 from .tool_failures import MAX_ANSWER_BYTES, Note
 
 CONNECT_SECONDS = 10.0
-WRITE_SECONDS = 60.0
 NOTIFY_SECONDS = 10.0
 LEAVE_SECONDS = 1.0
 MAX_REFUSAL_BYTES = 64 << 10
@@ -74,7 +73,7 @@ class Carrier(httpx2.AsyncClient):
 
     def __init__(self, url: str, user_id: Secret) -> None:
         super().__init__(
-            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS),
+            timeout=None,  # the library would count the time asleep
             # A connection kept alive may be closed in the very moment, and leave a paid call uncertain.
             limits=httpx2.Limits(max_keepalive_connections=0),
             trust_env=not settings.is_loopback(url),
@@ -100,7 +99,7 @@ class Carrier(httpx2.AsyncClient):
                 return httpx2.Response(405, request=request)
         if request.method == "DELETE":
             return await self._tell(request, LEAVE_SECONDS, stream=stream, **options)
-        return await super().send(request, stream=stream, **options)
+        return await self._sent(request, stream=stream, **options)
 
     async def _ask(self, request: httpx2.Request, method: str, **options: Any) -> httpx2.Response:
         note = current_note.get() or Note()
@@ -108,7 +107,7 @@ class Carrier(httpx2.AsyncClient):
         note.status = note.code = note.raw = None
         response: httpx2.Response | None = None
         try:
-            response = await super().send(request, **options)
+            response = await self._sent(request, **options)
             note.status = response.status_code
             kind = response.headers.get("content-type", "").lower()
             if response.status_code >= 400:
@@ -140,12 +139,27 @@ class Carrier(httpx2.AsyncClient):
     async def _tell(self, request: httpx2.Request, seconds: float, **options: Any) -> httpx2.Response:
         """Sends what no answer is waited for; whether it arrives is not worth the connection."""
         try:
-            async with asyncio.timeout(seconds):
-                response = await super().send(request, **options)
+            async with Deadline(seconds):
+                response = await self._sent(request, **options)
                 await response.aclose()
         except (httpx2.HTTPError, httpx2.StreamError, TimeoutError):
             pass
         return httpx2.Response(202, request=request)
+
+    async def _sent(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Sends it. Here the connecting alone has a deadline: how long an answer may take, who asks knows."""
+        connecting = Deadline(CONNECT_SECONDS)
+
+        async def listen(event: str, info: Mapping[str, Any]) -> None:
+            if event.endswith("send_request_headers.started"):
+                connecting.renew(None)
+
+        request.extensions["trace"] = listen
+        try:
+            async with connecting:
+                return await super().send(request, **options)
+        except TimeoutError:
+            raise httpx2.ConnectTimeout("no connection in time", request=request) from None
 
 
 class _TooLarge(httpx2.SSEError):

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .. import settings
+from ..deadlines import Deadline
 from ..errors import (
     ConfigurationError,
     DeadlineExceeded,
@@ -148,7 +149,7 @@ class ToolServer:
         note: Note | None = None
         began = False
         try:
-            async with asyncio.timeout(seconds):
+            async with Deadline(seconds):
                 for last in (False, True):
                     began = False
                     joined = await self._join()
@@ -218,7 +219,7 @@ class ToolServer:
         """The answer to a question that costs nothing: asked again of a server that dropped the session."""
         note: Note | None = None
         try:
-            async with asyncio.timeout(LIST_SECONDS):
+            async with Deadline(LIST_SECONDS):
                 for last in (False, True):
                     joined = await self._join()
                     try:
@@ -258,7 +259,7 @@ class ToolServer:
         joined.task = self._spawn(connection.live(joined, self.url, self._user_id))
         note: Note | None = None
         try:
-            async with asyncio.timeout(JOIN_SECONDS):
+            async with Deadline(JOIN_SECONDS):
                 await asyncio.shield(joined.ready)
             self._joined = joined
         except Failed as failed:

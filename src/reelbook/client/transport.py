@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from .. import settings
+from ..deadlines import Deadline
 from ..errors import (
     Answer,
     AnswerLost,
@@ -86,7 +87,8 @@ class Transport:
         leave a paid request uncertain. Raises ServiceUnreachable, AnswerLost or DeadlineExceeded.
         """
         client = self._client("fresh" if fresh else "kept")
-        progress = _Progress(sent=not fresh)
+        # A paid answer is worth the whole of the call's time.
+        progress = _Progress(sent=not fresh, read_seconds=None if fresh else READ_SECONDS)
         content = (
             None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         )
@@ -101,14 +103,13 @@ class Transport:
             data=form,
             files=files,
             params=query,
-            extensions={"trace": progress} if fresh else None,
         )
         if fresh:
             assert isinstance(request.stream, httpx.AsyncByteStream)
             request.stream = _Watched(request.stream, progress)
         with _Translated(progress) as translated, self._counted():
-            async with asyncio.timeout(deadline_seconds):
-                response = await client.send(request, stream=True)
+            async with Deadline(deadline_seconds):
+                response = await _sent(client, request, progress)
                 try:
                     return await self._reply(response, progress)
                 finally:
@@ -138,8 +139,9 @@ class Transport:
         request = client.build_request("GET", url, headers={"accept-encoding": "identity", **headers})
         response: httpx.Response | None = None
         try:
-            with _Translated(_Progress(sent=True)) as translated, self._counted():
-                response = await client.send(request, stream=True)
+            progress = _Progress(sent=True, read_seconds=READ_SECONDS)
+            with _Translated(progress) as translated, self._counted():
+                response = await _sent(client, request, progress)
             if response is None:
                 raise translated.error
             reply = Reply(response.status_code, _headers(response), b"")
@@ -170,14 +172,14 @@ class Transport:
     async def _reply(self, response: httpx.Response, progress: _Progress) -> Reply:
         body = bytearray()
         try:
-            async for chunk in response.aiter_bytes():
+            async for chunk in _pieces(response.aiter_bytes(), progress):
                 body += chunk
                 if len(body) > MAX_BODY_BYTES:
                     reply = Reply(
                         response.status_code, _headers(response), self._masked(body[:MAX_BODY_BYTES])[:1000]
                     )
                     raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
-        except (httpx.HTTPError, asyncio.CancelledError):  # the latter is how a deadline begins
+        except (httpx.HTTPError, TimeoutError, asyncio.CancelledError):  # the last is how a deadline begins
             reply = Reply(response.status_code, _headers(response), self._masked(body))
             progress.heard = summary(reply)
             raise
@@ -191,8 +193,10 @@ class Transport:
         return masked
 
     async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        with _Translated(_Progress(sent=True)) as translated:
-            async for chunk in response.aiter_raw():
+        progress = _Progress(sent=True, read_seconds=READ_SECONDS)
+        progress.began = True
+        with _Translated(progress) as translated:
+            async for chunk in _pieces(response.aiter_raw(), progress):
                 yield chunk
             return
         raise translated.error
@@ -202,7 +206,7 @@ class Transport:
             loopback = settings.is_loopback(self.base_url)
             self._clients[kind] = httpx.AsyncClient(
                 auth=None if kind == "files" else _Bearer(self),
-                timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+                timeout=None,  # noqa: S113 - ours are Deadlines: httpx would count the time asleep
                 limits=httpx.Limits(
                     max_keepalive_connections=0 if kind == "fresh" else 10,
                     keepalive_expiry=KEEP_ALIVE_SECONDS,
@@ -227,18 +231,23 @@ class _Bearer(httpx.Auth):
 
 
 class _Progress:
-    """Listens to httpcore: how much of the request went out. One that isn't listened to counts as sent.
+    """Listens to httpcore: how much of the request went out. `sent` also is one that may go out twice.
 
-    `heard` is what had come of an answer when the connection broke.
+    `read_seconds` is how long each part of an answer may take to come, None without end; `heard` is what had
+    come of it when the connection broke.
     """
 
-    def __init__(self, *, sent: bool) -> None:
-        self.began = self.sent = sent
+    def __init__(self, *, sent: bool, read_seconds: float | None) -> None:
+        self.began = False
+        self.sent = sent
+        self.read_seconds = read_seconds
         self.heard: Answer | None = None
+        self.silence = Deadline(CONNECT_SECONDS)
 
     async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith("send_request_headers.started"):
             self.began = True
+            self.silence.renew(self.read_seconds)
 
 
 class _Watched(httpx.AsyncByteStream):
@@ -259,6 +268,24 @@ class _Watched(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._body.aclose()
+
+
+async def _sent(client: httpx.AsyncClient, request: httpx.Request, progress: _Progress) -> httpx.Response:
+    """Sends a request and reads the answer's head. Raises TimeoutError, as `_pieces` does."""
+    request.extensions["trace"] = progress
+    async with progress.silence:
+        return await client.send(request, stream=True)
+
+
+async def _pieces(body: AsyncIterator[bytes], progress: _Progress) -> AsyncIterator[bytes]:
+    """An answer's body as it comes."""
+    while True:
+        try:
+            async with Deadline(progress.read_seconds):
+                piece = await anext(body)
+        except StopAsyncIteration:
+            return
+        yield piece
 
 
 class _Translated:
@@ -294,8 +321,6 @@ class _Translated:
             )
         elif isinstance(exc, TimeoutError):
             self._error = DeadlineExceeded("No complete answer came before the call's deadline.")
-        elif isinstance(exc, httpx.TimeoutException):
-            self._error = AnswerLost("The service stopped answering in the middle of the call.")
         else:
             self._error = AnswerLost(f"The connection broke before the answer was complete.{_text(exc)}")
         if isinstance(self._error, AnswerLost):

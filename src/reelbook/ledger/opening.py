@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 from filelock import FileLock
 
+from ..deadlines import Countdown, acquire
 from .folders import on_network
 from .migrations import migrate
 from .rescue import rescue
@@ -38,7 +39,7 @@ def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str 
     home.mkdir(parents=True, exist_ok=True)
     path = home / FILE_NAME
     # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
-    with FileLock(home / "ledger.lock", timeout=busy_seconds):
+    with acquire(FileLock(home / "ledger.lock"), busy_seconds):
         try:
             return patiently(lambda: _ready(path), busy_seconds), None
         except sqlite3.Error as error:
@@ -56,14 +57,15 @@ def open_memory() -> sqlite3.Connection:
 
 def patiently(attempt: Callable[[], T], busy_seconds: float) -> T:
     """The result of `attempt`, which is done again for `busy_seconds` where other programs lock the file."""
-    until = time.monotonic() + busy_seconds
+    countdown = Countdown(busy_seconds)
     while True:
+        pause = countdown.next_pause(_PAUSE_SECONDS)
         try:
             return attempt()
         except sqlite3.Error as error:
-            if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+            if primary_code(error) != sqlite3.SQLITE_BUSY or not pause:
                 raise
-        time.sleep(_PAUSE_SECONDS)  # SQLite doesn't wait by itself where two would wait for each other
+        time.sleep(pause)  # SQLite doesn't wait by itself where two would wait for each other
 
 
 def is_damage(error: sqlite3.Error) -> bool:

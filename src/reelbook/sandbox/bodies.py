@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 
 from starlette.types import Message, Receive
+
+from ..deadlines import Deadline
 
 MOST_DRAINED_BYTES = 256 << 20
 DRAIN_SECONDS = 10.0
@@ -31,14 +32,14 @@ class Body:
         """Reads and forgets what is left, within bounds: an endless body ends in a reset after all."""
         left = MOST_DRAINED_BYTES
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_SECONDS):
+            async with Deadline(DRAIN_SECONDS):
                 while not self._ended and left > 0:
                     left -= len((await self.receive()).get("body", b""))
 
     async def gone_within(self, seconds: float) -> bool:
         """Waits until the client is gone, at most `seconds`; whether it is. To be called after `drain`."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with Deadline(seconds):
                 while (await self.receive())["type"] != "http.disconnect":
                     pass
                 return True

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 
 from filelock import FileLock, Timeout
 
+from ..deadlines import acquire
 from .places import Places, write_whole
 
 
@@ -55,15 +56,15 @@ def last_port(places: Places) -> int | None:
     return port if 0 < port < 65536 else None
 
 
-def running_lock(places: Places, timeout_seconds: float = 0) -> FileLock:
+def running_lock(places: Places) -> FileLock:
     """The lock that a server holds while it lives. Taking it raises filelock.Timeout while one does."""
-    return FileLock(places.running_lock, timeout=timeout_seconds, thread_local=False)
+    return FileLock(places.running_lock, timeout=0, thread_local=False)
 
 
 def ended_within(places: Places, timeout_seconds: float) -> bool:
     """Wait until no server of `places` lives; False if one still does after `timeout_seconds`."""
     try:
-        with running_lock(places, timeout_seconds):
+        with acquire(running_lock(places), timeout_seconds):
             return True
     except Timeout:
         return False

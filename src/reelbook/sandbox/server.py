@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from ..deadlines import Countdown, acquire
 from ..errors import SandboxError
 from . import protocol
 from .handle import Sandbox, ask, handle_on
@@ -46,7 +47,7 @@ def ensure(home: Path, *, timeout_seconds: float = 20.0) -> Sandbox:
     places = Places.under(home)
     places.create()
     try:
-        with FileLock(places.start_lock, timeout=timeout_seconds):
+        with acquire(FileLock(places.start_lock), timeout_seconds):
             sandbox = find(home)
             if sandbox is not None and _outdated(places) and not sandbox.state()["jobs_under_way"]:
                 sandbox.stop()
@@ -170,14 +171,14 @@ def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
         )
     # Waiting in a thread takes the ended process off the system's list for as long as this one lives.
     threading.Thread(target=process.wait, name="reelbook-sandbox-end", daemon=True).start()
-    deadline = time.monotonic() + timeout_seconds
-    while time.monotonic() < deadline:
+    countdown = Countdown(timeout_seconds)
+    while pause := countdown.next_pause(LOOK_SECONDS):
         notice = read_notice(places)
         if notice is not None and notice.pid == process.pid and (sandbox := find(home)):
             return sandbox
         if process.poll() is not None:
             raise SandboxError(f"The sandbox could not be started. {_log_tail(places)}")
-        time.sleep(LOOK_SECONDS)
+        time.sleep(pause)
     process.kill()
     raise SandboxError(f"The sandbox didn't answer within {timeout_seconds:g} s. {_log_tail(places)}")
 

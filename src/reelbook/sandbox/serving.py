@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from filelock import Timeout
 
 from .. import wire
+from ..deadlines import acquire
 from ..errors import SandboxError
 from .app import make_app
 from .cluster import DaskPool, WhenDaskIsLost
@@ -67,7 +68,7 @@ def serve(
     places = Places.under(home)
     places.create()
     try:
-        lock = running_lock(places, 0 if foreground else WAIT_FOR_OLDER_SECONDS).acquire()
+        lock = acquire(running_lock(places), 0 if foreground else WAIT_FOR_OLDER_SECONDS)
     except Timeout:
         notice = read_notice(places)
         where = f" at {notice.url}" if notice else ""

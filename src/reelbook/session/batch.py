@@ -22,7 +22,7 @@ from ..errors import (
 from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
 from . import display
 from .clip import Clip
-from .engine import SLICE_SECONDS, Engine, ended
+from .engine import Engine, ended, ended_within
 from .job import Job
 from .requests import JobRequest
 
@@ -198,15 +198,12 @@ class Batch(Sequence[Job]):
     def _until(self, deadline: float | None, timeout: float | None) -> Iterator[Job]:
         self._want()
         for end in self._ends:
-            while not end.done():
-                left = SLICE_SECONDS if deadline is None else deadline - time.monotonic()
-                if left <= 0:
-                    waiting = sum(not one.done() for one in self._ends)
-                    raise WaitTimeout(
-                        f"{waiting} of {len(self._ends)} jobs haven't ended after {timeout:g} s. "
-                        "They go on, are watched and are billed."
-                    )
-                concurrent.futures.wait({end}, min(left, SLICE_SECONDS))
+            if not ended_within(end, None if deadline is None else deadline - time.monotonic()):
+                waiting = sum(not one.done() for one in self._ends)
+                raise WaitTimeout(
+                    f"{waiting} of {len(self._ends)} jobs haven't ended after {timeout:g} s. "
+                    "They go on, are watched and are billed."
+                )
             yield end.result()
 
     async def _wait(self) -> list[Clip]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import threading
@@ -11,6 +10,7 @@ from typing import Final, Literal
 
 from .. import settings
 from ..client.transport import Transport
+from ..deadlines import Deadline
 from ..errors import ConfigurationError, ReelbookError
 from ..secret import Secret
 from . import display
@@ -139,7 +139,7 @@ def _is_sandbox(url: str) -> bool:
         transport = Transport(url, Secret(""))
         try:
             async with (
-                asyncio.timeout(IDENTIFY_SECONDS),
+                Deadline(IDENTIFY_SECONDS),
                 transport.fetch(f"{url}/_sandbox/about", headers={}, with_key=False) as (reply, chunks),
             ):
                 if reply.status != 200:

@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
+from ..deadlines import Countdown, Deadline
 from ..errors import SessionClosed, WouldDeadlock
 
 SLICE_SECONDS = 0.2
@@ -107,7 +108,9 @@ class Engine:
                 self._ending = True
                 self.loop.call_soon_threadsafe(self.loop.stop)
         if threading.current_thread() is not self._thread:
-            self._thread.join(STOP_SECONDS + (SETTLE_SECONDS if self._settling else 0.0))
+            countdown = Countdown(STOP_SECONDS + (SETTLE_SECONDS if self._settling else 0.0))
+            while self._thread.is_alive() and (pause := countdown.next_pause()):
+                self._thread.join(pause)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
@@ -133,7 +136,7 @@ class Engine:
         await asyncio.sleep(0)  # what was handed over a moment ago begins, so that it can be ended
         for settle in self._settling:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(SETTLE_SECONDS):
+                async with Deadline(SETTLE_SECONDS):
                     await settle()
         # Only our own: the tasks inside a library are ended by what started them.
         while tasks := tuple(self._tasks):
@@ -154,6 +157,14 @@ async def ended(future: concurrent.futures.Future[Any]) -> None:
     waiter.add_done_callback(lambda done: done.cancelled() or done.exception())  # it is looked at elsewhere
     while not waiter.done():
         await asyncio.wait({waiter}, timeout=SLICE_SECONDS)
+
+
+def ended_within(future: concurrent.futures.Future[Any], seconds: float | None) -> bool:
+    """Waits for a future of another thread, at most `seconds`; whether it has ended."""
+    countdown = Countdown(seconds)
+    while not future.done() and (pause := countdown.next_pause()):
+        concurrent.futures.wait({future}, pause)
+    return future.done()
 
 
 @atexit.register

@@ -21,7 +21,7 @@ from ..meant import Meant
 from ..models import JobStatus
 from . import display
 from .clip import Clip
-from .engine import ended
+from .engine import ended, ended_within
 from .known import FINAL, JobView, Known
 from .telling import tell_all
 
@@ -168,8 +168,7 @@ class Job(Meant):
         """
         self.session.refuse_own_thread()
         outcome = self._wanted()
-        concurrent.futures.wait({outcome}, timeout)
-        if not outcome.done():
+        if not ended_within(outcome, timeout):
             raise WaitTimeout(f"Not finished after {timeout:g} s. The job goes on, is watched and is billed.")
         return self._settled(outcome)
 

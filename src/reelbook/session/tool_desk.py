@@ -21,7 +21,7 @@ from ..errors import (
 from ..ledger import ToolCalls
 from ..ledger.tool_calls import Outcome
 from ..secret import Secret
-from .engine import Engine, ended
+from .engine import Engine, ended, ended_within
 
 _CANCELLED = "The call was ended before its result came. It may have been carried out, and billed."
 
@@ -61,14 +61,12 @@ class ToolRun:
         Raises WaitTimeout, and what `ToolServer.call` raises.
         """
         self._engine.refuse_own_thread()
+        if not ended_within(self._future, timeout):
+            raise WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
         try:
-            return self._future.result(timeout)
+            return self._future.result()
         except concurrent.futures.CancelledError:
             raise ToolCallUncertain(_CANCELLED) from None
-        except TimeoutError:
-            if self._future.done():
-                return self.result()  # it came in this very moment, or that is the call's own deadline
-        raise WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
 
     def cancel(self) -> None:
         """Ends the call and tells the server. It may have been carried out already."""

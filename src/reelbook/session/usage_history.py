@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ReelbookError
 from . import usage
+from .engine import ended_within
 from .telling import tell_all
 from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan
 from .usage_reading import infer
@@ -114,7 +115,9 @@ class UsageHistory:
         """Waits until nothing more is asked, and gives itself back. Raises TimeoutError."""
         self._engine.refuse_own_thread()
         if self._round is not None:
-            self._round.result(timeout)
+            if not ended_within(self._round, timeout):
+                raise TimeoutError
+            self._round.result()
         return self
 
     def close(self) -> None:
