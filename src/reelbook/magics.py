@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 
 from . import wire
 from .errors import InvalidInput
+from .secret import quotable, without_keys
 from .session import Job, Session, connect
 
 
@@ -53,7 +54,7 @@ def _given(line: str) -> Any:
         return _parser().parse_args(shlex.split(line))
     except (UsageError, ValueError) as mistake:
         raise UsageError(
-            f"{mistake}. The prompt goes into the lines below. %%video? shows the options."
+            f"{without_keys(str(mistake))}. The prompt goes into the lines below. %%video? shows the options."
         ) from None
 
 
@@ -62,7 +63,7 @@ def _session(shell: Any, name: str | None) -> Session:
     if isinstance(there, Session):
         return there
     if name is not None:
-        raise InvalidInput(f"There is no session in the variable {name!r}. rb.connect() makes one.")
+        raise InvalidInput(f"There is no session in the variable {quotable(name)}. rb.connect() makes one.")
     return connect()
 
 

@@ -1,9 +1,33 @@
-"""A credential that shows itself nowhere: not in a repr, a pickle, a copy of state, a log or a traceback."""
+"""A credential that shows itself nowhere: not in a repr, a pickle, a copy of state, a log or a traceback.
+
+What a person gave by mistake where something else belongs isn't repeated either, if it looks like one.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from typing import NoReturn, final
+import re
+from typing import Final, NoReturn, TypeVar, final
+from weakref import WeakValueDictionary
+
+NOT_SHOWN: Final = "(not shown: it looks like a key)"
+QUOTED_CHARACTERS: Final = 200
+# Shorter ones stand in many a text by chance.
+_LONG_KEY: Final = 16
+# As services write keys, and as keys stand in headers and addresses; no file's name, which has an ending.
+_MARKED = re.compile(
+    r"(?<![a-z0-9])(?:[spr]k[-_][\w+/=-]{3,}|key[-_](?=[a-z_-]*\d)[\w-]{8,})(?![\w.])"
+    r"|\bbearer\s+\S"
+    r"|://[^/\s]*@"
+    r"|[?&;](?:api[-_]?key|key|(?:access[-_]?)?token|secret|password|sig|signature)=[^&\s]",
+    re.IGNORECASE | re.ASCII,
+)
+# One long word of letters and digits; with a slash, as paths have them, only one of mixed capitals.
+_RANDOM = re.compile(
+    r"(?=.*\d)(?=.*[A-Za-z])[\w+=~-]{20,}|(?=.*\d)(?=.*[A-Z])(?=.*[a-z])[\w+=~][\w+=~/-]{19,}", re.ASCII
+)
+
+T = TypeVar("T")
 
 
 @final
@@ -13,10 +37,11 @@ class Secret:
     `reveal()` is the only way to the value, so that a search for it finds every use.
     """
 
-    __slots__ = ("__value",)
+    __slots__ = ("__value", "__weakref__")
 
     def __init__(self, value: str) -> None:
         self.__value = value
+        _held[id(self)] = self
 
     @classmethod
     def of(cls, value: str | Secret) -> Secret:
@@ -45,3 +70,54 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("A Secret can't be pickled or copied: a credential must not end up in a file.")
+
+
+# All that live, by identity: what is equal to one of them is a key, whatever it looks like.
+_held: WeakValueDictionary[int, Secret] = WeakValueDictionary()
+
+
+def holds_key(text: str) -> bool:
+    """Whether `text` surely holds a credential: one that is in use here, or one that is marked as such."""
+    return _MARKED.search(text) is not None or any(_is_in(text, held) for held in list(_held.values()))
+
+
+def looks_like_key(text: str) -> bool:
+    """As `holds_key`, or whether all of it is one long word of letters and digits, which may be a key."""
+    return holds_key(text) or _RANDOM.fullmatch(text.strip()) is not None
+
+
+def is_held(text: str) -> bool:
+    """Whether `text` is a credential that is in use here."""
+    return any(text.strip() == held.reveal() for held in list(_held.values()))
+
+
+def shown(text: str) -> str:
+    """`text`, such as an id or a name, as a message may repeat it: as it is, unless it holds a key."""
+    return NOT_SHOWN if holds_key(text) else text
+
+
+def quotable(value: object) -> str:
+    """`value` as a message may repeat it: its repr, or that it isn't shown."""
+    try:
+        text = value if isinstance(value, str) else repr(value)
+        said = repr(value)
+    except ValueError:  # a number of too many digits
+        return f"this {type(value).__name__}"
+    if isinstance(value, Secret) or looks_like_key(text):
+        return NOT_SHOWN
+    return said if len(said) <= QUOTED_CHARACTERS else f"{said[:QUOTED_CHARACTERS]}…"
+
+
+def veiled(value: T) -> T | Secret:
+    """`value`, in a Secret if it is text that looks like a key: verbose tracebacks print arguments."""
+    return Secret(value) if isinstance(value, str) and looks_like_key(value) else value
+
+
+def without_keys(text: str) -> str:
+    """A message of others that quotes words, without those that look like keys."""
+    return re.sub(r"[^\s'\"“”]+", lambda word: NOT_SHOWN if looks_like_key(word[0]) else word[0], text)
+
+
+def _is_in(text: str, held: Secret) -> bool:
+    key = held.reveal()
+    return text.strip() == key or (len(key) >= _LONG_KEY and "://" not in key and key in text)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from . import wire
 from .errors import ConfigurationError
-from .secret import Secret
+from .secret import Secret, quotable, veiled
 
 API_KEY = "REELBOOK_API_KEY"
 BASE_URL = "REELBOOK_BASE_URL"
@@ -96,59 +96,70 @@ def home(argument: str | os.PathLike[str] | None = None) -> Path:
     return Path(chosen).expanduser().resolve()
 
 
-def max_spend_usd(argument: float | None = None) -> float | None:
+def max_spend_usd(argument: float | Secret | None = None) -> float | None:
     """The spending limit in USD: the argument or `REELBOOK_MAX_SPEND`; None for no limit.
 
     Raises ConfigurationError for anything but an amount of 0 or more: a limit that can't be read is no limit
     that can be kept.
     """
-    given = os.environ.get(MAX_SPEND, "").strip() if argument is None else argument
+    argument = veiled(argument)
+    given = veiled(os.environ.get(MAX_SPEND, "").strip()) if argument is None else argument
     if given == "":
         return None
     try:
-        limit = float(given)
+        limit = -1.0 if isinstance(given, Secret) else float(given)
     except (TypeError, ValueError):
         limit = -1.0
     if not 0 <= limit < 1e9:
-        raise ConfigurationError(f"The spending limit must be an amount in USD, such as 5.00, not {given!r}.")
+        raise ConfigurationError(
+            f"The spending limit must be an amount in USD, such as 5.00, not {quotable(given)}."
+        )
     return limit
 
 
-def checked_base_url(url: str) -> str:
+def checked_base_url(url: str | Secret) -> str:
     """The service's address without a trailing slash, if it is one that a key may be sent to.
 
     The API's own path, often copied along with it, is left out. Raises ConfigurationError for anything but a
     plain http(s) address. Warns with InsecureAddress where the key would travel over plain HTTP beyond this
     machine.
     """
+    url = Secret.of(url)  # verbose tracebacks print arguments
     return _checked(url, "service", "key").removesuffix(wire.API)
 
 
-def checked_mcp_url(url: str) -> str:
+def checked_mcp_url(url: str | Secret) -> str:
     """The tool server's address, checked as `checked_base_url` does; the credential is the user id."""
+    url = Secret.of(url)
     return _checked(url, "tool server", "user id")
 
 
-def _checked(url: str, of: str, credential: str) -> str:
-    url = url.strip().rstrip("/")
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise ConfigurationError(f"The {of}'s address can't be read. It looks like https://host.") from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise ConfigurationError(f"The {of}'s address must begin with https:// (or http://) and name a host.")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        # Not quoted in the message: what stands there may be a credential.
-        raise ConfigurationError(f"The {of}'s address must hold no user, password, query or fragment.")
-    if parts.scheme == "http" and not is_loopback(url):
+def _checked(url: Secret, of: str, credential: str) -> str:
+    if problem := _problem(url):
+        raise ConfigurationError(f"The {of}'s address {problem}.")
+    plain = url.reveal().strip().rstrip("/")
+    if plain.startswith("http:") and not is_loopback(plain):
         warnings.warn(
-            f"The {credential} will travel unencrypted to {host}, readable on the way. Use https where you "
-            "can.",
+            f"The {credential} will travel unencrypted to {urlsplit(plain).hostname}, readable on the way. "
+            "Use https where you can.",
             InsecureAddress,
             stacklevel=4,
         )
-    return url
+    return plain
+
+
+def _problem(url: Secret) -> str:
+    """What keeps an address from being used; it isn't quoted, as a credential may stand there."""
+    try:
+        parts = urlsplit(url.reveal().strip())
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "can't be read. It looks like https://host"
+    if parts.scheme not in ("http", "https") or not host:
+        return "must begin with https:// (or http://) and name a host"
+    if parts.username or parts.password or parts.query or parts.fragment:
+        return "must hold no user, password, query or fragment"
+    return ""
 
 
 def is_loopback(url: str) -> bool:

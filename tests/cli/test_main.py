@@ -14,6 +14,8 @@ from cli.doubles import command, environment
 import reelbook
 from reelbook import cli
 from reelbook.errors import SandboxError
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session import connect
 
 
 def test_help_names_every_command(run: Run) -> None:
@@ -143,3 +145,25 @@ def _break_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
         raise SandboxError("The sandbox is broken.")
 
     monkeypatch.setattr(server, "find", find)
+
+
+def test_a_key_on_the_command_line_is_not_repeated(run: Run, sandbox: Sandbox) -> None:
+    """It may have been pasted for anything; the error says what is wrong without it."""
+    with connect("sandbox") as session:
+        session.text_to_video("a fox", duration_seconds=1).result(30)
+    key = "sk-planted-word"
+    for words in (
+        (key,),
+        ("generate", "a fox", "--service", key),
+        ("generate", "a fox", "--duration", key),
+        ("generate", "a fox", "--ratio", key, "--service", "sandbox"),
+        ("generate", "a fox", "--image", key),
+        ("jobs", "--since", key),
+        ("jobs", "--state", key),
+        ("jobs", "show", key),
+        ("keys", "revoke", key, "--yes", "--service", "sandbox"),
+        ("tools", "call", "generate_video_from_text", key),
+    ):
+        result = run(*words)
+        assert result.exit_code == 2, result.output
+        assert "planted" not in result.output, words

@@ -11,7 +11,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from .. import settings
 from ..errors import InvalidInput, ReelbookError
+from ..secret import NOT_SHOWN, looks_like_key, without_keys
 from . import classroom, generate, jobs, keys, lab, sandbox, tools, usage
 from .output import say
 from .plainly import plainly, said
@@ -27,6 +29,8 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As typer's. A command of a group that was asked for alone is said with its group."""
         name = args[0]
+        if looks_like_key(name):
+            ctx.fail(f"No such command {NOT_SHOWN}. A key is found in {settings.API_KEY} or the keyring.")
         groups = [group for group, each in self.commands.items() if name in getattr(each, "commands", ())]
         if groups and name not in self.commands:
             whole = " and ".join(f"'reelbook {group} {name}'" for group in groups)
@@ -39,7 +43,7 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             raise  # typer ends quietly when nobody reads the output any more
         except typer.BadParameter as mistake:
-            mistake.message = plainly(mistake.message)
+            mistake.message = without_keys(plainly(mistake.message))
             raise
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:

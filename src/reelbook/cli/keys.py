@@ -17,6 +17,7 @@ import typer
 from .. import settings, wire
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
+from ..secret import shown
 from .options import Home, Service
 from .output import say, say_json, word
 from .patience import patience
@@ -119,7 +120,7 @@ def revoke(
         key = next((key for key in listed if key.key_id == key_id), None)
         if key is None:
             raise InvalidInput(
-                f"There is no key {key_id}. Nothing was revoked. reelbook keys list shows them."
+                f"There is no key {shown(key_id)}. Nothing was revoked. reelbook keys list shows them."
             )
         _ask(words.question(key, session.keys.in_use(listed)), "Revoke it?", yes)
         with patience(session):

@@ -22,6 +22,7 @@ from ..formatting import terminal_line
 from ..ledger import UNCERTAIN, Account, Entry, Ledger, Spend, ToolJob
 from ..ledger.opening import FILE_NAME
 from ..ledger.states import named_states, refuse_strange, told_state
+from ..secret import quotable, shown
 from .options import Service
 from .output import say
 
@@ -68,7 +69,8 @@ class KnownJobs:
             for entry in found[:MATCHES]
         ]
         more = ["  and more"] if len(found) > MATCHES else []
-        raise InvalidInput("\n".join([f"Several jobs have ids that begin with “{wanted}”:", *lines, *more]))
+        head = f"Several jobs have ids that begin with “{shown(wanted)}”:"
+        raise InvalidInput("\n".join([head, *lines, *more]))
 
     def _numbered(self, wanted: str) -> Entry:
         # A shell takes an unquoted "#12" for a comment, so the number alone will do.
@@ -77,8 +79,8 @@ class KnownJobs:
         if (entry := self.ledger.get(number)) is not None:
             return entry
         raise InvalidInput(
-            f"No job in this home has the id or the number “{wanted}”. reelbook jobs lists those there are; "
-            "reelbook generate --resume takes up one from elsewhere by its whole id."
+            f"No job in this home has the id or the number “{shown(wanted)}”. reelbook jobs lists those "
+            "there are; reelbook generate --resume takes up one from elsewhere by its whole id."
         )
 
     def by_tools(self) -> list[ToolJob]:
@@ -129,7 +131,8 @@ def moment(text: str) -> float:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
         raise typer.BadParameter(
-            f"{text!r} is no time. Write 2026-11-21, 2026-11-21T14:30, or how long ago: 30m, 2h, 3d, 1w."
+            f"{quotable(text)} is no time. Write 2026-11-21, 2026-11-21T14:30, or how long ago: 30m, 2h, 3d, "
+            "1w."
         ) from None
 
 

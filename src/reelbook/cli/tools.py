@@ -20,6 +20,7 @@ import typer
 from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_json, terminal_line
+from ..secret import shown
 from .options import Home, Service
 from .output import say, say_json, say_over
 
@@ -163,7 +164,7 @@ def _arguments(words: Iterable[str], schema: Mapping[str, Any]) -> dict[str, Any
     for word in words:
         key, equals, value = word.partition("=")
         if not key or not equals:
-            raise InvalidInput(f"“{word}” is no KEY=VALUE. Nothing was sent.")
+            raise InvalidInput(f"“{shown(word)}” is no KEY=VALUE. Nothing was sent.")
         arguments[key] = _value(key, value, known.get(key))
     return arguments
 

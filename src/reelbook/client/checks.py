@@ -14,6 +14,7 @@ from ..errors import (
     InvalidPrompt,
     InvalidSeed,
 )
+from ..secret import is_held, quotable
 
 
 def prompt(value: Any) -> str:
@@ -35,7 +36,7 @@ def duration_seconds(value: Any) -> int:
     """The length in whole seconds, 1 to 10 (interface, Limits). Raises InvalidDuration."""
     seconds = _whole(value)
     if seconds is None:
-        raise InvalidDuration(f"The length must be a whole number of seconds, not {value!r}.")
+        raise InvalidDuration(f"The length must be a whole number of seconds, not {quotable(value)}.")
     if not wire.MIN_SECONDS <= seconds <= wire.MAX_SECONDS:
         raise InvalidDuration(
             f"The length must be {wire.MIN_SECONDS} to {wire.MAX_SECONDS} seconds, not {seconds}."
@@ -50,14 +51,16 @@ def aspect_ratio(value: Any) -> wire.AspectRatio:
     offered = ", ".join(wire.ASPECT_RATIOS)
     if value in wire.WEB_APP_ONLY_RATIOS:
         raise InvalidAspectRatio(f"{value} is offered by the web app only. The API takes {offered}.")
-    raise InvalidAspectRatio(f"The aspect ratio must be one of {offered}, not {value!r}.")
+    raise InvalidAspectRatio(f"The aspect ratio must be one of {offered}, not {quotable(value)}.")
 
 
 def seed(value: Any) -> int:
     """Any whole number; -1 asks for a random one. Raises InvalidSeed."""
     whole = _whole(value)
     if whole is None:
-        raise InvalidSeed(f"The seed must be a whole number, not {value!r}. -1 asks for a random one.")
+        raise InvalidSeed(
+            f"The seed must be a whole number, not {quotable(value)}. -1 asks for a random one."
+        )
     return whole
 
 
@@ -65,14 +68,16 @@ def days(value: Any) -> int:
     """A period in whole days, at least 1. Raises InvalidInput."""
     whole = _whole(value)
     if whole is None or whole < 1:
-        raise InvalidInput(f"The period must be a whole number of days, 1 or more, not {value!r}.")
+        raise InvalidInput(f"The period must be a whole number of days, 1 or more, not {quotable(value)}.")
     return whole
 
 
 def identifier(value: Any, what: str) -> str:
     """A `request_id` or `key_id` as it came from the service. Raises InvalidInput."""
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"The {what} must be the text that the service gave, not {value!r}.")
+        raise InvalidInput(f"The {what} must be the text that the service gave, not {quotable(value)}.")
+    if is_held(value):
+        raise InvalidInput(f"That is a key and no {what}. Nothing was sent.")
     return value.strip()
 
 
@@ -88,7 +93,8 @@ def rate_limit(value: Any) -> int:
     whole = _whole(value)
     if whole is None or not 1 <= whole <= wire.MAX_REQUESTS_PER_MINUTE:
         raise InvalidKeyRequest(
-            f"The rate limit must be 1 to {wire.MAX_REQUESTS_PER_MINUTE} requests a minute, not {value!r}."
+            f"The rate limit must be 1 to {wire.MAX_REQUESTS_PER_MINUTE} requests a minute, not "
+            f"{quotable(value)}."
         )
     return whole
 

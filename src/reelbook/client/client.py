@@ -18,7 +18,7 @@ from .. import settings, wire
 from ..deadlines import Deadline
 from ..errors import ConfigurationError, ReelbookError, WaitTimeout
 from ..lazy import LazyModule
-from ..secret import Secret
+from ..secret import Secret, veiled
 from . import answers, checks, retries
 from .belief import Belief
 from .budget import Budget, BudgetView, Purpose
@@ -56,6 +56,8 @@ class AsyncClient(Caller):
     Raises ConfigurationError where the key or the address is missing or can't be used.
     """
 
+    base_url = ""
+
     def __init__(
         self,
         api_key: str | Secret | None = None,
@@ -68,13 +70,15 @@ class AsyncClient(Caller):
         is_known: Callable[[str], bool] | None = None,
     ) -> None:
         api_key = None if api_key is None else Secret.of(api_key)  # verbose tracebacks print arguments
+        address_given = None if base_url is None else Secret.of(base_url)
+        base_url = None
         key = settings.find(settings.API_KEY, api_key)
-        address = settings.find(settings.BASE_URL, base_url)
+        address = settings.find(settings.BASE_URL, address_given)
         if key is None:
             raise ConfigurationError(f"No API key: pass api_key=… or set {settings.API_KEY}.")
         if address is None:
             raise ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
-        self.base_url = settings.checked_base_url(address.value.reveal())
+        self.base_url = settings.checked_base_url(address.value)
         self._max_image_side = max_image_side
         self._max_image_bytes = max_image_bytes
         self._key = settings.checked_key(key.value)
@@ -183,6 +187,7 @@ class AsyncClient(Caller):
         """
         prompt = checks.prompt(prompt)
         seconds = checks.duration_seconds(duration_seconds)
+        image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
         prepared = await asyncio.to_thread(self.prepare_image, image)
         paid = Paid(retry_uncertain=retry_uncertain, on_sending=on_sending, on_uncertain=on_uncertain)
         return await self._submit(
@@ -199,6 +204,7 @@ class AsyncClient(Caller):
 
         if isinstance(image, PreparedImage):
             return image
+        image = veiled(image)  # type: ignore[assignment]
         return prepare(image, max_side=self._max_image_side, max_bytes=self._max_image_bytes)
 
     async def status(self, request_id: str, *, for_download: bool = False) -> models.JobStatus:

@@ -43,8 +43,8 @@ STALL_WINDOW_SECONDS = 30.0
 # About three times what a 4K Blu-ray takes (128 Mbit/s), and enough for any clip of a second.
 LIMIT_BYTES_PER_SECOND = 40_000_000
 MIN_LIMIT_BYTES = 100_000_000
-# Of a clip that a tool or another program asked for nobody here knows the length: taken for longer than any.
-LONGEST_SECONDS = 60.0
+# What is taken for the length of a clip that a tool or another program asked for, where nobody tells it.
+LONGEST_SECONDS = 30.0
 # What is left free on the disk, or a twentieth of a small one; looked at again after so many bytes.
 RESERVE_BYTES = 64_000_000
 LOOK_BYTES = 8_000_000

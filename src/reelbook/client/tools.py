@@ -84,8 +84,10 @@ class ToolServer:
 
     def __init__(self, mcp_url: str, user_id: str | Secret, *, spawn: Spawn | None = None) -> None:
         user_id = Secret.of(user_id)  # verbose tracebacks print arguments
-        settings.checked_mcp_url(mcp_url)
-        self.url = mcp_url.strip()
+        address = Secret.of(mcp_url)
+        mcp_url = ""
+        settings.checked_mcp_url(address)
+        self.url = address.reveal().strip()
         self._user_id = checked_user_id(user_id)
         self._spawn = spawn or asyncio.create_task
         self._lock = asyncio.Lock()

@@ -7,6 +7,7 @@ from typing import Final
 
 from .. import wire
 from ..errors import InvalidInput
+from ..secret import NOT_SHOWN, holds_key, quotable
 from .entries import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
 
 STATES: Final = (
@@ -25,6 +26,8 @@ def named_states(given: str | Collection[str]) -> tuple[str, ...]:
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
         raise InvalidInput(f"A state is a word, or several: {_listed()}.")
+    if any(map(holds_key, words)):
+        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {_listed()}.")
     named = [word.strip().lower().replace("-", " ") for word in words]
     return (*named, INTENDED) if SENDING in named else tuple(named)
 
@@ -34,7 +37,7 @@ def refuse_strange(named: Collection[str], is_there: Callable[[str], bool]) -> N
     for state in named:
         # A service may have states of its own.
         if state not in (*STATES, INTENDED) and not is_there(state):
-            raise InvalidInput(f"No job has the state {state!r}. There are {_listed()}.")
+            raise InvalidInput(f"No job has the state {quotable(state)}. There are {_listed()}.")
 
 
 def _listed() -> str:

@@ -9,6 +9,7 @@ from typing import Final
 from PIL import Image
 
 from .. import wire
+from ..secret import quotable
 from .images import PreparedImage, saved
 
 RATIOS: Final = wire.ASPECT_RATIOS
@@ -27,7 +28,7 @@ class Crop:
 
     def __post_init__(self) -> None:
         if self.ratio not in RATIOS:
-            raise ValueError(f"A crop's ratio is one of {', '.join(RATIOS)}, not {self.ratio!r}.")
+            raise ValueError(f"A crop's ratio is one of {', '.join(RATIOS)}, not {quotable(self.ratio)}.")
         if not (0 <= self.x <= 1 and 0 <= self.y <= 1):
             raise ValueError("A crop's centre lies between 0 and 1.")
 

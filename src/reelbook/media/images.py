@@ -15,6 +15,7 @@ from PIL import ExifTags, Image
 from reelbook.errors import InvalidImage
 from reelbook.media.hidden import hidden_data, is_srgb
 from reelbook.media.opening import MAX_PIXELS, ImageSource, Opened, opened, quietly
+from reelbook.secret import veiled
 
 if TYPE_CHECKING:
     from reelbook.media.cropping import Crop
@@ -57,6 +58,7 @@ def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = MAX_BY
     of all metadata, shrunk to `max_side` pixels and `max_bytes` bytes, and saved as PNG if it was one or has
     clear parts, else as JPEG. Raises `InvalidImage`.
     """
+    image = veiled(image)  # type: ignore[assignment]  # verbose tracebacks print arguments
     source = opened(image)
     with quietly():
         if _passes(source, max_side, max_bytes):

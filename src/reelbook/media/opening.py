@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
 from PIL import Image
 
 from reelbook.errors import InvalidImage
+from reelbook.secret import NOT_SHOWN, Secret, looks_like_key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +28,7 @@ ImageSource: TypeAlias = (
 
 MAX_PIXELS = 64_000_000
 MAX_FILE_BYTES = 200_000_000
+SHOWN_CHARACTERS = 200
 # Only formats that are pictures alone: Pillow would also run EPS files through an interpreter.
 _FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO", "JPEG2000")
 
@@ -55,7 +57,7 @@ def opened(image: ImageSource) -> Opened:
         return _from_pillow(image)
     if isinstance(image, bytes | bytearray | memoryview):
         return _decoded(bytes(image))
-    if isinstance(image, str | os.PathLike):
+    if isinstance(image, str | os.PathLike | Secret):
         return _decoded(_file(image))
     if hasattr(image, "__array_interface__"):
         return Opened(_from_array(image), None, "")
@@ -76,21 +78,32 @@ def quietly() -> Iterator[None]:
         yield
 
 
-def _file(path: str | os.PathLike[str]) -> bytes:
-    name = os.fspath(path)
+def _file(path: str | os.PathLike[str] | Secret) -> bytes:
+    data = _read(path)
+    if isinstance(data, str):
+        raise InvalidImage(data)  # here, where no variable holds the path: it may be a key
+    return data
+
+
+def _read(path: str | os.PathLike[str] | Secret) -> bytes | str:
+    """What the file holds, or in words why it can't be read."""
+    name = path.reveal() if isinstance(path, Secret) else os.fspath(path)
+    shown = NOT_SHOWN if looks_like_key(name) else name[:SHOWN_CHARACTERS]
     if name.startswith(("http://", "https://", "data:")):
-        raise InvalidImage("That is an address, not a file. Save the picture first and give its path.")
+        return "That is an address, not a file. Save the picture first and give its path."
     try:
         size = Path(name).stat().st_size
         if size > MAX_FILE_BYTES:
-            raise InvalidImage(f"{name} has {size / 1e6:.0f} MB, too much to be opened safely.")
+            return f"{shown} has {size / 1e6:.0f} MB, too much to be opened safely."
         return Path(name).read_bytes()
     except FileNotFoundError:
-        raise InvalidImage(f"There is no file {name}.") from None
+        return f"There is no file {shown}."
     except IsADirectoryError:
-        raise InvalidImage(f"{name} is a folder. Give the path of a picture in it.") from None
-    except (OSError, ValueError) as exc:
-        raise InvalidImage(f"{name[:200]!r} can't be read: {exc}") from exc
+        return f"{shown} is a folder. Give the path of a picture in it."
+    except OSError as error:
+        return f"{shown} can't be read: {error.strerror or type(error).__name__}."
+    except ValueError as error:
+        return f"{shown!r} can't be read: {error}."
 
 
 def _stream(file: IO[bytes]) -> bytes:

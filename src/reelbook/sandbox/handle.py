@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, SandboxError
 from ..meant import Meant
-from ..secret import Secret
+from ..secret import Secret, quotable
 from . import protocol
 from .access import read_access
 from .notice import ended_within
@@ -88,7 +88,7 @@ class Sandbox(Meant):
             try:
                 checked_pace(pace)
             except ValueError as error:
-                raise InvalidInput(f"The {error}, not {pace!r}.") from None
+                raise InvalidInput(f"The {error}, not {quotable(pace)}.") from None
         wanted = {
             "pace": pace,
             "rate_limiting": rate_limiting,

@@ -16,6 +16,7 @@ from ..client import checks
 from ..errors import ClassroomError, InvalidInput
 from ..ledger.classrooms import Classroom, Seat
 from ..models import ApiKey
+from ..secret import shown
 from . import handouts
 from .seating import Report, checked_name, is_of, working
 from .students import tidy, unique
@@ -190,6 +191,6 @@ def _refuse_changes(
     ):
         if asked is not None and asked != fixed:
             raise InvalidInput(
-                f"{classroom.name} is open already, and its {what} is {fixed}, not {asked}. Nothing was "
-                "done. Leave that out to go on with it, or open one by another name (`--name`)."
+                f"{classroom.name} is open already, and its {what} is {fixed}, not {shown(str(asked))}. "
+                "Nothing was done. Leave that out to go on with it, or open one by another name (`--name`)."
             )

@@ -12,7 +12,7 @@ from .. import settings
 from ..client.transport import Transport
 from ..deadlines import Deadline
 from ..errors import ConfigurationError, ReelbookError
-from ..secret import Secret
+from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
 
@@ -49,19 +49,26 @@ def connect(
 
     Raises ConfigurationError that says what is missing, and SandboxError if the sandbox can't be started.
     """
-    api_key = None if api_key is None else Secret.of(api_key)  # verbose tracebacks print arguments
+    # Verbose tracebacks print arguments, and a key may stand in the wrong one.
+    api_key = None if api_key is None else Secret.of(api_key)
+    address_given = None if base_url is None else Secret.of(base_url)
+    base_url = None
+    service, max_spend = veiled(service), veiled(max_spend)  # type: ignore[assignment]  # refused below
     folder = settings.home(home)
     limit = settings.max_spend_usd(max_spend)
     if service not in ("auto", "sandbox", "live"):
-        raise ConfigurationError(f"The service must be 'auto', 'sandbox' or 'live', not {service!r}.")
+        raise ConfigurationError(
+            f"The service must be 'auto', 'sandbox' or 'live', not {quotable(service)}. "
+            "An API key goes in api_key=…"
+        )
     if service == "sandbox":
-        if api_key is not None or base_url is not None:
+        if api_key is not None or address_given is not None:
             raise ConfigurationError(
                 "The sandbox has its own key and address: leave api_key and base_url out."
             )
         return _sandbox_session(folder, limit)
     key = settings.find(settings.API_KEY, api_key, ask=ask)
-    address = settings.find(settings.BASE_URL, base_url, ask=ask)
+    address = settings.find(settings.BASE_URL, address_given, ask=ask)
     if key is None and address is None and service == "auto":
         return _sandbox_session(folder, limit)
     if key is None:
@@ -75,7 +82,7 @@ def connect(
             f"The service's address is missing; there is a key ({key.source}). "
             f"Set {settings.BASE_URL}{IN_CODE}"
         )
-    url = settings.checked_base_url(address.value.reveal())
+    url = settings.checked_base_url(address.value)
     name = ("address", url, key.value.fingerprint, str(folder), limit)
     with _lock:
         if (session := _open(name) or _changed_to(name)) is None:

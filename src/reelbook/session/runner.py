@@ -319,7 +319,8 @@ class Runner:
             raise LinkExpired("The service says the clip is completed, but not where it lies.")
         request_id = _id(job)
         path = self._clips / file_name(request_id, ".mp4", room=SUFFIX_BYTES)
-        asked = LONGEST_SECONDS if job.request is None else job.request.duration_seconds
+        seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
+        asked = seconds if job.request is None else job.request.duration_seconds
 
         def report(done: int, total: int | None) -> None:
             fraction = done / total if total else 0.0

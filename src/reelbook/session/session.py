@@ -13,7 +13,7 @@ from .. import wire
 from ..client import checks
 from ..formatting import file_name
 from ..meant import Meant, by_name
-from ..secret import Secret
+from ..secret import Secret, veiled
 from .accounting import Accounting
 from .asking import Asking
 from .batch import Batch, Clips
@@ -187,6 +187,7 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         `again`, `once` and `retry_uncertain` are as in `text_to_video`. Raises InvalidImage, other
         InvalidInput and SpendLimitReached before anything is sent.
         """
+        image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
         request = JobRequest(
             mode="image-to-video",
             prompt=checks.prompt(prompt),

@@ -16,6 +16,7 @@ import traitlets
 
 from reelbook import settings
 from reelbook.errors import InvalidImage
+from reelbook.secret import quotable, veiled
 
 from .arriving import NOT_WHOLE, Transfer
 from .assets import added_style, module, style
@@ -45,7 +46,7 @@ class TakesImage(Panel):
 
     def __init__(self, **traits: Any) -> None:
         # In this order, whatever order they are given in: a crop is of the image.
-        later = {name: traits.pop(name) for name in ("image", "crop") if name in traits}
+        later = {name: veiled(traits.pop(name)) for name in ("image", "crop") if name in traits}
         super().__init__(**traits)
         for name in ("image", "crop"):
             if name in later:
@@ -208,4 +209,4 @@ def _crop(value: object) -> Crop | None:
         return Crop(value)
     if isinstance(value, Mapping):
         return Crop(**value)
-    raise TypeError(f'A crop is None, a ratio such as "16:9" or ratio, x and y, not {value!r}.')
+    raise TypeError(f'A crop is None, a ratio such as "16:9" or ratio, x and y, not {quotable(value)}.')

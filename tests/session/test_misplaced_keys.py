@@ -1,0 +1,118 @@
+"""A key given where something else belongs is repeated by no message, and printed by no verbose traceback."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import raw_server
+
+import reelbook as rb
+from reelbook import errors, settings
+from reelbook.media.images import prepare
+from reelbook.sandbox.handle import Sandbox
+from reelbook.widgets import ImagePicker
+
+SOURCE = str(Path(rb.__file__).parent)
+# Marked as one, in an address, and as any long word.
+KEYS = [
+    "sk-planted-misplaced",
+    "https://user:planted@host.example",
+    "https://host/?api_key=planted",
+    "pLanted" * 3 + "1",
+]
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """What the error and those before it say, once no frame of ours is found to hold a key."""
+    with pytest.raises((errors.ReelbookError, TypeError, ValueError)) as refused:
+        call()
+    told = ""
+    error: BaseException | None = refused.value
+    while error is not None:
+        told += f"{error}\n"
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            held = frame.f_locals
+            # IPython leaves out frames that ask for it.
+            if frame.f_code.co_filename.startswith(SOURCE) and "__tracebackhide__" not in held:
+                assert "lanted" not in repr(held), frame.f_code
+        error = error.__cause__ or error.__context__
+    return told
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda key: rb.connect(key), id="service"),
+        pytest.param(lambda key: rb.connect("sandbox", max_spend=key), id="max_spend"),
+        pytest.param(lambda key: rb.connect(base_url=key, api_key="sk-another"), id="base_url"),
+        pytest.param(lambda key: rb.AsyncClient("sk-another", key), id="client"),
+        pytest.param(lambda key: settings.checked_base_url(key), id="address"),
+        pytest.param(lambda key: settings.max_spend_usd(key), id="limit"),
+        pytest.param(lambda key: prepare(key), id="image"),
+        pytest.param(lambda key: ImagePicker(image=key), id="picker"),
+    ],
+)
+def test_a_key_in_the_wrong_place_is_not_repeated(
+    call: Callable[[str], object], key: str, home: Path
+) -> None:
+    """By position, as a limit, as an address or as an image's path."""
+    assert "lanted" not in refusal(lambda: call(key))
+
+
+def test_the_message_says_where_a_key_goes(home: Path) -> None:
+    """What is given by position is the service."""
+    with pytest.raises(errors.ConfigurationError, match=r"looks like a key.*api_key=…"):
+        rb.connect("sk-planted-misplaced")  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_limit_in_the_environment_that_is_a_key_is_not_repeated(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two variables are easily mixed up."""
+    monkeypatch.setenv("REELBOOK_MAX_SPEND", KEYS[0])
+    assert "looks like a key" in refusal(lambda: rb.connect("sandbox"))
+
+
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        {"duration_seconds": KEYS[0]},
+        {"aspect_ratio": KEYS[0]},
+        {"seed": KEYS[0]},
+    ],
+    ids=lambda misuse: next(iter(misuse)),
+)
+def test_no_option_of_a_clip_repeats_a_key(misuse: dict[str, Any], sandbox: Sandbox) -> None:
+    """Each says what it takes."""
+    with rb.connect("sandbox") as session:
+        with pytest.raises(errors.InvalidInput, match="looks like a key"):
+            session.text_to_video("a fox", **misuse)
+        assert "lanted" not in refusal(lambda: session.image_to_video(KEYS[0], "zoom in"))
+        with pytest.raises(errors.InvalidInput, match="looks like a key"):
+            session.jobs(state=KEYS[0])
+
+
+def test_a_picture_whose_name_looks_like_a_key_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only messages leave the name out."""
+    from PIL import Image
+
+    monkeypatch.chdir(tmp_path)
+    Image.new("RGB", (8, 8)).save("sk-planted-picture", "PNG")
+    assert (prepare("sk-planted-picture").width, prepare(Path("sk-planted-picture")).height) == (8, 8)
+
+
+def test_a_key_is_never_asked_about_as_an_id(home: Path) -> None:
+    """It would stand in an address, and in the ledger."""
+    with raw_server(lambda e: e.answer(404)) as service:
+        with rb.connect("live", api_key=KEYS[0], base_url=service.url) as session:
+            for ask in (session.job, session.keys.revoke):
+                with pytest.raises(errors.InvalidInput, match="That is a key"):
+                    ask(KEYS[0])
+    assert not any(KEYS[0] in exchange.first_line for exchange in service.seen)
