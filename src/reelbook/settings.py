@@ -151,8 +151,12 @@ def _checked(url: Secret, of: str, credential: str) -> str:
 def _problem(url: Secret) -> str:
     """What keeps an address from being used; it isn't quoted, as a credential may stand there."""
     try:
-        parts = urlsplit(url.reveal().strip())
-        host, _ = parts.hostname, parts.port
+        plain = url.reveal().strip()
+        parts = urlsplit(plain)
+        host, _ = parts.hostname or "", parts.port
+        host.encode("idna").decode("idna")  # raises for what is no name
+        if not plain.isprintable():
+            raise ValueError
     except ValueError:
         return "can't be read. It looks like https://host"
     if parts.scheme not in ("http", "https") or not host:

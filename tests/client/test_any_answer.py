@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
+import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.raw_server import Exchange, raw_server
 
 from reelbook import models, wire
-from reelbook.client import rate_headers
+from reelbook.client import AsyncClient, downloads, rate_headers, retries
 from reelbook.client.answers import Reply, model, read
-from reelbook.errors import ServiceError
+from reelbook.errors import (
+    ConfigurationError,
+    DownloadFailed,
+    ReelbookError,
+    ServiceError,
+    SubmissionUncertain,
+    UnexpectedAnswer,
+)
 
 READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "submission": model(models.Accepted),
@@ -109,3 +122,108 @@ def test_any_rate_headers_are_figures_or_absent(
     assert told.remaining is None or told.remaining >= 0
     assert told.reset is None or 0 <= told.reset <= 2 * wire.RATE_WINDOW_SECONDS
     assert told.retry_after is None or 0 <= told.retry_after <= 3600
+
+
+HOSTILE = [
+    *("http:login", "about:blank", "http://xn--/", "http://xn--a-ecp.xn--/", "http://[bad", "http://h:port/"),
+    *("http://h:99999/", "http://a..b/", f"http://{'a' * 70}/", "http://.", "//", "", "javascript:alert(1)"),
+    *(
+        "http://h:-1/",
+        "http://\u2488com/",
+        "http://\ud83d/",
+        "http://a\x7fb/",
+        "http://%zz/",
+        "data:,x",
+        "?",
+        "#",
+    ),
+    *(
+        "http://" + "h" * 70_000,
+        "http://user:word@/",
+        "https:///x",
+        "ws://h/",
+        "http://\u0661.1.1.1/",
+        "http://::/",
+    ),
+]
+ADDRESSES = st.sampled_from(HOSTILE) | st.text(max_size=20).map("http://{}".format) | st.text(max_size=20)
+
+
+def redirecting(status: int, to: str) -> Callable[[Exchange], None]:
+    """Points to `to`, whatever bytes that makes."""
+    location = to.encode("utf-8", "surrogatepass").replace(b"\r", b"").replace(b"\n", b"")
+    head = b"HTTP/1.1 %d X\r\nlocation: %s\r\ncontent-length: 0\r\n\r\n" % (status, location)
+    return lambda exchange: exchange.send(head)
+
+
+@pytest.mark.parametrize("location", HOSTILE, ids=lambda each: ascii(each[:30]))
+def test_a_redirect_to_anywhere_leaves_no_paid_request_without_a_verdict(location: str) -> None:
+    """What its status says of a submission holds, wherever it points: 302 may be one, 307 is none."""
+
+    async def submitted(url: str) -> None:
+        async with AsyncClient("sk-planted-anywhere", url) as client:
+            await client.text_to_video("a fox")
+
+    for status, verdict in ((302, SubmissionUncertain), (307, UnexpectedAnswer)):
+        if len(location) < 60_000:  # longer ones the HTTP library takes for no header at all
+            with raw_server(redirecting(status, location)) as service, pytest.raises(verdict):
+                asyncio.run(submitted(service.url))
+
+
+@settings(max_examples=60)
+@given(location=ADDRESSES)
+@example(location="http:login")
+def test_a_redirect_to_anywhere_is_an_error_of_our_own(location: str) -> None:
+    """Of a question that costs nothing, too."""
+
+    async def asked(url: str) -> None:
+        async with AsyncClient("sk-planted-anywhere", url) as client:
+            client._quota.left = 0
+            await client.status("r")
+
+    with raw_server(redirecting(302, location)) as service, pytest.raises(ReelbookError) as error:
+        asyncio.run(asked(service.url))
+    str(error.value).encode()
+
+
+@settings(max_examples=60)
+@given(link=ADDRESSES, redirected=st.booleans())
+@example(link="http://xn--/", redirected=False)
+@example(link="about:blank", redirected=True)
+def test_a_clip_that_lies_anywhere_is_an_error_of_our_own(link: str, redirected: bool) -> None:
+    """As the address that a status gives, and as what that leads to."""
+
+    async def fetched(url: str, folder: str) -> None:
+        async with AsyncClient("sk-planted-anywhere", url) as client:
+            await client.download(f"{url}/clip.mp4" if redirected else link, Path(folder, "clip.mp4"))
+
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        raw_server(redirecting(302, link)) as service,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        patched.setattr(downloads, "MAX_FRUITLESS", 1)
+        patched.setattr(retries, "delay_seconds", lambda *_: 0.0)
+        patched.setattr("socket.getaddrinfo", _nobody)
+        with pytest.raises(DownloadFailed) as error:
+            asyncio.run(fetched(service.url, folder))
+    str(error.value).encode()
+
+
+_LOOKED_UP = socket.getaddrinfo
+
+
+def _nobody(host: Any, *rest: Any, **others: Any) -> Any:
+    """Knows this machine only, so that no test asks the network about a name."""
+    if host in ("127.0.0.1", b"127.0.0.1"):
+        return _LOOKED_UP(host, *rest, **others)
+    raise socket.gaierror(socket.EAI_NONAME, "not known")
+
+
+@pytest.mark.parametrize(
+    "address", ["http://xn--/", "http://h:port", "http://[bad", "http://h:99999", "http://a\x7fb"]
+)
+def test_a_service_cant_lie_just_anywhere(address: str) -> None:
+    """It is said when the client is made, before anything is asked."""
+    with pytest.raises(ConfigurationError):
+        AsyncClient("sk-planted-anywhere", address)

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import logging
 import threading
+import time
 import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -362,6 +363,39 @@ def test_the_user_id_goes_to_no_other_origin() -> None:
         assert isinstance(error, UnexpectedAnswer)
         assert elsewhere.seen == []
         assert {exchange.header("x-user-id") for exchange in server.seen} == {USER}
+
+
+@pytest.mark.parametrize("location", ["http:login", "about:blank", "http://xn--/"])
+def test_a_redirect_to_no_address_ends_the_one_call_and_no_other(location: str) -> None:
+    """The session goes on: what comes next is answered."""
+
+    async def use(server: ToolServer) -> str:
+        with pytest.raises(UnexpectedAnswer, match="points elsewhere"):
+            await server.call("buy")
+        return (await server.tools())[0].name
+
+    def redirect(exchange: Exchange, message: Any) -> None:
+        exchange.answer(302, headers={"location": location})
+
+    with scripted(redirect) as server:
+        assert using(server.url, use) == "buy"
+        assert [each.body for each in server.seen if b'"initialize"' in each.body][1:] == []
+
+
+def test_a_result_that_came_while_the_loop_slept_is_read() -> None:
+    """The call's deadline counts only while the process runs."""
+
+    def late(exchange: Exchange, message: Any) -> None:
+        time.sleep(0.3)
+        result(exchange, message, {"content": [{"type": "text", "text": "bought"}]})
+
+    async def use(server: ToolServer) -> str:
+        await server.info()
+        asyncio.get_running_loop().call_later(0.1, time.sleep, 1.2)
+        return str(await server.call("buy", deadline_seconds=0.5))
+
+    with scripted(late) as server:
+        assert "bought" in using(server.url, use)
 
 
 @pytest.mark.parametrize("user_id", ["", " ", "a b", "a\nb", "a\r\nX-Evil: 1", "ü", "x" * 300])

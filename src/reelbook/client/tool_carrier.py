@@ -130,7 +130,7 @@ class Carrier(httpx2.AsyncClient):
             note.failure, note.said = "unsent", str(error)
         except _TooLarge:
             note.failure = "too large"
-        except (httpx2.HTTPError, httpx2.StreamError) as error:
+        except Exception as error:  # not all is the library's own: an answer may hold no address, no text
             note.failure, note.said = "lost", str(error) or type(error).__name__
         if response is not None:
             await response.aclose()

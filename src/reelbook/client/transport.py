@@ -24,6 +24,7 @@ from ..errors import (
     AnswerLost,
     ConnectionFailed,
     DeadlineExceeded,
+    ReelbookError,
     SendInterrupted,
     ServiceUnreachable,
     UnexpectedAnswer,
@@ -95,19 +96,19 @@ class Transport:
         headers = {"connection": "close"} if fresh else {}
         if content is not None:
             headers["content-type"] = "application/json"
-        request = client.build_request(
-            method,
-            self.base_url + path,
-            content=content,
-            headers=headers,
-            data=form,
-            files=files,
-            params=query,
-        )
-        if fresh:
-            assert isinstance(request.stream, httpx.AsyncByteStream)
-            request.stream = _Watched(request.stream, progress)
         with _Translated(progress) as translated, self._counted():
+            request = client.build_request(
+                method,
+                self.base_url + path,
+                content=content,
+                headers=headers,
+                data=form,
+                files=files,
+                params=query,
+            )
+            if fresh:
+                assert isinstance(request.stream, httpx.AsyncByteStream)
+                request.stream = _Watched(request.stream, progress)
             async with Deadline(deadline_seconds):
                 response = await _sent(client, request, progress)
                 try:
@@ -136,12 +137,12 @@ class Transport:
         origin and nowhere else.
         """
         client = self._client("kept" if with_key else "files")
-        request = client.build_request("GET", url, headers={"accept-encoding": "identity", **headers})
+        progress = _Progress(sent=True, read_seconds=READ_SECONDS)
         response: httpx.Response | None = None
         try:
-            progress = _Progress(sent=True, read_seconds=READ_SECONDS)
             with _Translated(progress) as translated, self._counted():
-                response = await _sent(client, request, progress)
+                asking = {"accept-encoding": "identity", **headers}
+                response = await _sent(client, client.build_request("GET", url, headers=asking), progress)
             if response is None:
                 raise translated.error
             reply = Reply(response.status_code, _headers(response), b"")
@@ -154,14 +155,17 @@ class Transport:
     def can_fetch(url: str) -> bool:
         """Whether `url` is an http address that can be asked. What a service gives as one may be any text."""
         try:
-            parts, _ = urlsplit(url), httpx.URL(url)
+            parts, _ = urlsplit(url), httpx.URL(url).host
             return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         except (ValueError, httpx.InvalidURL):
             return False
 
     def is_own(self, url: str) -> bool:
         """Whether `url` lies on exactly the service's own origin."""
-        return _origin(url) == _origin(self.base_url)
+        try:
+            return _origin(url) == _origin(self.base_url)
+        except ValueError:
+            return False
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -179,7 +183,7 @@ class Transport:
                         response.status_code, _headers(response), self._masked(body[:MAX_BODY_BYTES])[:1000]
                     )
                     raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
-        except (httpx.HTTPError, TimeoutError, asyncio.CancelledError):  # the last is how a deadline begins
+        except BaseException:  # a cancellation, too: that is how a deadline begins
             reply = Reply(response.status_code, _headers(response), self._masked(body))
             progress.heard = summary(reply)
             raise
@@ -212,6 +216,7 @@ class Transport:
                     keepalive_expiry=KEEP_ALIVE_SECONDS,
                 ),
                 verify=_no_trust() if self.base_url.startswith("http:") and kind != "files" else _trust(),
+                event_hooks={"response": [_keep_location]},
                 # A proxy has no way to this machine, and would be shown the key.
                 trust_env=not loopback,
             )
@@ -289,9 +294,10 @@ async def _pieces(body: AsyncIterator[bytes], progress: _Progress) -> AsyncItera
 
 
 class _Translated:
-    """Catches what httpx raises and holds our own error instead, to be raised after the block.
+    """Catches what is raised around a request and holds our own error instead, to be raised after the block.
 
-    Raising it there, and not `from` the cause, keeps httpx's frames and requests out of the traceback.
+    Raising it there, and not `from` the cause, keeps httpx's frames and requests out of the traceback. Some
+    of it is no error of httpx: an answer may hold what is no address, no text or no header.
     """
 
     def __init__(self, progress: _Progress) -> None:
@@ -310,7 +316,7 @@ class _Translated:
         self, kind: type[BaseException] | None, exc: BaseException | None, traceback: object
     ) -> bool:
         progress = self._progress
-        if not isinstance(exc, httpx.HTTPError | httpx.StreamError | TimeoutError):
+        if not isinstance(exc, Exception) or isinstance(exc, ReelbookError):
             return False
         if isinstance(exc, _NEVER_SENT) or not progress.began:
             self._error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{_text(exc)}")
@@ -329,11 +335,22 @@ class _Translated:
 
 
 def _text(exc: BaseException) -> str:
-    return f" ({exc})" if str(exc) else ""
+    said = str(exc)
+    if not isinstance(exc, httpx.HTTPError | httpx.StreamError):
+        said = f"{type(exc).__name__}: {said}"
+    return f" ({said})" if said else ""
+
+
+async def _keep_location(response: httpx.Response) -> None:
+    """Takes a redirect's target out of httpx's sight, which reads each, and raises where it is no address."""
+    if (location := response.headers.pop("location", None)) is not None:
+        response.extensions["location"] = location
 
 
 def _headers(response: httpx.Response) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    location = response.extensions.get("location")
+    return headers if location is None else headers | {"location": location}
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

@@ -55,8 +55,11 @@ def all_ids(connection: sqlite3.Connection) -> list[int]:
 
 def origin(service: str) -> str:
     """Scheme, host and port of an address; any other name as it is."""
-    parts = urlsplit(service.strip())
+    try:
+        parts = urlsplit(service.strip())
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return service.strip()
     if not parts.hostname:
         return service.strip()
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     return f"{parts.scheme}://{parts.hostname}:{port}"

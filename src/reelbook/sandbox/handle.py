@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -233,7 +234,7 @@ def ask(
         with exc:
             detail = exc.read(2000).decode(errors="replace")
         raise SandboxError(f"The sandbox refused: {_detail(detail)}") from None
-    except (OSError, ValueError) as exc:
+    except (OSError, ValueError, http.client.HTTPException) as exc:
         # The cause is cut: its traceback's variables hold the token.
         reason = getattr(exc, "reason", exc)
         raise SandboxError(f"The sandbox at {url} gives no usable answer ({reason}).") from None

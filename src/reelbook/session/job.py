@@ -233,16 +233,15 @@ class Job(Meant):
         self._known = replace(self._known, **changes)
         tell_all((*self._listeners, self._tell), self)
 
-    def _finish(self, clip: Clip | None = None, error: Exception | None = None, **changes: Any) -> None:
+    def _finish(self, clip: Clip | None = None, error: ReelbookError | None = None, **changes: Any) -> None:
         """The last thing that is learnt of the job, and its outcome, as one: nobody sees it half ended."""
         with self._ending:
-            said = error if error is None or isinstance(error, ReelbookError) else _unforeseen(error)
-            ended = {"watched": False, "next_ask_at": None, "ends_at": None, "clip": clip, "error": said}
+            ended = {"watched": False, "next_ask_at": None, "ends_at": None, "clip": clip, "error": error}
             self._known = replace(self._known, **(ended | changes))
             self._settle(clip, error)
         self._learn()
 
-    def _settle(self, clip: Clip | None = None, error: Exception | None = None) -> None:
+    def _settle(self, clip: Clip | None = None, error: ReelbookError | None = None) -> None:
         if self._outcome.done():
             return
         if error is not None:
@@ -289,5 +288,6 @@ class Job(Meant):
         raise copy.copy(error)
 
 
-def _unforeseen(bug: Exception) -> ReelbookError:
+def unforeseen(bug: Exception) -> ReelbookError:
+    """A mistake of ours, or of a library, as an error that callers expect."""
     return ReelbookError(f"Something unforeseen went wrong: {bug!r}")

@@ -27,7 +27,7 @@ from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN
 from ..models import Accepted, Completed, Failed
 from .books import Books
 from .clip import Clip
-from .job import Job
+from .job import Job, unforeseen
 from .known import state_of
 
 REPORT_STEP = 0.05
@@ -131,7 +131,7 @@ class Runner:
                 error = self._given_up(job, error)
             job._finish(error=error)
         except Exception as bug:
-            job._finish(error=bug)
+            job._finish(error=unforeseen(bug))
             raise
 
     def _given_up(self, job: Job, error: NotFound) -> NotFound:
@@ -143,8 +143,7 @@ class Runner:
 
     async def _submit(self, job: Job) -> None:
         try:
-            await self._reach()
-            accepted = await self._send(job)
+            accepted = await self._sent_or_told(job)
         except SubmissionUncertain as error:
             self._books.uncertain(job, error)
             job._learn(state=UNCERTAIN, ended_at=_now())
@@ -168,6 +167,25 @@ class Runner:
             estimated_cost_usd=accepted.estimated_cost_usd or job.request.estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
+
+    async def _sent_or_told(self, job: Job) -> Accepted:
+        """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is
+        never left without a verdict.
+        """
+        try:
+            await self._reach()
+            return await self._send(job)
+        except ReelbookError:
+            raise
+        except Exception as bug:
+            if job not in self._sent:
+                raise unforeseen(bug) from bug
+            cost = job.request.estimated_cost_usd if job.request is not None else 0.0
+            raise SubmissionUncertain(
+                f"{unforeseen(bug)}. The request was sent, so the service may be making this clip all the "
+                f"same, and may bill ${cost:.2f}. It was not sent again.",
+                estimated_cost_usd=cost,
+            ) from bug
 
     async def _send(self, job: Job) -> Accepted:
         unanswered: list[int | None] = []

@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from .. import settings
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
@@ -21,6 +20,7 @@ from ..client.tool_values import OnProgress, Prompt, Resource, Tool, ToolResult,
 from ..client.tools import ToolServer, checked_arguments
 from ..errors import ConfigurationError, InvalidInput
 from ..ledger import Ledger, ToolCall, ToolCalls
+from ..ledger.accounts import origin
 from ..secret import Secret
 from .engine import Engine
 from .tool_desk import ToolDesk, ToolRun
@@ -160,12 +160,11 @@ class SessionTools(Tooling):
         From https and from the tool server's own address only, and without key or user id. Raises
         InvalidInput and DownloadFailed.
         """
-        parts = urlsplit(url)
         place = self._tool_place()
 
         async def fetch() -> Path:
             own, _ = place or await self._moved_place()
-            if parts.scheme != "https" and _origin(url) != _origin(own):
+            if not url.lower().startswith("https:") and origin(url) != origin(own):
                 raise InvalidInput("This link is neither https nor the tool server's own. It wasn't fetched.")
             name = hashlib.sha256(url.encode()).hexdigest()[:32]
             path = self.home / "clips" / "links" / f"{name}.mp4"
@@ -262,8 +261,3 @@ def configured(
             "page has it."
         )
     return address.value.reveal(), user.value
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port
