@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
-from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import KernelManager, start_new_kernel
+from support.kernels import Kernel
 
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -33,41 +30,6 @@ def running(home: Path) -> Sandbox:
     return sandbox
 
 
-class Kernel:
-    """One kernel and what a notebook does with it."""
-
-    def __init__(self) -> None:
-        self.manager: KernelManager
-        self.client: BlockingKernelClient
-        self.manager, self.client = start_new_kernel(kernel_name="python3")
-
-    def run(self, code: str) -> str:
-        """Runs a cell; what it printed, or the name of the error it ended with."""
-        return self.ended(self.client.execute(code))
-
-    def ended(self, cell: str) -> str:
-        """Waits for the end of a cell that was started."""
-        printed = ""
-        while True:
-            message = self.client.get_iopub_msg(timeout=60)
-            if message["parent_header"].get("msg_id") != cell:
-                continue
-            kind, content = message["msg_type"], message["content"]
-            if kind == "stream":
-                printed += content["text"]
-            elif kind == "error":
-                printed += content["ename"]
-            elif kind == "status" and content["execution_state"] == "idle":
-                return printed.strip()
-
-    def kill(self) -> None:
-        os.kill(self.manager.provisioner.process.pid, signal.SIGKILL)  # type: ignore[union-attr]  # it runs
-
-    def close(self) -> None:
-        self.client.stop_channels()
-        self.manager.shutdown_kernel(now=True)
-
-
 @pytest.fixture
 def kernel() -> Iterator[Kernel]:
     kernel = Kernel()
@@ -81,7 +43,7 @@ def test_stop_ends_the_waiting_at_once_and_not_the_watch(
 ) -> None:
     """Stop works in `await job` and in `result()`; the job is still watched after it."""
     kernel.run(SUBMIT)
-    cell = kernel.client.execute(f"print('waiting', flush=True)\n{waiting}")
+    cell = kernel.start(f"print('waiting', flush=True)\n{waiting}")
     while kernel.client.get_iopub_msg(timeout=30)["msg_type"] != "stream":
         pass
     time.sleep(0.3)  # into the waiting

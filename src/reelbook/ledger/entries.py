@@ -22,7 +22,9 @@ LOST: Final = "lost"  # was uncertain: accepted and billed, but its id never arr
 NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
 
 Charge = Literal["spent", "reserved", "uncertain", "none"]
+KnownBy = Literal["id", "text", "label"]
 
+_ONCE: Final = "once:"
 MICRO: Final = 1_000_000
 MOST_USD: Final = 1e9  # many of them add up to less than the file's integers hold
 
@@ -46,16 +48,42 @@ class Account:
 
 
 @dataclass(frozen=True)
+class CellId:
+    """What a front end calls a cell: `id`, as of one `opening` of its `notebook` (a path, None: not known)."""
+
+    id: str
+    opening: str
+    notebook: str | None = None
+
+
+@dataclass(frozen=True)
 class Place:
-    """Which submission of a cell this is: the `nth` equal one, from 1. `cell` is a hash of its source."""
+    """Which submission of a cell this is: the `nth` equal one, from 1.
+
+    `cell` is a hash of its source, `cell_id` its name where the front end gives one.
+    """
 
     cell: str
     nth: int = 1
+    cell_id: CellId | None = None
 
     @classmethod
     def once(cls, label: str) -> Place:
         """The place for `once="label"`: an equal submission under the same label is bought once."""
-        return cls(f"once:{label}")
+        return cls(f"{_ONCE}{label}")
+
+    @property
+    def label(self) -> str | None:
+        """The label in `once`, None for a cell's place."""
+        return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
+
+    def known_by(self, earlier: Place) -> KnownBy:
+        """What tells that `earlier` is this place."""
+        if self.label is not None:
+            return "label"
+        if self.cell_id is None or earlier.cell_id is None:
+            return "text"
+        return "id" if self.cell_id.id == earlier.cell_id.id else "text"
 
 
 @dataclass(frozen=True)
@@ -147,7 +175,7 @@ class Entry:
             seed=None if row["seed"] is None else int(row["seed"]),
             image_digest=row["image_digest"],
             experiment=row["experiment"],
-            place=None if row["cell"] is None else Place(row["cell"], row["nth"]),
+            place=_place(row),
             kernel=row["kernel"],
             intended_at=row["intended_at"],
             sent_at=row["sent_at"],
@@ -182,10 +210,14 @@ class Pick:
 
 
 class Intended(NamedTuple):
-    """What `intend` gives: the new entry or, if not `new`, the one of an earlier run. Send only a new one."""
+    """What `intend` gives: the new entry or, if not `new`, the one of an earlier run. Send only a new one.
+
+    `known_by` says what that one was recognised by: its cell's id, its cell's text or the label in `once`.
+    """
 
     entry: Entry
     new: bool
+    known_by: KnownBy | None = None
 
 
 @dataclass(frozen=True)
@@ -220,6 +252,13 @@ class Sample:
     total_seconds: float | None = None
     total_cost_usd: float | None = None
     period_days: float | None = None
+
+
+def _place(row: sqlite3.Row) -> Place | None:
+    if row["cell"] is None:
+        return None
+    name = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
+    return Place(row["cell"], row["nth"], name)
 
 
 def micro(amount_usd: float) -> int:

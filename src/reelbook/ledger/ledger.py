@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,10 @@ from .entries import (
     SENDING,
     UNCERTAIN,
     Account,
+    CellId,
     Entry,
     Intended,
+    KnownBy,
     Spend,
     Wanted,
     micro,
@@ -131,12 +133,18 @@ class Ledger(Reading):
         wanted: Wanted,
         *,
         again: bool = False,
+        other_cells: Collection[CellId] = (),
         limit_usd: float | None = None,
         limit_since: float | None = None,
     ) -> Intended:
         """Writes down what is about to be sent, before it is. See `intend_many`."""
         (intended,) = self.intend_many(
-            account, [wanted], again=again, limit_usd=limit_usd, limit_since=limit_since
+            account,
+            [wanted],
+            again=again,
+            other_cells=other_cells,
+            limit_usd=limit_usd,
+            limit_since=limit_since,
         )
         return intended
 
@@ -146,18 +154,21 @@ class Ledger(Reading):
         wanted: Sequence[Wanted],
         *,
         again: bool = False,
+        other_cells: Collection[CellId] = (),
         limit_usd: float | None = None,
         limit_since: float | None = None,
     ) -> list[Intended]:
         """Writes down a batch as a whole, before its first request: all of it or nothing.
 
         A submission with a place that an earlier run made already gives that run's entry, `new` being False,
-        unless `again`. Raises SpendLimitReached where spent + reserved + uncertain + the estimates of the new
+        unless `again`. What `other_cells` made isn't given, though their text may be the same. Raises SpendLimitReached where spent + reserved + uncertain + the estimates of the new
         ones would pass `limit_usd`; counted from `limit_since` on, else from the beginning.
         """
 
         def work(connection: sqlite3.Connection) -> list[Intended]:
-            twins = [None if again else life.twin(connection, account.id, each) for each in wanted]
+            twins = [
+                None if again else life.twin(connection, account.id, each, other_cells) for each in wanted
+            ]
             if limit_usd is not None:
                 new = [each for each, twin in zip(wanted, twins, strict=True) if twin is None]
                 money.check_limit(connection, account.id, new, limit_usd, limit_since)
@@ -165,7 +176,7 @@ class Ledger(Reading):
             return [
                 Intended(life.insert(connection, account.id, each, self._kernel.name, now), True)
                 if twin is None
-                else Intended(twin, False)
+                else Intended(twin, False, _known_by(each, twin))
                 for each, twin in zip(wanted, twins, strict=True)
             ]
 
@@ -324,3 +335,9 @@ class Ledger(Reading):
         self._kernel.end()
         for account in self._accounts.values():
             self._store.write(functools.partial(accounts.restore, account=account))
+
+
+def _known_by(wanted: Wanted, twin: Entry) -> KnownBy:
+    assert wanted.place is not None
+    assert twin.place is not None
+    return wanted.place.known_by(twin.place)

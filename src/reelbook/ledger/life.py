@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from typing import Any
 
 from .. import wire
-from .entries import CANCELLED, INTENDED, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry, Wanted, micro
+from .entries import (
+    CANCELLED,
+    INTENDED,
+    NOT_ACCEPTED,
+    REFUSED,
+    SENDING,
+    UNCERTAIN,
+    CellId,
+    Entry,
+    Wanted,
+    micro,
+)
 
 # What bought nothing may be asked for again. A failed one may have been billed, but gave no clip.
 _NOT_MADE = (REFUSED, CANCELLED, NOT_ACCEPTED, wire.FAILED)
@@ -19,6 +31,7 @@ def insert(connection: sqlite3.Connection, account: int, wanted: Wanted, kernel:
         connection.execute(
             "INSERT OR IGNORE INTO images VALUES (?, ?)", (wanted.image_digest, wanted.image_thumbnail)
         )
+    name = None if wanted.place is None else wanted.place.cell_id
     values = {
         "account": account,
         "state": INTENDED,
@@ -32,6 +45,9 @@ def insert(connection: sqlite3.Connection, account: int, wanted: Wanted, kernel:
         "experiment": wanted.experiment,
         "cell": None if wanted.place is None else wanted.place.cell,
         "nth": None if wanted.place is None else wanted.place.nth,
+        "cell_id": None if name is None else name.id,
+        "opening": None if name is None else name.opening,
+        "notebook": None if name is None else name.notebook,
         "kernel": kernel,
         "intended_at": now,
         "estimated_cost_micro": micro(wanted.estimated_cost_usd),
@@ -44,16 +60,44 @@ def insert(connection: sqlite3.Connection, account: int, wanted: Wanted, kernel:
     return Entry.of(inserted.fetchone())
 
 
-def twin(connection: sqlite3.Connection, account: int, wanted: Wanted) -> Entry | None:
-    """The newest equal submission at the same place that bought something, or may have."""
+def twin(
+    connection: sqlite3.Connection, account: int, wanted: Wanted, others: Collection[CellId] = ()
+) -> Entry | None:
+    """The newest equal submission at the same place that bought something, or may have.
+
+    One of a cell with the same id comes first, then those whose text is the same. `others` are other cells.
+    """
     if wanted.place is None:
         return None
-    return _first(
-        connection,
-        "SELECT * FROM entries WHERE account = ? AND cell = ? AND nth = ? AND sameness = ? "
-        "AND state NOT IN (?, ?, ?, ?) ORDER BY id DESC LIMIT 1",
-        (account, wanted.place.cell, wanted.place.nth, wanted.sameness, *_NOT_MADE),
+    name = wanted.place.cell_id
+    found = [each for each in twins(connection, account, wanted) if _name(each) not in others]
+    same = [each for each in found if name is not None and (known := _name(each)) and known.id == name.id]
+    return next(iter(same or found), None)
+
+
+def twins(connection: sqlite3.Connection, account: int, wanted: Wanted) -> list[Entry]:
+    """The equal submissions, newest first, of all cells that have this one's text or its id."""
+    place = wanted.place
+    if place is None:
+        return []
+    cell_id = None if place.cell_id is None else place.cell_id.id
+    # A union, as SQLite wouldn't take the two indexes for an OR.
+    rows = connection.execute(
+        "SELECT * FROM entries WHERE id IN ("
+        "SELECT id FROM entries WHERE account = ? AND cell = ? AND nth = ? AND sameness = ? UNION ALL "
+        "SELECT id FROM entries WHERE account = ? AND cell_id = ? AND nth = ? AND sameness = ?) "
+        "AND state NOT IN (?, ?, ?, ?) ORDER BY id DESC",
+        (
+            *(account, place.cell, place.nth, wanted.sameness),
+            *(account, cell_id, place.nth, wanted.sameness),
+            *_NOT_MADE,
+        ),
     )
+    return [Entry.of(each) for each in rows]
+
+
+def _name(entry: Entry) -> CellId | None:
+    return None if entry.place is None else entry.place.cell_id
 
 
 def row(connection: sqlite3.Connection, entry_id: int) -> sqlite3.Row | None:

@@ -278,6 +278,16 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "ALTER TABLE requests ADD COLUMN steady REAL NOT NULL DEFAULT 0",
         "ALTER TABLE requests ADD COLUMN boot TEXT NOT NULL DEFAULT ''",
     ),
+    (
+        # What the front end calls the cell; `cell` goes on being a hash of its text.
+        "ALTER TABLE entries ADD COLUMN cell_id TEXT",
+        "ALTER TABLE entries ADD COLUMN opening TEXT",
+        "ALTER TABLE entries ADD COLUMN notebook TEXT",
+        """
+        CREATE INDEX entries_by_cell_id ON entries (account, cell_id, nth, sameness)
+        WHERE cell_id IS NOT NULL
+        """,
+    ),
 )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import sqlite3
+from collections.abc import Collection, Sequence
 
 from . import accounts, finding, life
-from .entries import Account, Entry, Wanted
+from .entries import Account, CellId, Entry, Wanted
 from .store import Store
 
 
@@ -27,9 +28,18 @@ class Reading:
             )
         )
 
-    def twin(self, account: Account, wanted: Wanted) -> Entry | None:
+    def twin(self, account: Account, wanted: Wanted, *, other_cells: Collection[CellId] = ()) -> Entry | None:
         """The entry that `intend` would give back instead of a new one."""
-        return self._store.read(lambda connection: life.twin(connection, account.id, wanted))
+        return self._store.read(lambda connection: life.twin(connection, account.id, wanted, other_cells))
+
+    def cell_ids(self, account: Account, wanted: Sequence[Wanted]) -> set[CellId]:
+        """The cells that asked for the same before, as far as they have ids: each may be another cell."""
+
+        def read(connection: sqlite3.Connection) -> set[CellId]:
+            twins = (twin for each in wanted for twin in life.twins(connection, account.id, each))
+            return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
+
+        return self._store.read(read)
 
     def thumbnail(self, image_digest: str) -> bytes | None:
         """The small picture of an image that was submitted."""

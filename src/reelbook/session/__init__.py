@@ -8,7 +8,7 @@ from .connecting import connect
 from .facts import Facts
 from .finding import Picked
 from .job import Job
-from .known import JobView
+from .known import EarlierRun, JobView
 from .nesting import allow_nested_loops
 from .receipt import Receipt
 from .reconcile import Reconciliation, Verdict
@@ -21,6 +21,7 @@ from .tools import Tools, connect_tools
 __all__ = [
     "Batch",
     "Clip",
+    "EarlierRun",
     "Facts",
     "Job",
     "JobRequest",

@@ -16,6 +16,7 @@ from ..ledger import (
     SENDING,
     UNCERTAIN,
     Account,
+    CellId,
     Entry,
     Intended,
     Ledger,
@@ -30,7 +31,7 @@ from ..ledger.finding import Filter, Sort
 from ..ledger.tool_calls import KEPT
 from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
 from ..secret import Secret
-from .cells import current_execution
+from .cells import current_execution, is_another
 from .entries import marks_of, wanted_of
 from .experiment import current_experiment
 from .job import Job
@@ -145,11 +146,18 @@ class Books:
                 wanted_of(request, current_experiment()),
                 cell=execution.cell if execution else None,
                 run=execution.run if execution else None,
+                cell_id=execution.cell_id if execution else None,
                 once=once,
             )
             for request in requests
         ]
-        return self._ledger.intend_many(self._account, wanted, again=again, limit_usd=self.max_spend_usd)
+        others: list[CellId] = []
+        if execution is not None and execution.cell_id is not None and once is None and not again:
+            before = self._ledger.cell_ids(self._account, wanted)
+            others = [each for each in before if is_another(each, execution.cell_id)]
+        return self._ledger.intend_many(
+            self._account, wanted, again=again, other_cells=others, limit_usd=self.max_spend_usd
+        )
 
     def find(
         self, wanted: Filter, *, sort: Sort = "newest", limit: int, after: int | None = None

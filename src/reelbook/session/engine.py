@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ..deadlines import Countdown, Deadline
 from ..errors import SessionClosed, WouldDeadlock
+from .cells import keep_out
 
 SLICE_SECONDS = 0.2
 STOP_SECONDS = 2.0
@@ -42,6 +43,7 @@ class Engine:
         self._door = threading.RLock()  # between what is handed over and the end, after which nothing is run
         self._ending = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        keep_out(self._thread)
         self._thread.start()
         _running.add(self)
 

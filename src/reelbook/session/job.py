@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ReelbookError, WaitTimeout
 from ..formatting import terminal_line
@@ -22,12 +22,18 @@ from ..models import JobStatus
 from . import display
 from .clip import Clip
 from .engine import ended, ended_within
-from .known import FINAL, JobView, Known
+from .known import FINAL, EarlierRun, JobView, Known
 from .telling import tell_all
 
 if TYPE_CHECKING:
     from .requests import JobRequest
     from .session import Session
+
+_EARLIER: Final = {
+    "id": "from an earlier run of this cell",
+    "text": "from an earlier run of this cell, recognised by its text",
+    "label": "from an earlier submission with this label",
+}
 
 
 class Job(Meant):
@@ -56,7 +62,7 @@ class Job(Meant):
         self.experiment = experiment
         self.entry_id = entry_id
         self.retry_uncertain = retry_uncertain
-        self.from_earlier_run = False
+        self.earlier_run: EarlierRun | None = None
         self.number = number
         self.request = request
         self.prompt = request.prompt if request else None
@@ -126,6 +132,11 @@ class Job(Meant):
         return self._known.marks.tags
 
     @property
+    def from_earlier_run(self) -> bool:
+        """Whether it was given back to a cell that was run again; `earlier_run` says by what it was known."""
+        return self.earlier_run is not None
+
+    @property
     def running(self) -> bool:
         """Whether it is on its way and looked after: sent, watched or fetched."""
         return self._known.watched and not self._outcome.done()
@@ -155,6 +166,7 @@ class Job(Meant):
             error=None if known.error is None else str(known.error),
             download=known.downloaded if known.clip is None else None,
             from_earlier_run=self.from_earlier_run,
+            earlier_run=self.earlier_run,
             unheard=self.request is None and known.status is None,
             unanswered=known.unanswered,
         )
@@ -218,7 +230,7 @@ class Job(Meant):
             words = f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”"
         if self.request is not None:
             words = f"{words}, {self.request.duration_seconds} s"
-        earlier = ", from an earlier run of this cell" if self.from_earlier_run else ""
+        earlier = "" if self.earlier_run is None else f", {_EARLIER[self.earlier_run.known_by]}"
         no_id = "(no id)" if self.state in FINAL else "(no id yet)"
         return terminal_line(f"<Job {self.request_id or no_id} {self.state}: {words}{earlier}>")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,13 +19,13 @@ from ..errors import (
     SubmissionCancelled,
     SubmissionUncertain,
 )
-from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry, Intended
 from ..ledger.finding import Filter, Sort
 from .books import Books
 from .clip import Clip
 from .entries import clip_of, marks_of, request_of
 from .job import Job
-from .known import FINAL, Known, Marks
+from .known import FINAL, EarlierRun, Known, Marks
 from .pictures import Pictures
 from .requests import JobRequest
 from .warning import Warner
@@ -83,7 +84,7 @@ class Jobs:
                 jobs.append(self._start(job))
             else:
                 job = self.of(intended.entry, watch=True)
-                job.from_earlier_run = True
+                job.earlier_run = _earlier_run(intended)
                 jobs.append(job)
         return jobs
 
@@ -229,6 +230,15 @@ def _is_open(known: Known) -> bool:
     """Whether there is something to ask about or to fetch: not without an id, whatever became of it."""
     ended = known.state in FINAL and known.state != wire.COMPLETED
     return known.request_id is not None and known.clip is None and not ended
+
+
+def _earlier_run(intended: Intended) -> EarlierRun | None:
+    if intended.known_by is None:
+        return None
+    entry = intended.entry
+    name = None if entry.place is None else entry.place.cell_id
+    at = datetime.fromtimestamp(entry.intended_at).astimezone()
+    return EarlierRun(at, intended.known_by, None if name is None else name.notebook)
 
 
 def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .. import wire
 from ..errors import ReelbookError
-from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, KnownBy
 from ..models import JobStatus
 
 if TYPE_CHECKING:
@@ -60,6 +61,19 @@ class Known:
 
 
 @dataclass(frozen=True)
+class EarlierRun:
+    """The run that submitted a job which a later one got back.
+
+    `known_by` is what it was recognised by: its cell's id, its cell's text alone, or the label in `once`.
+    `notebook` is the path of its notebook, None where that isn't known.
+    """
+
+    at: datetime
+    known_by: KnownBy
+    notebook: str | None = None
+
+
+@dataclass(frozen=True)
 class JobView:
     """What a card shows of a job; times in seconds, relative to now. None: not known.
 
@@ -68,7 +82,7 @@ class JobView:
     never arrived), `not accepted` (it turned out not to be), `cancelled` (taken back before it was sent), or
     a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
     is None waits for its turn to be fetched. `from_earlier_run`: the cell was run again, and this is the job
-    that its earlier run submitted. `unanswered`: so many attempts before the last were never answered, and
+    that its earlier run submitted; `earlier_run` says which run that was. `unanswered`: so many attempts before the last were never answered, and
     may be billed too. `unheard`: it was taken up by its id, and the service hasn't said anything of it yet.
     """
 
@@ -88,6 +102,7 @@ class JobView:
     error: str | None
     download: float | None
     from_earlier_run: bool = False
+    earlier_run: EarlierRun | None = None
     unanswered: int = 0
     unheard: bool = False
 

@@ -18,6 +18,7 @@ from .accounting import Accounting
 from .asking import Asking
 from .batch import Batch, Clips
 from .books import Books
+from .cells import follow
 from .connection import Connection
 from .engine import Engine
 from .experiment import Experiment
@@ -58,6 +59,7 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         sandbox: Sandbox | None = None,
         max_spend_usd: float | None = None,
     ) -> None:
+        follow()
         self.service = service
         self.home = home
         self.keys = Keys(self._call, key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from reelbook import wire
@@ -10,7 +11,7 @@ from reelbook import wire
 from .basics import Line, counting, dollars, file_name, seconds
 
 if TYPE_CHECKING:
-    from reelbook.session import Clip, JobRequest, JobView
+    from reelbook.session import Clip, EarlierRun, JobRequest, JobView
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NOT_WATCHING = "Not watching. The job goes on and is billed."
@@ -221,8 +222,21 @@ def _aside(view: JobView) -> str:
     if view.state not in _STATES:
         return "Reelbook doesn't know this state. It goes on asking."
     if view.from_earlier_run:
-        return "From an earlier run of this cell: nothing was sent or paid again."
+        return _earlier(view.earlier_run, final=view.state in FINAL)
     return ""
+
+
+def _earlier(run: EarlierRun | None, *, final: bool) -> str:
+    """Which run a card's job is from, how that is known, and how to buy another."""
+    same = "submission with this label" if run and run.known_by == "label" else "run of this cell"
+    said = f"From an earlier {same}: nothing was sent or paid again."
+    if run is None:
+        return said
+    when = f"{run.at.day} {run.at:%b %Y, %H:%M}"
+    where = f", in {Path(run.notebook).name}" if run.notebook else ""
+    doubt = "; the cell was recognised by its text alone" if run.known_by == "text" else ""
+    button = ", or Again" if final else ""
+    return f"{said} That was on {when}{where}{doubt}. For another clip: again=True in the code{button}."
 
 
 def _bar(view: JobView, final: bool, clip: Clip | None) -> str:

@@ -1,0 +1,75 @@
+"""A real Jupyter kernel and what a notebook does with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
+
+
+class Kernel:
+    """One kernel with one client. `python` is whose kernel it is, `environment` what is set for it."""
+
+    def __init__(self, *, python: str | None = None, environment: dict[str, str] | None = None) -> None:
+        options: dict[str, Any] = {}
+        if environment is not None:
+            options["env"] = {**os.environ, **environment}
+        self.manager: KernelManager
+        self.client: BlockingKernelClient
+        if python is None:
+            self.manager, self.client = start_new_kernel(kernel_name="python3", **options)
+            return
+        self.manager = KernelManager()
+        self.manager.kernel_spec.argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]  # type: ignore[union-attr]  # it's there
+        self.manager.start_kernel(**options)
+        self.client = self.manager.client()
+        self.client.start_channels()
+        self.client.wait_for_ready(60)
+
+    def run(self, code: str, metadata: dict[str, Any] | None = None) -> str:
+        """Runs a cell; what it printed, or the name of the error it ended with."""
+        return self.ended(self.start(code, metadata))
+
+    def start(self, code: str, metadata: dict[str, Any] | None = None) -> str:
+        """Starts a cell as a front end does that sends `metadata` with it; its message's id."""
+        content = {
+            "code": code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": False,
+            "stop_on_error": True,
+        }
+        return self.send("execute_request", content, metadata)
+
+    def send(self, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:
+        """Sends a message on the shell channel; its id."""
+        message = self.client.session.msg(kind, content, metadata=metadata)
+        self.client.shell_channel.send(message)
+        sent: str = message["header"]["msg_id"]
+        return sent
+
+    def ended(self, cell: str) -> str:
+        """Waits for the end of a message's handling; what was printed meanwhile, or an error's name."""
+        printed = ""
+        while True:
+            message = self.client.get_iopub_msg(timeout=60)
+            if message["parent_header"].get("msg_id") != cell:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "stream":
+                printed += content["text"]
+            elif kind == "error":
+                printed += content["ename"]
+            elif kind == "status" and content["execution_state"] == "idle":
+                return printed.strip()
+
+    def kill(self) -> None:
+        os.kill(self.manager.provisioner.process.pid, signal.SIGKILL)  # type: ignore[union-attr]  # it runs
+
+    def close(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
