@@ -8,12 +8,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from reelbook.ledger import Entry, Sample
-from reelbook.session.evidence import EVERY_HABIT, Habit
+
+
+@dataclass(frozen=True)
+class Habit:
+    """One way in which a service may count and charge; the interface says none of it.
+
+    `balance_at` and `spent_at`, "acceptance" or "end": when money leaves the one figure and enters the other.
+    `counts`: what `total_requests` counts, "accepted", "ended", "clips" or "all requests".
+    """
+
+    balance_at: str
+    spent_at: str
+    counts: str
+    charges_failed: bool
+
 
 NOON = 1_700_000_000.0
 HABIT = Habit("acceptance", "acceptance", "accepted", charges_failed=False)
 LATE = Habit("end", "end", "clips", charges_failed=False)
-assert {HABIT, LATE} <= set(EVERY_HABIT)
+BOX = Habit("end", "end", "accepted", charges_failed=False)  # what the sandbox does
+EVERY_HABIT = tuple(
+    Habit(balance_at, spent_at, counts, charges_failed)
+    for balance_at in ("acceptance", "end")
+    for spent_at in ("acceptance", "end")
+    for counts in ("accepted", "ended", "clips", "all requests")
+    for charges_failed in (False, True)
+)
 
 
 def entry(number: int, state: str = "uncertain", *, sent: float = 0.0, **known: Any) -> Entry:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from session.accounts import HABIT, LATE, NOON, Truth, entry, figures
+from session.accounts import BOX, EVERY_HABIT, HABIT, LATE, NOON, Habit, Truth, entry, figures
 
-from reelbook.ledger import Entry, Sample
-from reelbook.session import evidence
-from reelbook.session.comparing import Told, compare
-from reelbook.session.evidence import EVERY_HABIT, SANDBOX, Course, Habit, Rules, Span
+from reelbook.ledger import Entry, Sample, ToolCall
+from reelbook.ledger.tool_calls import Outcome
+from reelbook.session.evidence import LINGERS_SECONDS, LIVE, SANDBOX, Account, Finding, Rules, compare
 
 HOUR = 3600.0
 
@@ -26,17 +24,16 @@ def told(
     *,
     others: list[Entry] | None = None,
     alone: bool = False,
-    rules: Rules | None = None,
-) -> list[Told]:
+    rules: Rules = LIVE,
+    tool_calls: list[ToolCall] | None = None,
+) -> list[Finding]:
     at_once = {sample.at: sample.at for sample in before}
-    return compare(uncertain, others or [], before, now, rules or Rules(), alone=alone, asked_at=at_once)
-
-
-def only(*habits: Habit) -> Rules:
-    return Rules(habits)
+    account = Account(uncertain, others or [], before, now, rules, at_once, tool_calls or [])
+    return compare(account, alone=alone)
 
 
 FRESH = figures([], HABIT, -10)
+USED = figures([Truth(-60, -30)], BOX, -10)
 
 
 @dataclass(frozen=True)
@@ -48,55 +45,46 @@ class Case:
     answer: str
     if_alone: str
     before: tuple[Sample, ...] = (FRESH,)
-    rules: Rules | None = None
+    rules: Rules = LIVE
 
 
 TAKEN = [Truth(1)]
 DONE = [Truth(1, 60)]
 CASES = [
     Case("nothing from before", figures([], HABIT, 90), "can't tell", "can't tell", before=()),
-    Case("nothing moved, a minute later", figures([], HABIT, 60), "can't tell", "can't tell"),
-    Case("nothing moved, an hour later", figures([], HABIT, HOUR + 60), "not accepted", "not accepted"),
+    Case("nothing moved, an hour later", figures([], HABIT, HOUR + 60), "can't tell", "can't tell"),
+    Case("nothing moved, eight hours later", figures([], HABIT, 8 * HOUR), "can't tell", "not accepted"),
     Case("charged at once", figures(TAKEN, HABIT, 40), "can't tell", "accepted"),
     Case("counted and charged at the end", figures(DONE, LATE, 120), "can't tell", "accepted"),
     Case(
-        "nothing moved, charging at acceptance is known",
-        figures([], HABIT, 40),
-        "not accepted",
-        "not accepted",
-        rules=only(HABIT),
+        "counted, nothing paid, eight hours later",
+        replace(figures([], HABIT, 8 * HOUR), total_requests=1),
+        "can't tell",
+        "can't tell",
     ),
     Case(
-        "nothing moved yet, charging at acceptance is known",
-        figures([], HABIT, 20),
-        "can't tell",
-        "can't tell",
-        rules=only(HABIT),
-    ),
-    Case(
-        "money alone, an hour later",
-        figures([], HABIT, HOUR + 60, usage=False),
-        "can't tell",
-        "can't tell",
-        before=(figures([], HABIT, -10, usage=False),),
-    ),
-    Case(
-        "money alone, a day later",
-        figures([], HABIT, 25 * HOUR, usage=False),
+        "money alone, eight hours later",
+        figures([], HABIT, 8 * HOUR, usage=False),
         "can't tell",
         "not accepted",
         before=(figures([], HABIT, -10, usage=False),),
     ),
     Case(
-        "somebody got back what this one cost",
-        figures([Truth(-100, 50, clip=False), Truth(1, 60)], HABIT, 25 * HOUR, usage=False),
+        "the balance alone, eight hours later",
+        Sample(NOON + 8 * HOUR, balance_usd=25.0),
         "can't tell",
-        "not accepted",
-        before=(figures([Truth(-100, 50, clip=False)], HABIT, -10, usage=False),),
+        "can't tell",
+        before=(Sample(NOON - 10, balance_usd=25.0),),
     ),
     Case(
         "somebody bought a cheaper clip",
-        figures([Truth(5, 50, estimate=0.05, cost=0.05)], HABIT, HOUR + 60),
+        figures([Truth(5, 50, estimate=0.05, cost=0.05)], HABIT, 8 * HOUR),
+        "can't tell",
+        "can't tell",
+    ),
+    Case(
+        "somebody bought a dearer clip",
+        figures([Truth(5, 50, estimate=0.5, cost=0.5)], HABIT, 8 * HOUR),
         "can't tell",
         "can't tell",
     ),
@@ -108,42 +96,38 @@ CASES = [
     ),
     Case(
         "the balance was topped up, the rest didn't move",
-        replace(figures([], HABIT, 2 * HOUR), balance_usd=35.0),
-        "not accepted",
+        replace(figures([], HABIT, 8 * HOUR), balance_usd=35.0),
+        "can't tell",
         "not accepted",
     ),
     Case(
         "the balance fell, nothing was spent",
-        replace(figures([], HABIT, 2 * HOUR), balance_usd=24.0),
+        replace(figures([], HABIT, 8 * HOUR), balance_usd=24.75),
         "can't tell",
         "can't tell",
     ),
     Case(
-        "another period was asked for, the money didn't move",
-        replace(figures([], HABIT, 2 * HOUR), period_days=7),
+        "figures that are no numbers",
+        replace(figures([], HABIT, 8 * HOUR), total_spent_usd=math.nan),
+        "can't tell",
+        "can't tell",
+    ),
+    Case(
+        "less was spent than before",
+        replace(figures([], HABIT, 8 * HOUR), total_spent_usd=-1.0),
         "can't tell",
         "can't tell",
     ),
     Case(
         "an old clip left the period while another was counted",
-        replace(figures(DONE, HABIT, 2 * HOUR), total_requests=0, total_cost_usd=0.0, total_seconds=0.0),
+        replace(figures(DONE, HABIT, 8 * HOUR), total_requests=0, total_cost_usd=0.0, total_seconds=0.0),
         "can't tell",
         "accepted",
     ),
-    Case(
-        "the sandbox counted one",
-        figures([Truth(1)], SANDBOX.habits[0], 10),
-        "can't tell",
-        "accepted",
-        rules=SANDBOX,
-    ),
-    Case(
-        "the sandbox counted none",
-        figures([], SANDBOX.habits[0], 10),
-        "not accepted",
-        "not accepted",
-        rules=SANDBOX,
-    ),
+    Case("the sandbox counted one", figures([Truth(1)], BOX, 10), "can't tell", "accepted", rules=SANDBOX),
+    Case("the sandbox counted none", figures([], BOX, 10), "not accepted", "not accepted", rules=SANDBOX),
+    Case("the sandbox was asked too soon", figures([], BOX, 4), "can't tell", "can't tell", rules=SANDBOX),
+    Case("the sandbox began anew", figures([], BOX, 10), "can't tell", "can't tell", (USED,), SANDBOX),
 ]
 
 
@@ -159,19 +143,17 @@ def test_of_equal_ones_only_the_number_can_be_told() -> None:
     """Two alike and one charged: which one can't be told; both charged, or none, is sure."""
     pair = [entry(1), entry(2, sent=0.5)]
     for number, answer in ((0, "not accepted"), (1, "can't tell"), (2, "accepted")):
-        now = figures([Truth(1, 60), Truth(2, 70)][:number], HABIT, 2 * HOUR)
+        now = figures([Truth(1, 60), Truth(2, 70)][:number], HABIT, 8 * HOUR)
         found = told(pair, [FRESH], now, alone=True)
         assert [each.answer for each in found] == [answer, answer]
-    found = told(pair, [FRESH], figures(DONE, HABIT, 2 * HOUR), alone=True)
-    assert found[0].reasons[1] == "Of 2 alike 1 was accepted; which can't be told."
 
 
-def test_prices_tell_unequal_ones_apart() -> None:
-    """A cheap and a dear one, and the dear one's price is gone: each is sure."""
+def test_a_dear_one_is_told_from_a_cheap_one() -> None:
+    """The dear one's price is gone, which the cheap one can't explain; of the cheap one nothing is known."""
     pair = [entry(1, estimated_cost_usd=0.05), entry(2, sent=0.5, estimated_cost_usd=0.5)]
-    now = figures([Truth(2, 60, estimate=0.5, cost=0.42)], HABIT, 2 * HOUR)
+    now = figures([Truth(2, 60, estimate=0.5, cost=0.42)], HABIT, 8 * HOUR)
     found = told(pair, [FRESH], now, alone=True)
-    assert [each.answer for each in found] == ["not accepted", "accepted"]
+    assert [each.answer for each in found] == ["can't tell", "accepted"]
 
 
 def test_known_clips_explain_what_they_cost() -> None:
@@ -187,60 +169,34 @@ def test_known_clips_explain_what_they_cost() -> None:
         took_seconds=44.0,
     )
     mine = Truth(5.5, 48, cost=0.24)
-    now = 2 * HOUR
-    (nothing,) = told([entry(1)], [FRESH], figures([mine], HABIT, now), others=[known])
+    now = 8 * HOUR
+    (nothing,) = told([entry(1)], [FRESH], figures([mine], HABIT, now), others=[known], alone=True)
     (more,) = told([entry(1)], [FRESH], figures([mine, Truth(1, 40)], HABIT, now), others=[known], alone=True)
     assert (nothing.answer, more.answer) == ("not accepted", "accepted")
 
 
-def test_the_habit_is_learnt_where_the_past_shows_it() -> None:
-    """An account seen to charge and count a long job at once needs no hour of patience later."""
-    long = entry(
-        9,
-        "completed",
-        sent=-3000,
-        request_id="r",
-        accepted_at=NOON - 2999,
-        ended_at=NOON - 1000,
-        cost_usd=0.25,
-        took_seconds=1999.0,
-    )
-    job = Truth(-2999.5, -1010)
-    past = [figures([job], HABIT, at, requests=3) for at in (-3100, -2500, -900, -10)]
-    (plain,) = told([entry(1)], past, figures([job], HABIT, 40), others=[long])
-    (unseen,) = told([entry(1)], past[-1:], figures([job], HABIT, 40), others=[long])
-    assert (plain.answer, unseen.answer) == ("not accepted", "can't tell")
-
-
-def test_a_service_that_counts_every_request_is_allowed_for() -> None:
-    """The requests of the ledger's own clips count once each, with one status question and two on billing."""
-    habit = Habit("end", "end", "all requests", charges_failed=False)
-    own = [Truth(10 * n + 5.0, 100 + n) for n in range(3)]
-    rows = [known_entry(10 + n, job, HOUR) for n, job in enumerate(own)]
-    now = figures(own, habit, 2 * HOUR, requests=len(own) + 2)
-    (found,) = told([entry(1)], [FRESH], now, others=rows, rules=only(habit))
-    assert found.answer == "not accepted"
-
-
-def test_a_request_that_the_figures_may_not_have_followed_yet_proves_nothing() -> None:
-    """Where an own clip isn't counted yet, the lost one may stand in its place in the count."""
-    habit = Habit("acceptance", "acceptance", "all requests", charges_failed=False)
-    own = Truth(97.5, 100.5, clip=False, estimate=0.05, cost=0.05, follows=25.0)
-    lost = Truth(0.5, 3.5, estimate=0.05, cost=0.0425)
-    before = figures([], habit, -1)
-    now = figures([own, lost], habit, 122, requests=1 + 2)
-    row = replace(entry(1), estimated_cost_usd=0.05)
-    (found,) = told([row], [before], now, others=[known_entry(9, own, 122)], alone=True)
-    assert found.answer != "not accepted"
-
-
-def test_an_early_look_survives_what_others_do_later() -> None:
-    """Figures from soon after it was sent rule it out, though others have spent since."""
-    soon = figures([], HABIT, 100)
-    later = figures([Truth(500, 560)], HABIT, 2 * HOUR)
-    (found,) = told([entry(1)], [FRESH, soon], later, rules=only(HABIT))
-    (without,) = told([entry(1)], [FRESH], later, rules=only(HABIT))
-    assert (found.answer, without.answer) == ("not accepted", "can't tell")
+@pytest.mark.parametrize(
+    ("mine", "habit", "usage", "answer"),
+    [
+        (Truth(7.9 * HOUR, 7.9 * HOUR + 60, follows=HOUR), LATE, False, "can't tell"),
+        (Truth(-60, 60, clip=False), HABIT, False, "can't tell"),
+        (Truth(30, 60, clip=False), LATE, True, "not accepted"),
+    ],
+    ids=[
+        "a clip that isn't posted yet",
+        "a failed job that was paid back",
+        "a failed job that isn't counted",
+    ],
+)
+def test_an_own_job_that_explains_less_than_it_may_is_allowed_for(
+    mine: Truth, habit: Habit, usage: bool, answer: str
+) -> None:
+    """What it cost or got back may stand in the lost one's place, so that nothing seems to have moved."""
+    lost = [] if answer == "not accepted" else [Truth(1, 60)]
+    before, now = (figures([mine, *lost], habit, at, usage=usage) for at in (-10, 8 * HOUR))
+    known = [known_entry(9, mine, 8 * HOUR)]
+    (found,) = told([entry(1)], [before], now, others=known, alone=True)
+    assert found.answer == answer
 
 
 def test_when_to_ask_again_is_said() -> None:
@@ -250,16 +206,10 @@ def test_when_to_ask_again_is_said() -> None:
     assert "running still" in found.reasons[1]
 
 
-def test_many_unequal_ones_are_not_guessed() -> None:
-    """More combinations than can be tried are no reason to guess, or to wait for ever."""
-    many = [entry(n, sent=40.0 * n, estimated_cost_usd=0.05 * (1 + n % 10)) for n in range(40)]
-    found = told(many, [FRESH], figures([], HABIT, 1700))
-    assert {each.answer for each in found} == {"can't tell"}
-
-
 # An account is made up: a habit, jobs of the ledger's own, those of others, uncertain ones with their truth.
 moments = st.integers(-2000, 2000).map(float)
 prices = st.sampled_from([0.05, 0.25, 0.5])
+FOLLOWS = (0.0, 1.0, 25.0, 590.0, HOUR, 5 * HOUR)
 
 
 @st.composite
@@ -268,9 +218,7 @@ def jobs(draw: st.DrawFn, first: float, last: float) -> Truth:
     estimate = draw(prices)
     ended = accepted + draw(st.sampled_from([3, 40, 200, 900]))
     cost = round(estimate * draw(st.sampled_from([0.85, 1.0, 1.15])), 4)
-    return Truth(
-        accepted, ended, draw(st.booleans()), estimate, cost, draw(st.sampled_from([0.0, 1.0, 25.0]))
-    )
+    return Truth(accepted, ended, draw(st.booleans()), estimate, cost, draw(st.sampled_from(FOLLOWS)))
 
 
 def known_entry(number: int, job: Truth, now: float) -> Entry:
@@ -287,15 +235,28 @@ def known_entry(number: int, job: Truth, now: float) -> Entry:
     )
 
 
-@settings(max_examples=80, deadline=None)
-@given(st.data())
-def test_a_sure_answer_is_true(data: st.DataObject) -> None:
-    """Whatever the service's habit, whoever else spends: what is said for sure is so."""
-    habit = data.draw(st.sampled_from(EVERY_HABIT))
-    now = data.draw(st.sampled_from([1.0, 20.0, 45.0, 120.0, 1500.0, 2 * HOUR, 11 * HOUR, 30 * HOUR]))
-    alone = data.draw(st.booleans())
-    own = data.draw(st.lists(jobs(-2000, min(int(now), 2000)), max_size=4))
-    strangers = [] if alone else data.draw(st.lists(jobs(-2000, min(int(now), 2000)), max_size=3))
+@dataclass(frozen=True)
+class World:
+    """A made-up account: its uncertain entries with what became of each, and all that is known of it."""
+
+    uncertain: list[Entry]
+    taken: list[Truth | None]
+    own: list[Truth]
+    strangers: list[Truth]
+    samples: list[Sample]
+
+    def findings(self, *, alone: bool, rules: Rules) -> list[Finding]:
+        *before, now = self.samples
+        others = [known_entry(100 + n, job, now.at - NOON) for n, job in enumerate(self.own)]
+        return told(self.uncertain, before, now, others=others, alone=alone, rules=rules)
+
+
+def world(data: st.DataObject, habit: Habit, *, strangers: bool, lag: float) -> World:
+    """No figure follows later than `lag` seconds."""
+    now = data.draw(st.sampled_from([1.0, 20.0, 45.0, 120.0, 1500.0, 8 * HOUR, 11 * HOUR, 30 * HOUR]))
+    some = jobs(-2000, min(int(now), 2000)) | jobs(now - 900, now)
+    own = data.draw(st.lists(some, max_size=4))
+    others = data.draw(st.lists(some, max_size=3)) if strangers else []
     suspects = data.draw(
         st.lists(st.tuples(jobs(0, 0), st.booleans(), st.integers(0, 30)), min_size=1, max_size=4)
     )
@@ -305,7 +266,9 @@ def test_a_sure_answer_is_true(data: st.DataObject) -> None:
         uncertain.append(replace(entry(number, sent=sent), estimated_cost_usd=job.estimate))
         taken.append(replace(job, accepted=sent + 0.5, ended=job.ended + sent) if accepted else None)
     now += max(row.sent_at or 0.0 for row in uncertain) - NOON + 2
-    everything = [*own, *strangers, *(job for job in taken if job is not None)]
+    everything = [
+        replace(job, follows=min(job.follows, lag)) for job in (*own, *others, *taken) if job is not None
+    ]
     times = sorted(
         {*data.draw(st.lists(moments, max_size=6)), data.draw(st.sampled_from([-1.0, -30.0, -500.0]))}
     )
@@ -314,48 +277,106 @@ def test_a_sure_answer_is_true(data: st.DataObject) -> None:
         usage = data.draw(st.booleans())
         requests = sum(job.ended + 10 <= at for job in own) + 2 * len(samples)
         samples.append(figures(everything, habit, at, requests=requests, usage=usage or at == now))
-    others = [known_entry(100 + n, job, now) for n, job in enumerate(own)]
-    found = told(uncertain, samples[:-1], samples[-1], others=others, alone=alone)
-    for verdict, truth in zip(found, taken, strict=True):
-        if verdict.answer == "accepted":
-            assert truth is not None
-        elif verdict.answer == "not accepted" and truth is not None:
-            # One that failed, unpaid and uncounted, is the same as never taken.
-            assert not truth.clip
-            assert truth.money(habit.spent_at, habit, math.inf) == 0.0
-            compared = any(change.figure == "requests" for change in verdict.changes)
-            assert habit.counts in ("clips", "all requests") or not compared
+    return World(uncertain, taken, own, others, samples)
+
+
+def check_not_accepted(found: Finding, truth: Truth | None, habit: Habit) -> None:
+    """One that failed, unpaid and uncounted, is the same as one that was never taken."""
+    if found.answer != "not accepted" or truth is None:
+        return
+    assert not truth.clip
+    assert truth.money(habit.spent_at, habit, math.inf) == 0.0
+    compared = any(change.figure == "requests" for change in found.changes)
+    assert habit.counts in ("clips", "all requests") or not compared
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_not_accepted_is_never_wrong(data: st.DataObject) -> None:
+    """Whatever the service's habit, also where it posts costs hours late and old clips leave the period."""
+    habit = data.draw(st.sampled_from(EVERY_HABIT))
+    made = world(data, habit, strangers=False, lag=5 * HOUR)
+    left = data.draw(st.integers(0, 3))
+    now = made.samples[-1]
+    made.samples[-1] = replace(
+        now,
+        total_requests=(now.total_requests or 0) - left,
+        total_seconds=(now.total_seconds or 0) - 5.0 * left,
+        total_cost_usd=(now.total_cost_usd or 0) - 0.25 * left,
+    )
+    for found, truth in zip(made.findings(alone=True, rules=LIVE), made.taken, strict=True):
+        check_not_accepted(found, truth, habit)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_accepted_is_true_where_figures_follow_within_minutes(data: st.DataObject) -> None:
+    """Whatever the service's habit, whatever else the ledger's clips cost."""
+    habit = data.draw(st.sampled_from(EVERY_HABIT))
+    made = world(data, habit, strangers=False, lag=590.0)
+    for found, truth in zip(made.findings(alone=True, rules=LIVE), made.taken, strict=True):
+        assert found.answer != "accepted" or truth is not None
+        check_not_accepted(found, truth, habit)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_a_sandbox_that_many_share_gives_no_wrong_answer(data: st.DataObject) -> None:
+    """Others only add to what it counts, so what isn't counted wasn't accepted; the rest stays open."""
+    made = world(data, BOX, strangers=True, lag=4.0)
+    for found, truth in zip(made.findings(alone=False, rules=SANDBOX), made.taken, strict=True):
+        assert found.answer != "accepted"
+        assert found.answer != "not accepted" or truth is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_where_others_may_have_moved_the_figures_nothing_is_sure(data: st.DataObject) -> None:
+    """A service may pay back what others' failed jobs cost, just when this one is charged."""
+    made = world(data, data.draw(st.sampled_from(EVERY_HABIT)), strangers=True, lag=25.0)
+    assert {each.answer for each in made.findings(alone=False, rules=LIVE)} == {"can't tell"}
 
 
 def test_the_made_up_accounts_do_get_sure_answers() -> None:
-    """For every habit the truth comes out in the end where the person is alone: the test above can fail."""
+    """For every habit the truth comes out in the end where the person is alone: the tests above can fail.
+
+    But where every request is counted, one more may be the lost one that failed unpaid.
+    """
     for habit in EVERY_HABIT:
         before = figures([], habit, -10, requests=3)
         for job in (None, Truth(1, 60)):
             jobs = [] if job is None else [job]
-            (found,) = told([entry(1)], [before], figures(jobs, habit, 2 * HOUR, requests=5), alone=True)
-            assert found.answer == ("not accepted" if job is None else "accepted")
+            (found,) = told([entry(1)], [before], figures(jobs, habit, 8 * HOUR, requests=5), alone=True)
+            nothing = "can't tell" if habit.counts == "all requests" else "not accepted"
+            assert found.answer == (nothing if job is None else "accepted")
 
 
-def test_a_job_is_only_looked_at_where_it_may_have_moved_something(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of recent jobs are no reason to wait: each touches few of the readings, and once each."""
-    looked: list[Course] = []
-    move = evidence._move
+def call(outcome: Outcome | None = "done", *, prompt: bool = True, at: float = 0.0) -> ToolCall:
+    arguments = {"prompt": "a fox"} if prompt else {}
+    return ToolCall(
+        1, NOON + at, "https://tools.example:443", "tool", arguments, True, outcome, 2.0, (), None
+    )
 
-    def counted(course: Course, *rest: Any) -> Span:
-        looked.append(course)
-        return move(course, *rest)
 
-    monkeypatch.setattr(evidence, "_move", counted)
-    known = {"request_id": "r", "cost_usd": 0.25, "took_seconds": 60.0}
-    others = [
-        entry(n, "completed", sent=n * 60, accepted_at=NOON + n * 60, ended_at=NOON + n * 60 + 60, **known)
-        for n in range(1, 201)
-    ]
-    jobs = [Truth(n * 60, n * 60 + 60) for n in range(1, 201)]
-    before = [figures(jobs, HABIT, seconds) for seconds in range(0, 13_000, 200)]
-    now = figures(jobs, HABIT, 20_000)
-    (found,) = told([entry(300, sent=13_000)], before, now, others=others)
-    assert found.changes
-    # Every job in every reading, for every habit, would be more than a thousand looks at each.
-    assert len(looked) < 60 * len(others)
+@pytest.mark.parametrize(
+    ("made", "live", "sandbox"),
+    [
+        (call(), True, True),
+        (call(prompt=False), True, False),
+        (call("unsent"), False, False),
+        (call("uncertain"), True, True),
+        (call(None), True, True),
+        (call(at=-60), True, False),
+        (call("uncertain", at=-60), True, True),
+        (call(at=-LINGERS_SECONDS - 20), False, False),
+    ],
+)
+def test_a_tools_call_that_may_have_bought_a_clip_leaves_it_open(
+    made: ToolCall, live: bool, sandbox: bool
+) -> None:
+    """Elsewhere any tool may cost money, up to a day later; a sandbox's buys what has a prompt, at once."""
+    for rules, habit, open_ in ((LIVE, HABIT, live), (SANDBOX, BOX, sandbox)):
+        now = figures([], habit, 8 * HOUR)
+        (found,) = told([entry(1)], [FRESH], now, alone=True, rules=rules, tool_calls=[made])
+        assert found.answer == ("can't tell" if open_ else "not accepted")
+        assert ("agent tool" in " ".join(found.reasons)) == open_

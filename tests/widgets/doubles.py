@@ -75,7 +75,7 @@ class FakeSession:
         self.refreshed += 1
         return concurrent.futures.Future()
 
-    def find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Any]:
+    def _find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Any]:
         self.asked.append((alone, concurrent.futures.Future()))
         return self.asked[-1][1]
 

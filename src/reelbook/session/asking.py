@@ -50,13 +50,13 @@ class Asking:
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
 
-        Compares balance and usage, asked for now, with what was known before; what is sure is kept. Others
-        may use the account: `alone=True` says that only this key, from this home, has used it since then. A
-        clip that an agent tool bought is known by its cost once it was taken up; other calls stay uncertain.
+        Compares balance and usage, asked for now, with what was known before; what is sure is kept, the rest
+        says what to do. Others may use the account: `alone=True` says that only this key, from this home, has
+        used it since then. On a live service nothing is sure without that, and "not accepted" takes hours.
         """
         return self._engine.call(self._reconciler.find_out(alone=alone))
 
-    def find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
+    def _find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
         """As `reconcile`, without waiting."""
         return self._engine.submit(self._reconciler.find_out(alone=alone))
 

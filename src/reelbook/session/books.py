@@ -28,7 +28,6 @@ from ..ledger import (
     ToolJob,
 )
 from ..ledger.finding import Filter, Sort
-from ..ledger.tool_calls import KEPT
 from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
 from ..secret import Secret
 from .cells import current_execution, is_another
@@ -38,7 +37,6 @@ from .job import Job
 from .known import Marks, state_of
 from .requests import JobRequest
 from .sharing import LedgerRequests
-from .tool_money import LINGERS_SECONDS, ToolMoney, tool_money
 
 USAGE_DAYS: Final = 30
 SAMPLES: Final = 200
@@ -270,13 +268,6 @@ class Books:
         recent = self.find(Filter(since=at - LONG_SECONDS), limit=MANY_ENTRIES)
         found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != UNCERTAIN}
         return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
-
-    def tool_money(self, since: float, *, sandbox: bool) -> ToolMoney:
-        """What the home's agent tools may have moved since then (epoch seconds)."""
-        calls = [each for each in self.tool_calls.recent(KEPT) if each.at > since - LINGERS_SECONDS]
-        ids = {each for call in calls for each in call.request_ids}
-        known = {each for each in ids if self._ledger.by_request_id(None, each) is not None}
-        return tool_money(calls, self.bought_by_tools(), known, sandbox=sandbox)
 
     def settle(self, entry: Entry, *, accepted: bool) -> None:
         """What became of an uncertain one: accepted and billed without its id, or nothing paid."""

@@ -1,383 +1,392 @@
-"""What an account's figures say about submissions that were never answered. Pure: no request, no clock.
+"""What an account's figures say of submissions that were never answered. Pure: no request, no clock.
 
-Every way in which the service may count and charge, with every fate that each submission may have had, is
-held against the figures. What is the same in all that fit is sure; everything else can't be told.
+The interface doesn't say when a clip is charged, what `total_requests` counts, or whether a failed job is
+paid for. So each job may move a figure by anything from the least to the most that it can, and an answer is
+sure only if the figures fit it and don't fit its opposite.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
-Answer = Literal["accepted", "not accepted", "can't tell"]
-Figure = Literal["balance", "spent", "requests"]
+from .. import wire
+from ..client.client import DEADLINE_SECONDS
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, UNCERTAIN, Entry, Sample, ToolCall
+from .figures import clock, dollars, local
+from .usage import SETTLED_SECONDS
 
+Answer = Literal["accepted", "not accepted", "can't tell"]
+Figure = Literal["balance", "total spent", "requests"]
+
+FIELDS: Final[dict[Figure, str]] = {
+    "balance": "balance_usd",
+    "total spent": "total_spent_usd",
+    "requests": "total_requests",
+}
 # Figures may be rounded to cents, each of the two that are compared.
 ROUNDING_USD: Final = 0.0101
+SAME_SECONDS: Final = 0.05
 # "The final cost_usd follows the actual duration" (interface, Limits): this far from the estimate at most.
 COST_SPREAD: Final = 0.2
-# So many combinations of fates are tried for each way to charge; more are nobody's account.
-MAX_COMBINATIONS: Final = 20_000
+# A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
+# clip took that the ledger knows.
+PATIENCE_SECONDS: Final = 3600.0
+PATIENCE_TIMES_LONGEST: Final = 10.0
+# What a tool's call bought may be charged when it is done; nothing in the interface says how long that takes.
+LINGERS_SECONDS: Final = 24 * 3600.0
 
 
-class Span(NamedTuple):
-    """From the lowest to the highest possible: of an amount, or of a time in epoch seconds."""
+class Rules(NamedTuple):
+    """How soon after an event its figures usually follow, and when they have for sure, in seconds.
 
+    A wrong "not accepted" is worse than none, so it waits for what is sure. A `sandbox` counts what it
+    accepts, and never pays back.
+    """
+
+    follow_seconds: float
+    settle_seconds: float
+    sandbox: bool
+
+
+LIVE: Final = Rules(600.0, SETTLED_SECONDS, sandbox=False)
+SANDBOX: Final = Rules(5.0, 5.0, sandbox=True)
+
+_BOUGHT_NOTHING: Final = (CANCELLED, REFUSED, NOT_ACCEPTED, INTENDED)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One of the account's figures before and now: USD, or `total_requests` for "requests"."""
+
+    figure: Figure
+    before: float
+    before_at: datetime
+    now: float
+    now_at: datetime
+
+    def __str__(self) -> str:
+        before, now = written(self.figure, self.before), written(self.figure, self.now)
+        return f"{self.figure} {before} at {clock(self.before_at)} → {now} at {clock(self.now_at)}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of one submission, why that is known or isn't, and what to do.
+
+    `if_alone` is the answer if nobody else used the account.
+    """
+
+    entry: Entry
+    answer: Answer
+    if_alone: Answer
+    reasons: tuple[str, ...]
+    advice: str
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True)
+class Account:
+    """What the ledger knows of an account, and what the service says of it `now`.
+
+    `others` are its entries but for the `uncertain` ones, `samples` what was said earlier, and `asked_at`
+    gives, by a sample's time, when it was asked for, where that is known. `now` has the time of its question.
+    """
+
+    uncertain: Sequence[Entry]
+    others: Sequence[Entry]
+    samples: Sequence[Sample]
+    now: Sample
+    rules: Rules = LIVE
+    asked_at: Mapping[float, float] | None = None
+    tool_calls: Sequence[ToolCall] = ()
+
+
+def compare(account: Account, *, alone: bool) -> list[Finding]:
+    """What the figures say of each uncertain entry. With `alone` nobody else spent from the account.
+
+    Others hide a clip where a service takes their failed jobs' money back, and look like one where they buy
+    one. In a sandbox nothing is ever paid back, so what isn't counted there wasn't accepted.
+    """
+    known = [_course(each) for each in account.others if each.state not in _BOUGHT_NOTHING]
+    return [_find(entry, known, account, alone=alone) for entry in account.uncertain]
+
+
+def _find(entry: Entry, known: Sequence[_Course], account: Account, *, alone: bool) -> Finding:
+    mine = _course(entry)
+    readings = _readings(account, mine.sent_at)
+    changes = tuple(each.change(account.now) for each in readings)
+    if not changes:
+        return Finding(
+            entry,
+            "can't tell",
+            "can't tell",
+            ("No balance and no usage is known from before it was sent, to compare with.",),
+            "Compare balance and usage in the service's web app with what you know of them. It stays "
+            "uncertain and counts towards the spending limit.",
+        )
+    mine = replace(
+        mine,
+        ended_by=mine.accepted_by + _patience_seconds(account),
+        cost_usd=_about(mine.estimate_usd),
+        clip=True,
+        sure=True,
+    )
+    courses = [*known, *(_course(each) for each in account.uncertain if each is not entry)]
+    # What a sandbox counts is known; its money would only tell later.
+    telling = [each for each in readings if each.figure == "requests" or not account.rules.sandbox]
+    since = min(each.asked_at for each in readings)
+    tool_at = max((call.at for call in account.tool_calls if _may_buy(call, since, account)), default=None)
+    if tool_at is not None:
+        reason = f"An agent tool was called at {clock(local(tool_at))}, and may have bought a clip."
+        return _open(entry, changes, reason, _WEB_APP)
+    if_alone = _answer(mine, courses, telling)
+    if if_alone is None:
+        reason = (
+            "The figures and the clips in the ledger don't fit together: others use the account, it seems."
+        )
+        return _open(entry, changes, reason, _WEB_APP)
+    if if_alone == "can't tell":
+        if _answer(mine, courses, [replace(each, closes=math.inf) for each in telling]) != "not accepted":
+            return _open(entry, changes, "Other clips may explain this as well.", _WEB_APP)
+        reason = "It may be running still: a service may charge and count a clip when it is done."
+        shown_by = mine.accepted_by if account.rules.sandbox else mine.ended_by
+        again = clock(local(max(account.now.at, shown_by) + account.rules.settle_seconds + 1.0))
+        return _open(
+            entry, changes, reason, f"Ask again after {again}: if nothing moves, it wasn't accepted."
+        )
+    if alone or (account.rules.sandbox and if_alone == "not accepted"):
+        reason, advice = _SURE[if_alone]
+        return Finding(entry, if_alone, if_alone, (_moves(changes), reason), advice, changes)
+    advice = (
+        f"If nobody else has used the account since {_since(changes)}, it was {if_alone}: "
+        "session.reconcile(alone=True) takes your word for it."
+    )
+    return _open(entry, changes, _OTHERS[if_alone], advice, if_alone)
+
+
+def _open(
+    entry: Entry, changes: Sequence[Change], reason: str, advice: str, if_alone: Answer = "can't tell"
+) -> Finding:
+    reasons = (_moves(changes), reason)
+    advice = f"{advice} Until then it counts as uncertain."
+    return Finding(entry, "can't tell", if_alone, reasons, advice, tuple(changes))
+
+
+_WEB_APP: Final = "Look for it in the service's web app."
+_SURE: Final[dict[Answer, tuple[str, str]]] = {
+    "accepted": (
+        "The other clips in the ledger don't explain it, and nobody else used the account, as you said.",
+        "It counts as spent. Without its id the clip can't be fetched: look for it in the service's web app. "
+        "Sending it again is paid again.",
+    ),
+    "not accepted": (
+        "Had it been accepted and paid for, more would have moved by now.",
+        "Nothing was paid for it. Send it again if you want the clip.",
+    ),
+}
+_OTHERS: Final[dict[Answer, str]] = {
+    "accepted": "That may be this clip, or somebody else's: others may use the account.",
+    "not accepted": "It doesn't show. But others may use the account, and what they got back may hide it.",
+}
+
+
+def _moves(changes: Sequence[Change]) -> str:
+    said = [str(each) for each in changes if each.before != each.now]
+    if still := [each.figure for each in changes if each.before == each.now]:
+        said.append(f"{' and '.join(still)} unchanged since {_since(changes)}")
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _since(changes: Sequence[Change]) -> str:
+    return clock(min(each.before_at for each in changes))
+
+
+def _may_buy(call: ToolCall, since: float, account: Account) -> bool:
+    """Whether what a tool's call bought may have moved a figure since then."""
+    if call.outcome == "unsent" or (account.rules.sandbox and "prompt" not in call.arguments):
+        return False
+    lingers = LINGERS_SECONDS
+    if account.rules.sandbox and call.outcome == "done" and call.took_seconds is not None:
+        lingers = call.took_seconds + account.rules.settle_seconds
+    return call.at + lingers > since
+
+
+def _patience_seconds(account: Account) -> float:
+    longest = max((each.took_seconds or 0.0 for each in account.others), default=0.0)
+    return max(PATIENCE_SECONDS, PATIENCE_TIMES_LONGEST * longest)
+
+
+def _answer(mine: _Course, others: Sequence[_Course], readings: Sequence[_Reading]) -> Answer | None:
+    """What became of `mine` if nobody else moved the figures; None if they fit neither way."""
+    fitting = {each.figure: each.fitting(mine, others) for each in readings}
+    if not all(without or accepted for without, accepted in fitting.values()):
+        return None
+    # A sandbox counts what it accepts. Elsewhere money decides: nothing leaves it as old requests leave a
+    # period, and the count has only to agree.
+    sandbox = any(each.rules.sandbox for each in readings)
+    deciding = [found for figure, found in fitting.items() if sandbox or figure != "requests"]
+    if (sandbox or "total spent" in fitting) and not any(accepted for _, accepted in fitting.values()):
+        return "not accepted"
+    if all(accepted for _, accepted in deciding) and not all(without for without, _ in deciding):
+        return "accepted"
+    return "can't tell"
+
+
+class _Span(NamedTuple):
     low: float
     high: float
 
-    def __add__(self, other: object) -> Span:
-        assert isinstance(other, Span)
-        return Span(self.low + other.low, self.high + other.high)
-
-
-NOTHING: Final = Span(0.0, 0.0)
-
 
 @dataclass(frozen=True)
-class Habit:
-    """One way in which a service may count and charge; the interface says none of it.
+class _Course:
+    """A job as far as it is known. Times are epoch seconds; `cost_usd` is what it may cost in the end.
 
-    `balance_at` and `spent_at`: when money leaves the one figure and enters the other. `counts`: what
-    `total_requests` counts. `charges_failed`: whether a failed job is paid for.
-    """
-
-    balance_at: Literal["acceptance", "end"]
-    spent_at: Literal["acceptance", "end"]
-    counts: Literal["accepted", "ended", "clips", "all requests"]
-    charges_failed: bool
-
-
-EVERY_HABIT: Final = tuple(
-    Habit(balance_at, spent_at, counts, charges_failed)
-    for balance_at in ("acceptance", "end")
-    for spent_at in ("acceptance", "end")
-    for counts in ("accepted", "ended", "clips", "all requests")
-    for charges_failed in (False, True)
-)
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What is known of the service: the `habits` it may have, how soon its figures follow (seconds)."""
-
-    habits: tuple[Habit, ...] = EVERY_HABIT
-    follows_within_seconds: float = 30.0
-
-
-# Whatever else is unknown: this is what the sandbox does.
-SANDBOX: Final = Rules((Habit("end", "end", "accepted", False),), follows_within_seconds=5.0)
-
-
-@dataclass(frozen=True)
-class Course:
-    """A job's way as far as it is known: when it was accepted and when it ended, each between two times.
-
-    `sure` is False where it may never have been accepted. `cost_usd` is that of a finished clip.
-    """
-
-    accepted: Span
-    ended: Span
-    estimate_usd: float
-    cost_usd: Span
-    outcome: Literal["clip", "failed", "unknown"] = "unknown"
-    sure: bool = True
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One figure at two moments. `moved` is by how much more was spent, or counted, at the second.
-
-    Each was taken between two times, when it was asked for and when its answer came. `requests` is how many
-    requests of our own certainly lie between them.
-    """
-
-    figure: Figure
-    before: Span
-    now: Span
-    moved: float
-    requests: int = 0
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """A submission without an answer: sent at `sent_at`; if accepted, then by `accepted_by`.
-
-    If it was accepted, it has ended by `ended_by`: time enough for any clip.
+    `clip` is True where it became one, `sure` False where it may never have been accepted.
     """
 
     sent_at: float
     accepted_by: float
     ended_by: float
     estimate_usd: float
+    cost_usd: _Span
+    clip: bool
+    sure: bool
+
+
+def _course(entry: Entry) -> _Course:
+    sent = entry.intended_at if entry.sent_at is None else entry.sent_at
+    ended = math.inf if entry.ended_at is None else entry.ended_at
+    answered = entry.request_id is not None
+    accepted_by = math.inf
+    if answered:
+        accepted_by = sent if entry.accepted_at is None else entry.accepted_at
+    elif entry.state in (UNCERTAIN, LOST):
+        # Nobody waited longer for the answer; a kernel that was killed didn't even wait so long.
+        accepted_by = max(sent, ended if entry.sent_at is None else min(ended, sent + DEADLINE_SECONDS))
+    clip = answered and entry.state == wire.COMPLETED
+    cost = _about(entry.estimated_cost_usd)
+    if not clip:
+        cost = _Span(0.0, cost.high)
+    elif entry.cost_usd is not None:
+        cost = _Span(entry.cost_usd, entry.cost_usd)
+    return _Course(
+        sent_at=min(sent, accepted_by),
+        accepted_by=accepted_by,
+        ended_by=ended if clip or (answered and entry.state == wire.FAILED) else math.inf,
+        estimate_usd=entry.estimated_cost_usd,
+        cost_usd=cost,
+        clip=clip,
+        sure=answered or entry.state == LOST,
+    )
+
+
+def _about(estimate_usd: float) -> _Span:
+    """What a clip may cost in the end."""
+    return _Span(estimate_usd * (1 - COST_SPREAD), estimate_usd * (1 + COST_SPREAD))
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What is sure of one suspect. Of `alike` equal ones at least `least` and at most `most` were accepted.
+class _Reading:
+    """By how much more was spent, or counted, now than before. Times are epoch seconds.
 
-    `fits` is False where no explanation fits the figures, which then contradict each other.
+    What was `before` was asked for at `asked_at`, what is now at `closes`.
     """
 
-    answer: Answer
-    alike: int = 1
-    least: int = 0
-    most: int = 1
-    fits: bool = True
+    figure: Figure
+    before: Sample
+    moved: float
+    asked_at: float
+    closes: float
+    rules: Rules
+
+    def change(self, now: Sample) -> Change:
+        before, later = value(self.figure, self.before) or 0.0, value(self.figure, now) or 0.0
+        return Change(self.figure, before, local(self.before.at), later, local(now.at))
+
+    def fitting(self, mine: _Course, others: Sequence[_Course]) -> tuple[bool, bool]:
+        """Whether the figure fits if `mine` wasn't accepted, and if it was."""
+        move, slack = self._money, ROUNDING_USD
+        if self.figure == "requests":
+            move, slack = self._count, 0.5
+        spans = [move(each) for each in others]
+        low = sum(span.low for span in spans) - slack
+        high = sum(span.high for span in spans) + slack
+        if self.figure == "requests" and not self.rules.sandbox:
+            high = math.inf  # it may count every request, such as that for the balance
+        own = move(mine)
+        return low <= self.moved <= high, low + own.low <= self.moved <= high + own.high
+
+    def _money(self, course: _Course) -> _Span:
+        """By how much a job moves the figure, whether it is charged when accepted or at its end."""
+        if course.ended_by + self.rules.follow_seconds < self.asked_at:
+            return _Span(0.0, 0.0)
+        low = 0.0
+        if course.sent_at < self.before.at:
+            # Charged before, it may get some of it back when it ends, or all where it fails.
+            low = min(0.0, course.cost_usd.low - course.estimate_usd)
+        elif course.sure and course.ended_by + self.rules.settle_seconds <= self.closes:
+            low = course.cost_usd.low
+        return _Span(low, max(course.estimate_usd, course.cost_usd.high))
+
+    def _count(self, course: _Course) -> _Span:
+        """The same of the count. A sandbox counts what it accepts; elsewhere only a clip is sure to count."""
+        by = course.accepted_by if self.rules.sandbox else course.ended_by
+        inside = course.sent_at >= self.before.at and by + self.rules.settle_seconds <= self.closes
+        counts = course.sure and (course.clip or self.rules.sandbox)
+        return _Span(float(inside and counts), float(by + self.rules.follow_seconds >= self.asked_at))
 
 
-CANT_TELL: Final = Finding("can't tell")
-
-
-# By how much the same jobs move a reading under one side of a habit, once it was added up.
-Memory = dict[tuple[Reading, str, bool], Span]
-
-
-def learnt(
-    courses: Sequence[Course],
-    past: Sequence[Reading],
-    rules: Rules,
-    *,
-    alone: bool,
-    memory: Memory | None = None,
-) -> Rules:
-    """The rules with only those habits that explain what the account's figures did in the past.
-
-    `courses` are all jobs that may have moved them. With `alone` nobody else moved them. `memory` serves all
-    calls about the same courses.
-    """
-    sums = _Sums(courses, past, rules, memory)
-    habits = tuple(
-        habit
-        for habit in rules.habits
-        if all(
-            _allows(reading, total, habit, alone=alone)
-            for reading, total in zip(past, sums.under(habit), strict=True)
-        )
-    )
-    return replace(rules, habits=habits)
-
-
-def judge(
-    suspects: Sequence[Suspect],
-    others: Sequence[Course],
-    readings: Sequence[Reading],
-    rules: Rules,
-    *,
-    alone: bool,
-    memory: Memory | None = None,
-) -> list[Finding]:
-    """What the readings, which begin before the suspects were sent, say of each of them.
-
-    `others` are all jobs that may have moved the figures in any reading. With `alone` nobody else spent from
-    the account: what moved was moved by these jobs. `memory` serves all calls about the same others.
-    """
-    if not readings or not suspects:
-        return [CANT_TELL] * len(suspects)
-    sums = _Sums(others, readings, rules, memory)
-    ranges = [_Range() for _ in suspects]
-    for habit in rules.habits:
-        known = sums.under(habit)
-        fates = [_fates(each, readings, habit, rules) for each in suspects]
-        alike = Counter(fates)
-        if math.prod(_choices(n, len(fate)) for fate, n in alike.items()) > MAX_COMBINATIONS:
-            return [CANT_TELL] * len(suspects)
-        for taken in _fitting(alike, known, readings, habit, alone=alone):
-            for place, fate in enumerate(fates):
-                ranges[place].note(taken[fate], alike[fate])
-    return [each.finding() for each in ranges]
-
-
-@dataclass
-class _Range:
-    """How many of a suspect's equals were accepted, over everything that fits."""
-
-    least: float = math.inf
-    most: int = 0
-    always: bool = True
-    never: bool = True
-    alike: int = 1
-
-    def note(self, taken: int, alike: int) -> None:
-        self.least, self.most = min(self.least, taken), max(self.most, taken)
-        self.always &= taken == alike
-        self.never &= taken == 0
-        self.alike = alike
-
-    def finding(self) -> Finding:
-        if self.least is math.inf:
-            return Finding("can't tell", fits=False)
-        answer: Answer = "accepted" if self.always else "not accepted" if self.never else "can't tell"
-        return Finding(answer, self.alike, int(self.least), self.most)
-
-
-_Fates = tuple[tuple[Span, ...], ...]
-
-
-def _fates(suspect: Suspect, readings: Sequence[Reading], habit: Habit, rules: Rules) -> _Fates:
-    """What the suspect adds to each reading: first if it wasn't accepted, then for each way it may have gone.
-
-    One that failed and left no trace in any figure is the same as one that was never accepted: nothing was
-    paid, and there is no clip.
-    """
-    courses = [_course(suspect, "clip")]
-    counted = habit.counts in ("accepted", "ended") and any(each.figure == "requests" for each in readings)
-    if habit.charges_failed or counted:
-        courses.append(_course(suspect, "failed"))
-    moved = (tuple(_move(course, each, habit, rules) for each in readings) for course in courses)
-    return (tuple(_unaccepted(each, habit) for each in readings), *dict.fromkeys(moved))
-
-
-def _fitting(
-    alike: Mapping[_Fates, int],
-    known: Sequence[Span],
-    readings: Sequence[Reading],
-    habit: Habit,
-    *,
-    alone: bool,
-) -> Iterator[dict[_Fates, int]]:
-    """How many of each kind were accepted, for every combination of fates that the readings allow."""
-    kinds = list(alike)
-    splits = [list(_splits(alike[kind], len(kind))) for kind in kinds]
-    for combination in itertools.product(*splits):
-        totals = list(known)
-        for kind, split in zip(kinds, combination, strict=True):
-            for fate, times in zip(kind, split, strict=True):
-                if times:
-                    totals = [
-                        total + Span(times * span.low, times * span.high)
-                        for total, span in zip(totals, fate, strict=True)
-                    ]
-        if all(
-            _allows(reading, total, habit, alone=alone)
-            for reading, total in zip(readings, totals, strict=True)
-        ):
-            yield {kind: alike[kind] - split[0] for kind, split in zip(kinds, combination, strict=True)}
-
-
-def _allows(reading: Reading, total: Span, habit: Habit, *, alone: bool) -> bool:
-    slack = 0.5 if reading.figure == "requests" else ROUNDING_USD
-    if alone:
-        return total.low - slack <= reading.moved <= total.high + slack
-    # Others only add to what was spent and counted, unless a failed job of theirs was paid back.
-    return _pays_back(reading.figure, habit) or total.low <= reading.moved + slack
-
-
-def _pays_back(figure: Figure, habit: Habit) -> bool:
-    at = {"balance": habit.balance_at, "spent": habit.spent_at}.get(figure)
-    return at == "acceptance" and not habit.charges_failed
-
-
-class _Sums:
-    """By how much known jobs move each reading. Of a habit only one side matters to each figure."""
-
-    def __init__(
-        self, courses: Sequence[Course], readings: Sequence[Reading], rules: Rules, memory: Memory | None
-    ) -> None:
-        self._courses = courses
-        self._readings = readings
-        self._rules = rules
-        self._known: Memory = {} if memory is None else memory
-        self._near: dict[Reading, list[Course]] = {}
-
-    def under(self, habit: Habit) -> list[Span]:
-        return [self._sum(reading, habit) for reading in self._readings]
-
-    def _sum(self, reading: Reading, habit: Habit) -> Span:
-        sides = {"balance": habit.balance_at, "spent": habit.spent_at, "requests": habit.counts}
-        key = (reading, sides[reading.figure], habit.charges_failed and reading.figure != "requests")
-        if key not in self._known:
-            if reading not in self._near:
-                self._near[reading] = [each for each in self._courses if _touches(each, reading, self._rules)]
-            self._known[key] = _sum(self._near[reading], reading, habit, self._rules)
-        return self._known[key]
-
-
-def _sum(courses: Sequence[Course], reading: Reading, habit: Habit, rules: Rules) -> Span:
-    if reading.figure == "requests" and habit.counts == "all requests":
-        return Span(reading.requests, math.inf)  # those of the jobs are among them
-    low = high = 0.0
-    for course in courses:
-        moved = _move(course, reading, habit, rules)
-        low += moved.low
-        high += moved.high
-    return Span(low, high)
-
-
-def _touches(course: Course, reading: Reading, rules: Rules) -> bool:
-    """Whether a job may move a figure within a reading; most jobs of an account lie before it or after it."""
-    accepted, ended = course.accepted, course.ended
-    return (
-        min(accepted.low, ended.low) <= reading.now.high
-        and max(accepted.high, ended.high) + rules.follows_within_seconds >= reading.before.low
-    )
-
-
-def _unaccepted(reading: Reading, habit: Habit) -> Span:
-    arrived = reading.figure == "requests" and habit.counts == "all requests"
-    return Span(0.0, 1.0) if arrived else NOTHING
-
-
-def _course(suspect: Suspect, outcome: Literal["clip", "failed", "unknown"], *, sure: bool = True) -> Course:
-    return Course(
-        accepted=Span(suspect.sent_at, suspect.accepted_by),
-        ended=Span(suspect.sent_at, suspect.ended_by if sure else math.inf),
-        estimate_usd=suspect.estimate_usd,
-        cost_usd=about(suspect.estimate_usd),
-        outcome=outcome,
-        sure=sure,
-    )
-
-
-def about(estimate_usd: float) -> Span:
-    """What a clip may cost in the end."""
-    return Span(estimate_usd * (1 - COST_SPREAD), estimate_usd * (1 + COST_SPREAD))
-
-
-def _move(course: Course, reading: Reading, habit: Habit, rules: Rules) -> Span:
-    """By how much a job moves a figure within a reading."""
-    total = NOTHING
-    for when, amount in _steps(course, reading.figure, habit):
-        latest = when.high + rules.follows_within_seconds
-        if when.low > reading.now.high or latest < reading.before.low:
+def _readings(account: Account, sent_at: float) -> list[_Reading]:
+    """Each figure now, against the newest from before that time; those that can be compared."""
+    now, asked_at = account.now, account.asked_at or {}
+    found = []
+    for figure in FIELDS:
+        holding = [each for each in account.samples if each.at < sent_at and value(figure, each) is not None]
+        before = max(holding, key=lambda each: each.at, default=None)
+        if before is None or (moved := _moved_by(figure, before, now)) is None:
             continue
-        inside = when.low >= reading.before.high and latest <= reading.now.low
-        total += amount if inside else Span(min(0.0, amount.low), max(0.0, amount.high))
-    return total if course.sure else Span(min(0.0, total.low), max(0.0, total.high))
+        # Of another session's sample only the time of its answer is known.
+        asked = asked_at.get(before.at, before.at - DEADLINE_SECONDS)
+        found.append(_Reading(figure, before, moved, asked, now.at, account.rules))
+    return found
 
 
-def _steps(course: Course, figure: Figure, habit: Habit) -> list[tuple[Span, Span]]:
-    """When a figure moves for a job, and by how much."""
-    if figure == "requests":
-        if habit.counts == "ended":
-            return [(course.ended, Span(1.0, 1.0))]
-        if habit.counts == "clips":
-            counted = {"clip": Span(1.0, 1.0), "failed": NOTHING, "unknown": Span(0.0, 1.0)}
-            return [(course.ended, counted[course.outcome])]
-        return [(course.accepted, Span(1.0, 1.0))]
-    final = course.cost_usd
-    if course.outcome != "clip" and not habit.charges_failed:
-        final = NOTHING if course.outcome == "failed" else Span(0.0, final.high)
-    if (habit.balance_at if figure == "balance" else habit.spent_at) == "end":
-        return [(course.ended, final)]
-    estimate = course.estimate_usd
-    correction = Span(final.low - estimate, final.high - estimate)
-    return [(course.accepted, Span(estimate, estimate)), (course.ended, correction)]
+def _moved_by(figure: Figure, before: Sample, now: Sample) -> float | None:
+    """By how much more was spent or counted; None where that can't be said."""
+    first, second = value(figure, before), value(figure, now)
+    if first is None or second is None:
+        return None
+    moved = first - second if figure == "balance" else second - first
+    if figure == "balance" and moved < -ROUNDING_USD:
+        return None  # it was topped up, nobody knows by how much
+    if figure == "requests" and not _nothing_left(before, now):
+        return None
+    return moved
 
 
-def _choices(number: int, fates: int) -> int:
-    return math.comb(number + fates - 1, fates - 1)
+def _nothing_left(before: Sample, now: Sample) -> bool:
+    """Whether no old clip left the period meanwhile: it would take its cost and its length along."""
+    spent = _moved_by("total spent", before, now)
+    if spent is None or before.period_days != now.period_days:
+        return False
+    if None in (before.total_cost_usd, now.total_cost_usd, before.total_seconds, now.total_seconds):
+        return False
+    cost = (now.total_cost_usd or 0.0) - (before.total_cost_usd or 0.0)
+    seconds = (now.total_seconds or 0.0) - (before.total_seconds or 0.0)
+    return cost >= spent - ROUNDING_USD and seconds >= -SAME_SECONDS
 
 
-def _splits(number: int, fates: int) -> Iterator[tuple[int, ...]]:
-    """All ways to give `number` equals one of so many fates each: how many have which."""
-    if fates == 1:
-        yield (number,)
-        return
-    for first in range(number + 1):
-        for rest in _splits(number - first, fates - 1):
-            yield (first, *rest)
+def value(figure: Figure, sample: Sample) -> float | None:
+    """What the sample says of the figure, None if nothing."""
+    found: float | None = getattr(sample, FIELDS[figure])
+    return found
+
+
+def written(figure: Figure, amount: float) -> str:
+    """A figure as a person reads it."""
+    return f"{amount:g}" if figure == "requests" else dollars(amount)

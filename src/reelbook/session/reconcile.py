@@ -1,6 +1,6 @@
 """What became of submissions whose answer was lost: asks for the figures, and carries out what is sure.
 
-What the figures say is decided in `comparing.py` and `evidence.py`.
+What the figures say is decided in `evidence.py`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import AuthenticationError, ReelbookError, ServiceError, SubmissionUncertain
 from ..ledger import LOST, NOT_ACCEPTED, Entry, Sample
-from .comparing import Told, compare
-from .evidence import SANDBOX, Answer, Rules
-from .figures import Change, clock, local, said
+from ..ledger.tool_calls import KEPT
+from .evidence import FIELDS, LIVE, SANDBOX, Account, Answer, Change, Finding, compare, value, written
+from .figures import clock, local
 
 if TYPE_CHECKING:
     from .books import Books
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .money import Money
 
 _MARK: Final = {"accepted": "Accepted.", "not accepted": "Not accepted.", "can't tell": "Can't tell."}
+_STATE: Final[dict[Answer, str]] = {"accepted": LOST, "not accepted": NOT_ACCEPTED}
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Reconciler:
         self._jobs = jobs
         self._reach = reach
         self._tell = tell
-        self._rules = SANDBOX if sandbox else Rules()
+        self._rules = SANDBOX if sandbox else LIVE
 
     async def find_out(self, *, alone: bool) -> Reconciliation:
         """Asks for balance and usage once each, and settles what is sure."""
@@ -100,19 +101,23 @@ class Reconciler:
             return Reconciliation(())
         await self._reach()
         now = await self._ask()
-        told = await asyncio.to_thread(self._compare, now, alone)
-        for each in told:
+        findings = await asyncio.to_thread(self._compare, now, alone)
+        for each in findings:
             if each.answer != "can't tell":
                 self._books.settle(each.entry, accepted=each.answer == "accepted")
-        verdicts = tuple(self._verdict(each) for each in told)
+        verdicts = tuple(map(self._verdict, findings))
         self._tell()
-        changes = tuple(dict.fromkeys(change for each in told for change in each.changes))
+        changes = tuple(dict.fromkeys(change for each in findings for change in each.changes))
         return Reconciliation(
             verdicts,
             before_at=min((change.before_at for change in changes), default=None),
             now_at=local(now.at),
             changes=changes,
-            now_figures=said(now),
+            now_figures=", ".join(
+                f"{figure} {written(figure, found)}"
+                for figure in FIELDS
+                if (found := value(figure, now)) is not None
+            ),
         )
 
     async def _ask(self) -> Sample:
@@ -126,41 +131,36 @@ class Reconciler:
             raise
         except ServiceError:
             return figures  # the money alone tells something too
+        spent = balance.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
         return Sample(
             began,
             balance_usd=balance.balance_usd,
-            total_spent_usd=balance.total_spent_usd
-            if usage.total_spent_usd is None
-            else usage.total_spent_usd,
+            total_spent_usd=spent,
             total_requests=usage.total_requests,
             total_seconds=usage.total_seconds,
             total_cost_usd=usage.total_cost_usd,
             period_days=usage.period_days,
         )
 
-    def _compare(self, now: Sample, alone: bool) -> list[Told]:
-        uncertain = self._books.uncertain_entries()
+    def _compare(self, now: Sample, alone: bool) -> list[Finding]:
         samples = self._books.samples(before=now.at)
         oldest = min((each.at for each in samples), default=now.at)
-        return compare(
-            uncertain,
-            self._books.others_since(oldest),
-            samples,
-            now,
-            self._rules,
-            alone=alone,
+        account = Account(
+            uncertain=self._books.uncertain_entries(),
+            others=self._books.others_since(oldest),
+            samples=samples,
+            now=now,
+            rules=self._rules,
             asked_at=self._books.asked_at,
-            tools=self._books.tool_money(oldest, sandbox=self._rules is SANDBOX),
+            tool_calls=self._books.tool_calls.recent(KEPT),
         )
+        return compare(account, alone=alone)
 
-    def _verdict(self, told: Told) -> Verdict:
-        job = self._jobs.of(told.entry, watch=False)
-        verdict = Verdict(job, told.answer, told.reasons, told.advice, told.if_alone)
-        job._found_out(_STATE.get(told.answer, job.state), _error(told.entry, verdict))
+    def _verdict(self, finding: Finding) -> Verdict:
+        job = self._jobs.of(finding.entry, watch=False)
+        verdict = Verdict(job, finding.answer, finding.reasons, finding.advice, finding.if_alone)
+        job._found_out(_STATE.get(finding.answer, job.state), _error(finding.entry, verdict))
         return verdict
-
-
-_STATE: Final[dict[Answer, str]] = {"accepted": LOST, "not accepted": NOT_ACCEPTED}
 
 
 def _error(entry: Entry, verdict: Verdict) -> ReelbookError:

@@ -79,7 +79,7 @@ class ActsOnJobs(Panel):
         if job is None or job in self._finding:
             return
         # The answer comes on the session's thread: a button that waited for it would hold up the kernel.
-        asked = job.session.find_out(alone=alone)
+        asked = job.session._find_out(alone=alone)
         self._finding.add(job)
         self._news_of(job)
         self.refresh()
