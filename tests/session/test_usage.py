@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from session.usage_service import AFTERNOON, DAY, Service, busy, in_runs, refine
 
-from reelbook.session.usage import Known, Reading, Totals, spans
-from reelbook.session.usage_reading import infer
+from reelbook.session.usage import Known, Reading, Totals, infer, spans
 
 BOTH = pytest.mark.parametrize("reading", ["rolling", "calendar"])
 
@@ -68,7 +67,8 @@ def test_nothing_is_asked_of_an_empty_account(reading: Reading) -> None:
 @BOTH
 @pytest.mark.parametrize("hours", [-13, -6, 0, 9])
 def test_the_next_day_takes_three_questions(reading: Reading, hours: int) -> None:
-    """What was learnt yesterday isn't asked again, at whatever time of the day."""
+    """What was learnt yesterday isn't asked again, at whatever time of the day, and its figures are told."""
+    lengths: list[float | None] = []
     for seed in range(20):
         service = Service([*busy(seed, 30, 1 / 3), (AFTERNOON + 7200, 3.0)], reading)
         refine(service, AFTERNOON)
@@ -76,7 +76,12 @@ def test_the_next_day_takes_three_questions(reading: Reading, hours: int) -> Non
         known, count = refine(service, now, kept=tuple(service.answers))
         assert count <= 3
         for span in spans(known):
-            assert span.usd == pytest.approx(service.truth(span), abs=1e-6)
+            truth = service.truth(span)
+            assert span.usd == pytest.approx(truth, abs=1e-6)
+            assert span.seconds in (None, pytest.approx(20 * truth, abs=0.01))
+            assert span.requests in (None, pytest.approx(2 * truth, abs=0.01))
+            lengths += [span.seconds] if span.usd else []
+    assert lengths.count(None) < 0.06 * len(lengths)
 
 
 @BOTH

@@ -50,15 +50,10 @@ def test_the_balance_lasts_so_long(balance: float | None, words: str) -> None:
 
 def test_a_span_is_named_by_its_days() -> None:
     """One day, several of a month, and over a month's end; calendar days are those of UTC."""
-    assert span_words(span(0, 1), "calendar") == {
-        "when": "4 Oct",
-        "money": "$1.50",
-        "about": "30 s · 6 requests",
-        "note": "",
-    }
-    assert span_words(span(0, 4, split=False), "calendar")["when"] == "4–7 Oct"
-    assert span_words(span(26, 29, split=False), "calendar")["when"] == "30 Oct – 1 Nov"
-    assert span_words(span(0, 4, split=False), "calendar")["note"] == "not split yet"
+    assert span_words(span(0, 1), "calendar") == ("4 Oct", "$1.50", "30 s · 6 requests", "")
+    assert span_words(span(0, 4, split=False), "calendar").when == "4–7 Oct"
+    assert span_words(span(26, 29, split=False), "calendar").when == "30 Oct – 1 Nov"
+    assert span_words(span(0, 4, split=False), "calendar").note == "not split yet"
 
 
 def test_the_progress_says_how_it_was_found() -> None:

@@ -112,6 +112,7 @@ def _write(console: Console, history: UsageHistory, session: Session) -> None:
     from rich.text import Text
 
     from ..widgets.words.usage import (
+        NOTHING_SPENT,
         ledger_words,
         pace_words,
         progress_words,
@@ -135,16 +136,15 @@ def _write(console: Console, history: UsageHistory, session: Session) -> None:
         highest = max(map(_per_day, busy))
         widest = max(8, min(BAR, console.width - BESIDE))
         for span in busy:
-            words = span_words(span, reading)
+            when, money, about, note = span_words(span, reading)
             length = max(1, round(widest * _per_day(span) / highest))
             bar = Text(("█" if span.split else "░") * length, "blue")
-            beside = f"{words['about']} · {words['note']}" if words["note"] else words["about"]
-            table.add_row(words["when"], bar, words["money"], beside)
+            table.add_row(when, bar, money, f"{about} · {note}" if note else about)
         console.print()
         console.print(table)
         console.print()
     else:
-        console.print("Nothing was spent in this time. Clips that are paid for appear here day by day.")
+        console.print(NOTHING_SPENT)
     if mine := ledger_words(history.own(), total):
         console.print(mine)
     last = history.spans[-1].to_at
@@ -180,10 +180,7 @@ def _document(history: UsageHistory, session: Session) -> dict[str, Any]:
             {
                 "from": iso(span.from_at),
                 "to": iso(span.to_at),
-                "usd": span.usd,
-                "seconds": span.seconds,
-                "requests": span.requests,
-                "split": span.split,
+                **{name: getattr(span, name) for name in ("usd", "seconds", "requests", "split")},
             }
             for span in history.spans
         ],

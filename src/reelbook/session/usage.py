@@ -4,21 +4,30 @@ An answer for `days` says what was used since some moment. Less `total_spent_usd
 is what had been spent up to that moment, and that never changes: such points are kept for good, and two of
 them give what was spent between. Seconds and requests have no such total; they are differences of answers
 taken while no money moved, and unknown (None) where there are none.
+
+The interface doesn't say how `days` are counted (GET billing/usage): "rolling" days are 24 hours counted back
+from the moment of asking, "calendar" days begin at midnight UTC.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 Reading = Literal["rolling", "calendar"]
+# Something in USD at some moments (epoch seconds).
+Moments = Sequence[tuple[float, float]]
 
+READINGS: Final[tuple[Reading, ...]] = ("rolling", "calendar")
 DAY_SECONDS: Final = 86_400.0
 # A cost may be posted late: a point taken sooner after its moment isn't kept for good.
 SETTLED_SECONDS: Final = 6 * 3600.0
+# The ledger's times are those at which an end was noticed.
+NOTICED_SECONDS: Final = 900.0
+SAME_PRESENT_SECONDS: Final = 3600.0
 CENT_PART: Final = 0.0005
 COARSE: Final = (30, 7, 1)
 APART_DAYS: Final = 0.45
@@ -76,12 +85,10 @@ class Known:
 
 @dataclass(frozen=True)
 class _Point:
-    """Up to this moment so much had been spent. `answer` is where it comes from, if from one."""
+    """Up to this moment so much had been spent, in USD."""
 
     at: float
     spent: float
-    taken: float
-    answer: Totals | None = None
 
 
 def began_at(answered_at: float, days: int, reading: Reading | None) -> float:
@@ -91,18 +98,21 @@ def began_at(answered_at: float, days: int, reading: Reading | None) -> float:
     return answered_at - days * DAY_SECONDS
 
 
+def total_usd(known: Known) -> Totals | None:
+    """The service's own total of the period, as last answered."""
+    fitting = [a for a in known.answers if a.days == known.days and a.at >= known.began]
+    return max(fitting, key=lambda answer: answer.at, default=None)
+
+
 def spans(known: Known) -> tuple[UsageSpan, ...]:
     """The period in spans, oldest first, without gaps; empty before the first answer."""
     points = _points(known)
-    if not points:
-        return ()
-    links = _linked(_usable(known), points, known.reading)
+    seconds, requests = (_between(known, points, figure) for figure in ("seconds", "requests"))
     found = []
-    for first, second in itertools.pairwise(points):
+    for place, (first, second) in enumerate(itertools.pairwise(points)):
         usd = max(0.0, round(second.spent - first.spent, 6))
         open_ = usd > CENT_PART and _several_days(first.at, second.at, known.reading)
-        seconds, requests = (_between(first, second, links, figure) for figure in ("seconds", "requests"))
-        found.append(UsageSpan(first.at, second.at, usd, seconds, requests, not open_))
+        found.append(UsageSpan(first.at, second.at, usd, seconds[place], requests[place], not open_))
     return tuple(found)
 
 
@@ -117,7 +127,7 @@ def next_days(known: Known, asked: Collection[int]) -> int | None:
     answers = _usable(known)
     if not answers:
         return None
-    now = max(answer.at for answer in answers)
+    now = answers[-1].at
     moments = {d: began_at(now, d, known.reading) for d in range(1, known.days) if d not in asked}
     if (again := _unsettled(known, moments, now)) is not None:
         return again
@@ -135,10 +145,17 @@ def next_days(known: Known, asked: Collection[int]) -> int | None:
     return max(fitting)[1][0] if fitting else None
 
 
-def total_usd(known: Known) -> Totals | None:
-    """The service's own total of the period, as last answered."""
-    fitting = [a for a in known.answers if a.days == known.days and a.at >= known.began]
-    return max(fitting, key=lambda answer: answer.at, default=None)
+def infer(answers: Sequence[Totals], moments: Moments = (), own: Moments = ()) -> Reading | None:
+    """How the service counts days: the reading that fits, None while both do.
+
+    `moments` tell the total spent, `own` what each of this ledger's clips cost.
+    """
+    told = _told(answers, moments)
+    fitting = [reading for reading in READINGS if not _contradicted(reading, answers, told, own)]
+    if len(fitting) == 1:
+        return fitting[0]
+    votes = {_vote(answer, own) for answer in answers} - {None}
+    return votes.pop() if len(votes) == 1 and fitting else None
 
 
 def _usable(known: Known) -> list[Totals]:
@@ -152,60 +169,52 @@ def _usable(known: Known) -> list[Totals]:
     return [answer for answer in answers if answer.spent_usd is not None]
 
 
+def _told(answers: Sequence[Totals], moments: Moments) -> Moments:
+    """What was spent in all at which moment, oldest first."""
+    return sorted({*moments, *((a.at, a.spent_usd) for a in answers if a.spent_usd is not None)})
+
+
 def _point(answer: Totals, reading: Reading | None) -> _Point:
-    spent = (answer.spent_usd or 0.0) - answer.usd
-    return _Point(began_at(answer.at, answer.days, reading), spent, answer.at, answer)
+    return _Point(began_at(answer.at, answer.days, reading), (answer.spent_usd or 0.0) - answer.usd)
 
 
 def _points(known: Known) -> list[_Point]:
-    """The points of the period, oldest first, the last of them the present; spent never falls along them."""
-    answers = _usable(known)
-    whole = next((a for a in reversed(answers) if a.days == known.days and a.at >= known.began), None)
-    if whole is None:
+    """The points of the period, oldest first, the last of them the present.
+
+    A newer answer goes before an older one that contradicts it: spent never falls along the points.
+    """
+    answers, whole = _usable(known), total_usd(known)
+    if whole is None or not answers:
         return []
-    newest = answers[-1]
-    now = _Point(newest.at, newest.spent_usd or 0.0, newest.at)
+    now = _Point(answers[-1].at, answers[-1].spent_usd or 0.0)
     edge = _point(whole, known.reading)
-    kept = [edge]
-    candidates = [_point(answer, known.reading) for answer in reversed(answers)]
-    candidates += _quiet(known, newest)
     apart = 1.0 if known.reading == "calendar" else APART_DAYS * DAY_SECONDS
-    for point in candidates:
-        if edge.at < point.at < now.at and all(abs(point.at - other.at) >= apart for other in kept):
+    kept: list[_Point] = []
+    for point in (*(_point(answer, known.reading) for answer in reversed(answers)), *_quiet(known, now)):
+        fits = all(
+            abs(point.at - other.at) >= apart and _rises(*sorted((point, other), key=lambda each: each.at))
+            for other in (edge, *kept)
+        )
+        if edge.at < point.at < now.at and fits and _rises(point, now):
             kept.append(point)
-    return _rising([*sorted(kept, key=lambda point: point.at), now], edge)
+    return [edge, *sorted(kept, key=lambda point: point.at), now]
 
 
-def _quiet(known: Known, newest: Totals) -> list[_Point]:
+def _rises(first: _Point, second: _Point) -> bool:
+    return first.spent <= second.spent + CENT_PART
+
+
+def _quiet(known: Known, now: _Point) -> Iterator[_Point]:
     """Days' beginnings around which nothing was spent, as the totals read before and after them say."""
-    if newest.spent_usd is None:
-        return []
-    told = sorted({*known.moments, *((a.at, a.spent_usd) for a in known.answers if a.spent_usd is not None)})
-    found = []
+    told = _told(known.answers, known.moments)
+    if not any(answer.spent_usd is not None for answer in _usable(known)):
+        return  # its own totals don't go with what the balance says
     for days in range(1, known.days):
-        at = began_at(newest.at, days, known.reading)
+        at = began_at(now.at, days, known.reading)
         before = next((each for each in reversed(told) if each[0] <= at), None)
         after = next((each for each in told if each[0] >= at + SETTLED_SECONDS), None)
         if before is not None and after is not None and abs(after[1] - before[1]) <= CENT_PART:
-            found.append(_Point(at, after[1], after[0]))
-    return found
-
-
-def _rising(points: list[_Point], edge: _Point) -> list[_Point]:
-    """Where the totals contradict each other, the older answer is left out: no span is negative."""
-    index = 0
-    while index < len(points) - 1:
-        first, second = points[index], points[index + 1]
-        if first.spent <= second.spent + CENT_PART:
-            index += 1
-            continue
-        last = index + 1 == len(points) - 1
-        drop_first = first is not edge and (last or first.taken <= second.taken)
-        if last and first is edge:
-            return points
-        del points[index if drop_first else index + 1]
-        index = max(0, index - 1)
-    return points
+            yield _Point(at, after[1])
 
 
 def _several_days(from_at: float, to_at: float, reading: Reading | None) -> bool:
@@ -223,65 +232,88 @@ def _unsettled(known: Known, moments: dict[int, float], now: float) -> int | Non
     return None
 
 
-# The difference of two points is known where a chain of answers joins them: answers that were given while
-# nothing was spent count up to the same present.
-_Links = dict[str, dict[object, tuple[object, float]]]
+def _between(known: Known, points: Sequence[_Point], figure: str) -> list[float | None]:
+    """How much was used from each point to the next; None where no answers tell.
+
+    Answers that were given while nothing was spent count up to the same present, and can be compared: each
+    such scale has the figure by moment. Scales with a moment in common are one.
+    """
+    scales: list[dict[float, float]] = []
+    before = None
+    for answer in _usable(known):
+        if before is None or not _same_present(before, answer):
+            scales.append({})
+        before, value = answer, getattr(answer, figure)
+        if value is not None:
+            scales[-1][_moment(began_at(answer.at, answer.days, known.reading))] = value
+    if points:
+        scales[-1][_moment(points[-1].at)] = 0.0
+    links = list(itertools.pairwise(points))
+    if figure == "seconds":
+        # Where nothing was spent, no video was made.
+        quiet = ((a, b) for a, b in links if abs(b.spent - a.spent) <= CENT_PART)
+        scales += [{_moment(a.at): 0.0, _moment(b.at): 0.0} for a, b in quiet]
+    one = _joined(scales)
+    found: list[float | None] = []
+    for first, second in ((_moment(a.at), _moment(b.at)) for a, b in links):
+        scale = next((each for each in one if first in each and second in each), None)
+        used = -1.0 if scale is None else round(scale[first] - scale[second], 3)
+        found.append(used if used >= 0 else None)
+    return found
 
 
-def _linked(answers: Sequence[Totals], points: Sequence[_Point], reading: Reading | None) -> _Links:
-    links: _Links = {}
-    for figure in ("seconds", "requests"):
-        found: dict[object, tuple[object, float]] = {}
-        present, before = 0, None
-        for answer in answers:
-            if before is None or not _same_present(before, answer):
-                present += 1
-            before = answer
-            value = getattr(answer, figure)
-            if value is not None:
-                _join(found, ("present", present), _name(began_at(answer.at, answer.days, reading)), value)
-        if points:
-            _join(found, ("present", present), _name(points[-1].at), 0.0)
-        if figure == "seconds":
-            for first, second in itertools.pairwise(points):
-                if abs(second.spent - first.spent) <= CENT_PART:
-                    _join(found, _name(second.at), _name(first.at), 0.0)
-        links[figure] = found
-    return links
+def _moment(at: float) -> float:
+    return round(at, 3)
+
+
+def _joined(scales: Sequence[dict[float, float]]) -> list[dict[float, float]]:
+    joined: list[dict[float, float]] = []
+    for scale in scales:
+        for other in [each for each in joined if each.keys() & scale.keys()]:
+            at = min(other.keys() & scale.keys())
+            scale = {**{each: value + other[at] - scale[at] for each, value in scale.items()}, **other}
+            joined.remove(other)
+        joined.append(scale)
+    return joined
 
 
 def _same_present(first: Totals, second: Totals) -> bool:
     """Whether nothing was counted between two answers, as far as they tell."""
-    if second.at - first.at > 3600:
+    if second.at - first.at > SAME_PRESENT_SECONDS:
         return False
     return first.spent_usd is None or abs((second.spent_usd or 0.0) - first.spent_usd) <= CENT_PART
 
 
-def _name(at: float) -> object:
-    return round(at, 3)
+def _contradicted(reading: Reading, answers: Sequence[Totals], told: Moments, own: Moments) -> bool:
+    """Whether money would have gone back in time, or a clip of one's own would be missing."""
+    points = sorted(
+        (point.at, point.spent)
+        for answer in answers
+        if answer.spent_usd is not None
+        and answer.at - (point := _point(answer, reading)).at >= SETTLED_SECONDS
+    )
+    for (at, spent), (later, by_then) in itertools.pairwise(points):
+        if spent > by_then + CENT_PART or (later - at < 1.0 and by_then - spent > CENT_PART):
+            return True
+        mine = sum(usd for when, usd in own if at + NOTICED_SECONDS < when < later - NOTICED_SECONDS)
+        if by_then - spent < mine - CENT_PART:
+            return True
+    return any(
+        (at <= moment - SETTLED_SECONDS and spent > total + CENT_PART)
+        or (at >= moment and spent < total - CENT_PART)
+        for at, spent in points
+        for moment, total in told
+    )
 
 
-def _root(links: dict[object, tuple[object, float]], node: object) -> tuple[object, float]:
-    """Where the chain of a node ends, and how much was used from the node on until there."""
-    offset = 0.0
-    while node in links:
-        node, step = links[node]
-        offset += step
-    return node, offset
-
-
-def _join(links: dict[object, tuple[object, float]], later: object, earlier: object, used: float) -> None:
-    """Between the two so much was used."""
-    top, from_later = _root(links, later)
-    other, from_earlier = _root(links, earlier)
-    if top != other:
-        links[other] = (top, used + from_later - from_earlier)
-
-
-def _between(first: _Point, second: _Point, links: _Links, figure: str) -> float | None:
-    top, from_first = _root(links[figure], _name(first.at))
-    other, from_second = _root(links[figure], _name(second.at))
-    if top != other:
-        return None
-    used = round(from_first - from_second, 3)
-    return used if used >= 0 else None
+def _vote(answer: Totals, own: Moments) -> Reading | None:
+    """The reading in which the answer is exactly what this ledger knows of, where the other one isn't."""
+    fits = []
+    for reading in READINGS:
+        since = began_at(answer.at, answer.days, reading)
+        if any(abs(at - since) < NOTICED_SECONDS for at, _ in own):
+            return None
+        mine = sum(usd for at, usd in own if since < at <= answer.at)
+        if mine and abs(mine - answer.usd) <= CENT_PART:
+            fits.append(reading)
+    return fits[0] if len(fits) == 1 else None

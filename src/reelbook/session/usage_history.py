@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,11 +17,11 @@ from ..errors import ReelbookError
 from . import usage
 from .engine import ended_within
 from .telling import tell_all
-from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan
-from .usage_reading import infer
+from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan, infer
 
 if TYPE_CHECKING:
-    from ..ledger import Entry
+    from ..ledger import Sample
+    from ..models import Usage
     from .books import Books
     from .engine import Engine
     from .money import Money
@@ -100,11 +100,7 @@ class UsageHistory:
     def own(self) -> tuple[Own, ...]:
         """The clips of the period that this ledger knows to be paid."""
         since = self.spans[0].from_at if self.spans else time.time() - self.days * DAY_SECONDS
-        tools = [
-            Own(each.ended_at, each.cost_usd, None, self._books.is_here(each))
-            for each in self._books.bought_by_tools(since=since)
-        ]
-        return tuple(each for each in (*self._own(since), *tools) if each.at > since)
+        return tuple(each for each in self._own(since) if each.at > since)
 
     def refresh(self) -> None:
         """Begins another round, unless one runs: few questions, as what is known is kept."""
@@ -138,10 +134,7 @@ class UsageHistory:
             {
                 "from": datetime.fromtimestamp(span.from_at, UTC),
                 "to": datetime.fromtimestamp(span.to_at, UTC),
-                "usd": span.usd,
-                "seconds": span.seconds,
-                "requests": span.requests,
-                "split": span.split,
+                **{name: getattr(span, name) for name in ("usd", "seconds", "requests", "split")},
             }
             for span in self.spans
         ]
@@ -151,31 +144,24 @@ class UsageHistory:
         began = time.time()
         self.trouble, self._asked = "", []
         since = began - KEPT_DAYS * DAY_SECONDS
-        kept, moments = self._kept(since)
-        own = [(each.at, each.usd) for each in self._own(since)]
-        here = [answer for answer in self._known.answers if answer not in kept]
-        known = Known(self.days, began, (*kept, *here), moments, infer((*kept, *here), moments, own))
-        self._known = known
+        kept = self._books.money_samples(since)
+        answers = tuple(totals for each in kept if (totals := _totals(each.at, each.period_days, each)))
+        moments = tuple((each.at, each.total_spent_usd) for each in kept if each.total_spent_usd is not None)
+        # A tool may have bought for another account.
+        own = [(each.at, each.usd) for each in self._own(since, tools=False)]
+        self._known = Known(self.days, began, answers, moments, infer(answers, moments, own))
         try:
             await self._reach()
-            while (days := usage.next_days(known, self._asked)) is not None:
+            while (days := usage.next_days(self._known, self._asked)) is not None:
                 answer = await self._money.usage(days, background=True)
                 self._asked.append(days)
-                totals = Totals(
-                    at=time.time(),
-                    days=int(answer.period_days or days),
-                    usd=answer.total_cost_usd,
-                    seconds=answer.total_seconds,
-                    requests=answer.total_requests,
-                    spent_usd=answer.total_spent_usd,
-                )
+                if (totals := _totals(time.time(), answer.period_days or days, answer)) is None:
+                    continue
                 if totals.days < self.days and days == self.days:
                     self.days = totals.days  # the service tells of no longer a period
                     self._asked.append(totals.days)
-                answers = (*known.answers, totals)
-                reading = infer(answers, known.moments, own)
-                known = replace(known, days=self.days, answers=answers, reading=reading)
-                self._known = known
+                answers = (*self._known.answers, totals)
+                self._known = Known(self.days, began, answers, moments, infer(answers, moments, own))
                 self._tell()
         except ReelbookError as error:
             self.trouble = str(error)
@@ -183,32 +169,21 @@ class UsageHistory:
             # Told once more when the round is over, for which `done` waits.
             asyncio.get_running_loop().call_later(0.05, self._tell)
 
-    def _kept(self, since: float) -> tuple[list[Totals], tuple[tuple[float, float], ...]]:
-        """The answers and the totals spent that the ledger keeps."""
-        answers, moments = [], []
-        for sample in self._books.money_samples(since):
-            if sample.total_spent_usd is not None:
-                moments.append((sample.at, sample.total_spent_usd))
-            if sample.total_cost_usd is not None and sample.period_days:
-                answers.append(
-                    Totals(
-                        at=sample.at,
-                        days=int(sample.period_days),
-                        usd=sample.total_cost_usd,
-                        seconds=sample.total_seconds,
-                        requests=sample.total_requests,
-                        spent_usd=sample.total_spent_usd,
-                    )
-                )
-        return answers, tuple(moments)
-
-    def _own(self, since: float) -> list[Own]:
-        return [own for entry in self._books.entries_since(since) if (own := self._paid(entry)) is not None]
-
-    def _paid(self, entry: Entry) -> Own | None:
-        if entry.cost_usd is None or entry.ended_at is None:
-            return None
-        return Own(entry.ended_at, entry.cost_usd, entry.experiment, self._books.is_here(entry))
+    def _own(self, since: float, *, tools: bool = True) -> Iterator[Own]:
+        for entry in self._books.entries_since(since):
+            if entry.cost_usd is not None and entry.ended_at is not None:
+                yield Own(entry.ended_at, entry.cost_usd, entry.experiment, self._books.is_here(entry))
+        for job in self._books.bought_by_tools(since=since) if tools else ():
+            yield Own(job.ended_at, job.cost_usd, None, self._books.is_here(job))
 
     def _tell(self) -> None:
         tell_all(self._listeners)
+
+
+def _totals(at: float, days: float | None, told: Usage | Sample) -> Totals | None:
+    """What was told of the last `days` days; None if nothing of their money."""
+    if told.total_cost_usd is None or not days:
+        return None
+    return Totals(
+        at, int(days), told.total_cost_usd, told.total_seconds, told.total_requests, told.total_spent_usd
+    )

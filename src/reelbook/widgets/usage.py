@@ -22,6 +22,7 @@ from .live import Live
 from .usage_bars import BarFigure, Bars, bars, bars_png
 from .words.basics import dollars
 from .words.usage import (
+    NOTHING_SPENT,
     ledger_words,
     pace_words,
     progress_words,
@@ -247,7 +248,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
                 "about": "" if failed else about,
                 "pace": pace_words(self.session.facts.balance_usd, total, history.days),
                 "again": history.done and bool(history.trouble),
-                "empty": self._empty(failed, nothing=total is not None and not total.usd),
+                "empty": NOTHING_SPENT if total is not None and not total.usd else failed,
                 "sandbox": self.session.service == "sandbox",
                 "periods": list(PERIODS),
             }
@@ -265,13 +266,6 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
                 if self._left and done:
                     self.keep_still()
 
-    def _empty(self, failed: str, *, nothing: bool) -> str:
-        if failed:
-            return failed
-        if not nothing:
-            return ""
-        return "Nothing was spent in this time. Clips that are paid for appear here day by day."
-
     def _progress(self, history: UsageHistory) -> str:
         spans, done = history.spans, history.done
         said = progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
@@ -281,37 +275,23 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
         if (span := self._chosen()) is None:
             return {}
         assert self.history is not None
-        words = span_words(span, self.history.reading)
+        when, money, about, _ = span_words(span, self.history.reading)
         clips = [
             [job.request.prompt if job.request else "", dollars(job.view().cost_usd or 0.0)]
             for job in self._jobs
         ]
-        more = len(clips) - CLIPS
-        return {
-            "title": f"{words['when']}: {' · '.join(filter(None, [words['money'], words['about']]))}",
-            "clips": clips[:CLIPS],
-            "more": f"and {more} more"
-            if more > 0
-            else ""
-            if clips
-            else "No clip of this day is in the ledger.",
-        }
+        more = "" if clips else "No clip of this day is in the ledger."
+        if len(clips) > CLIPS:
+            more = f"and {len(clips) - CLIPS} more"
+        title = f"{when}: {' · '.join(filter(None, [money, about]))}"
+        return {"title": title, "clips": clips[:CLIPS], "more": more}
 
     def _rows(self) -> list[list[str]]:
         """The table: name (of a day that can be chosen), what is written, money, the rest, a note."""
         assert self.history is not None
         names = {span.from_at: self._bars.names[slot] for slot, span in self._bars.slots.items()}
-        rows = []
-        for span in reversed(self.history.spans):
-            if span.usd:
-                words = span_words(span, self.history.reading)
-                rows.append(
-                    [
-                        names.get(span.from_at, ""),
-                        words["when"],
-                        words["money"],
-                        words["about"],
-                        words["note"],
-                    ]
-                )
-        return rows
+        return [
+            [names.get(span.from_at, ""), *span_words(span, self.history.reading)]
+            for span in reversed(self.history.spans)
+            if span.usd
+        ]

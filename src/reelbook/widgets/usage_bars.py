@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import ipywidgets
 
-from reelbook.session.usage import DAY_SECONDS, Reading, UsageSpan
+from reelbook.session.usage import DAY_SECONDS, Reading, UsageSpan, began_at
 
 from .words.usage import span_words
 
@@ -48,7 +48,7 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
     """Where the spans stand. Days' edges are those of the reading."""
     if not spans:
         return Bars(days, (0.0,) * days, (), {}, ("",) * days)
-    start = _start(spans[-1].to_at, days, reading)
+    start = began_at(spans[-1].to_at, days, reading)
     usd, slots, open_spans = [0.0] * days, {}, []
     for span in spans:
         first, end = ((at - start) / DAY_SECONDS for at in (span.from_at, span.to_at))
@@ -63,16 +63,10 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
         else:
             open_spans.append((round(max(0.0, first), 2), round(end, 2), span.usd / max(1.0, end - first)))
     names = tuple(
-        span_words(UsageSpan(at, at + DAY_SECONDS, 0, None, None, True), reading)["when"]
+        span_words(UsageSpan(at, at + DAY_SECONDS, 0, None, None, True), reading).when
         for at in (start + slot * DAY_SECONDS for slot in range(days))
     )
     return Bars(days, tuple(usd), tuple(open_spans), slots, names)
-
-
-def _start(now: float, days: int, reading: Reading | None) -> float:
-    if reading == "calendar":
-        return (math.floor(now / DAY_SECONDS) - days + 1) * DAY_SECONDS
-    return now - days * DAY_SECONDS
 
 
 def nice_amounts(highest_usd: float) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final, TypedDict
+from typing import Final, NamedTuple
 
 from reelbook.session.usage import DAY_SECONDS, Reading, Totals, UsageSpan
 from reelbook.session.usage_history import Own
@@ -12,6 +12,7 @@ from reelbook.session.usage_history import Own
 from .basics import dollars
 
 __all__ = [
+    "NOTHING_SPENT",
     "SpanWords",
     "ledger_words",
     "pace_words",
@@ -24,9 +25,10 @@ __all__ = [
 ]
 
 LITTLE_USD: Final = 0.005
+NOTHING_SPENT: Final = "Nothing was spent in this time. Clips that are paid for appear here day by day."
 
 
-class SpanWords(TypedDict):
+class SpanWords(NamedTuple):
     """A span in words: when it was, its money, the seconds and requests, and a note where it isn't split."""
 
     when: str
@@ -54,12 +56,8 @@ def pace_words(balance_usd: float | None, total: Totals | None, days: int) -> st
 
 def span_words(span: UsageSpan, reading: Reading | None) -> SpanWords:
     """A day, or a span of days that nobody asked about one by one."""
-    return {
-        "when": _when(span, reading),
-        "money": dollars(span.usd),
-        "about": _amounts(span.seconds, span.requests),
-        "note": "" if span.split else "not split yet",
-    }
+    note = "" if span.split else "not split yet"
+    return SpanWords(_when(span, reading), dollars(span.usd), _amounts(span.seconds, span.requests), note)
 
 
 def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, trouble: str) -> str:
