@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import copy
+import html
+import json
 import pickle
+import time
+from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reelbook.secret import NOT_SHOWN, Secret, is_held, quotable, shown, veiled, without_keys
 
@@ -100,3 +107,97 @@ def test_a_value_that_is_endless_is_quoted_by_its_beginning() -> None:
     """Also where it can't be written out at all."""
     assert len(quotable(["fox"] * 1000)) < 300
     assert quotable(10**5000) == "this int"
+
+
+ESCAPED = "sk/+%&\"<'>\\=_aZ9~"
+
+
+def in_unicode(text: str) -> str:
+    return "".join(f"\\u{ord(character):04X}" for character in text)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        ESCAPED,
+        json.dumps(ESCAPED)[1:-1],
+        json.dumps(ESCAPED)[1:-1].replace("/", "\\/"),
+        json.dumps(json.dumps(ESCAPED)[1:-1])[1:-1],
+        ESCAPED.replace("\\", "\\\\").replace("/", "\\u002F").replace("+", "\\u002b").replace('"', '\\"'),
+        in_unicode(ESCAPED),
+        json.dumps(in_unicode(ESCAPED))[1:-1],
+        quote(ESCAPED),
+        quote(ESCAPED, safe="").lower(),
+        quote(quote(ESCAPED, safe=""), safe=""),
+        html.escape(ESCAPED),
+        html.escape(html.escape(ESCAPED)),
+        "".join(f"&#{ord(character)};" for character in ESCAPED),
+        "".join(f"&#x{ord(character):x};" for character in ESCAPED),
+        repr(ESCAPED)[1:-1],
+        ESCAPED.upper(),
+    ],
+)
+def test_a_secret_is_masked_in_every_form_in_which_an_answer_may_repeat_it(form: str) -> None:
+    """Plain, and escaped as in JSON, addresses, HTML and Python, also twice; what stands around it stays."""
+    assert Secret(ESCAPED).masked(f"key={form}!") == "key=***!"
+    assert json.loads(Secret("sk/x\\y+z").masked(r'{"a": "b\\sk\/x\\y\u002bz\n"}')) == {"a": "b\\***\n"}
+
+
+@settings(max_examples=300)
+@given(
+    key=st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60),
+    escaped=st.lists(st.sampled_from("pjux%&"), min_size=1, max_size=9),
+    around=st.text(max_size=10),
+)
+def test_any_key_is_masked_in_any_mixture_of_forms(key: str, escaped: list[str], around: str) -> None:
+    """Each character may be escaped in a way of its own."""
+    ways: dict[str, Callable[[str], str]] = {
+        "p": lambda c: c,
+        "j": lambda c: f"\\{c}" if not c.isalnum() else c,
+        "u": lambda c: f"\\u{ord(c):04x}",
+        "x": lambda c: f"\\x{ord(c):02x}",
+        "%": lambda c: f"%{ord(c):02X}",
+        "&": lambda c: f"&#{ord(c)};",
+    }
+    said = "".join(ways[escaped[place % len(escaped)]](each) for place, each in enumerate(key))
+    masked = Secret(key).masked(f"{around} {said} {around}")
+    assert "***" in masked
+    assert said not in masked.replace(around, "")
+
+
+@pytest.mark.parametrize(
+    ("said", "masked"),
+    [("the key k5", "the key ***"), ("k5, k50 and ok5", "***, k50 and ok5"), ("{'k5': 1}", "{'***': 1}")],
+)
+def test_a_short_secret_masks_no_part_of_a_word(said: str, masked: str) -> None:
+    """Else there would be little left of an answer."""
+    assert Secret("k5").masked(said) == masked
+
+
+def test_what_only_begins_like_a_form_is_left_alone() -> None:
+    """A character reference of another character, half an escape."""
+    said = "&#&#&# \\u00 %2 sk-planted-&#secret"
+    assert Secret(KEY).masked(said) == said
+
+
+def test_no_secret_masks_nothing() -> None:
+    """An empty one isn't found between all characters."""
+    assert Secret("").masked("all of it") == "all of it"
+
+
+@pytest.mark.parametrize("length", range(4, len(KEY)))
+def test_the_beginning_of_a_secret_at_the_end_of_a_cut_text_is_masked(length: int) -> None:
+    """The connection may break within it, also within an escaped character."""
+    secret = Secret(KEY)
+    assert secret.masked(f"not {KEY[:length]}", cut=True) == "not ***"
+    assert secret.masked(f"not {in_unicode(KEY[:length])}\\u00", cut=True) == "not ***"
+    assert secret.masked(f"not {KEY[:length]}") == f"not {KEY[:length]}"
+    assert secret.masked(f"not {KEY[:length]} but", cut=True) == f"not {KEY[:length]} but"
+
+
+def test_a_hostile_text_takes_no_time() -> None:
+    """What looks like the beginning of a form again and again is looked at once."""
+    began = time.monotonic()
+    for text in ("\\" * 300_000, "%25" * 100_000, "&amp;" * 60_000, "&#" + "0" * 300_000, KEY[:-1] * 20_000):
+        assert Secret(KEY).masked(text, cut=True).count("***") <= 1
+    assert time.monotonic() - began < 5

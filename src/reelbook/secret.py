@@ -29,6 +29,9 @@ _RANDOM = re.compile(
 
 T = TypeVar("T")
 
+SHORT_CHARACTERS = 8  # a shorter one may be found in other words
+MIN_CUT_CHARACTERS = 4
+
 
 @final
 class Secret:
@@ -37,10 +40,11 @@ class Secret:
     `reveal()` is the only way to the value, so that a search for it finds every use.
     """
 
-    __slots__ = ("__value", "__weakref__")
+    __slots__ = ("__forms", "__value", "__weakref__")
 
     def __init__(self, value: str) -> None:
         self.__value = value
+        self.__forms: re.Pattern[str] | None = None
         _held[id(self)] = self
 
     @classmethod
@@ -56,6 +60,30 @@ class Secret:
     def fingerprint(self) -> str:
         """Sixteen hex digits that tell two credentials apart without telling what they are."""
         return hashlib.sha256(b"reelbook fingerprint\0" + self.__value.encode()).hexdigest()[:16]
+
+    def masked(self, text: str, *, cut: bool = False) -> str:
+        """`text` with `***` wherever the credential stands in it.
+
+        Each of its characters may be escaped, as in JSON, in an address, in HTML or in a repr, also twice. A
+        short one is looked for as a word of its own. With `cut` the text was broken off, and what may be the
+        beginning of the credential at its end is masked, too.
+        """
+        if self.__forms is None:
+            forms = "".join(map(_forms, self.__value)) or r"(?!)"
+            short = len(self.__value) < SHORT_CHARACTERS
+            self.__forms = re.compile(rf"(?<!\w){forms}(?!\w)" if short else forms, re.IGNORECASE)
+        text = self.__forms.sub("***", text)
+        return self.__without_beginning(text) if cut else text
+
+    def __without_beginning(self, text: str) -> str:
+        forms = list(map(_forms, self.__value))
+        kept = max(0, len(text) - _LONGEST_FORM * len(forms))
+        head, tail = text[:kept], text[kept:]
+        if re.search("".join(forms[:MIN_CUT_CHARACTERS]), tail, re.IGNORECASE):
+            for count in range(len(forms) - 1, MIN_CUT_CHARACTERS - 1, -1):
+                beginning = "".join(forms[:count]) + _HALF_FORM
+                tail = re.sub(beginning, "***", tail, flags=re.IGNORECASE)
+        return head + tail
 
     def __repr__(self) -> str:
         return "Secret(***)"
@@ -121,3 +149,17 @@ def without_keys(text: str) -> str:
 def _is_in(text: str, held: Secret) -> bool:
     key = held.reveal()
     return text.strip() == key or (len(key) >= _LONG_KEY and "://" not in key and key in text)
+
+
+def _forms(character: str) -> str:
+    """A pattern of all forms of a character. Bounded, so that no text makes the search long."""
+    code = ord(character)
+    entities = rf"#0{{0,6}}{code}|#x0{{0,6}}{code:x}|{_ENTITIES.get(character, '(?!)')}"
+    percent = "".join(f"%(?:25){{0,3}}{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
+    escaped = rf"u{code:04x}|x{code:02x}" + ("" if character.isalnum() else f"|{re.escape(character)}")
+    return rf"(?:\\{{1,8}}(?:{escaped})|{percent}|&(?:amp;){{0,3}}(?:{entities});?|{re.escape(character)})"
+
+
+_ENTITIES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
+_HALF_FORM = r"(?:\\{1,8}[ux]?[0-9a-f]{0,3}|%[0-9a-f]{0,7}|&[#\w;]{0,24})?\Z"
+_LONGEST_FORM = 32

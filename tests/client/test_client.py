@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from urllib.parse import quote, unquote
 
 import numpy as np
 import pytest
@@ -141,6 +142,54 @@ async def test_an_answer_that_echoes_the_key_doesnt_put_it_into_the_error() -> N
     assert "***" in refused.value.answer.extract
 
 
+def said_of(body: bytes, length: int | None = None, *, status: int = 200) -> Handler:
+    """Answers with `body`, whatever `length` was promised."""
+
+    def handle(exchange: Exchange) -> None:
+        promised = len(body) if length is None else length
+        exchange.send(b"HTTP/1.1 %d X\r\ncontent-length: %d\r\n\r\n" % (status, promised) + body)
+
+    return handle
+
+
+SLASHED = "sk-planted/4f+1c0/ffee=="
+IN_JSON = json.dumps({"detail": SLASHED})
+IN_UNICODE = "".join(f"\\u{ord(character):04x}" for character in SLASHED)
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        pytest.param(said_of(IN_JSON.replace("/", "\\/").encode(), status=400), id="slash"),
+        pytest.param(said_of(f'{{"detail": "{IN_UNICODE}"}}'.encode(), status=400), id="unicode"),
+        pytest.param(said_of(IN_JSON.encode("utf-16"), status=400), id="UTF-16"),
+        pytest.param(said_of(quote(SLASHED, safe="").encode(), status=500), id="address"),
+        pytest.param(lambda e: e.answer(500, headers={"x-request-id": SLASHED}), id="header"),
+        pytest.param(said_of(f'{{"detail": "not {SLASHED[:-4]}'.encode(), 300), id="cut"),
+        pytest.param(said_of(f'{{"detail": "not {IN_UNICODE[:-9]}'.encode(), 300), id="cut unicode"),
+        pytest.param(lambda e: e.send(f"{SLASHED} is no status\r\n\r\n".encode()), id="no HTTP"),
+        pytest.param(lambda e: e.send(f"HTTP/1.1 200 X\r\n{SLASHED} x\r\n\r\n".encode()), id="no header"),
+    ],
+)
+async def test_no_form_of_the_key_that_an_answer_repeats_comes_through(handler: Handler) -> None:
+    """Not in the error's text, nor in what is kept of the answer; broken off, not its beginning either."""
+    with raw_server(handler) as service:
+        async with AsyncClient(SLASHED, service.url) as client:
+            client._quota.left = 0
+            with pytest.raises(errors.ReelbookError) as refused:
+                await client.balance()
+    said = unquote(f"{refused.value} {vars(refused.value)}").replace("\\\\", "\\").replace("\\/", "/")
+    assert SLASHED[:-4] not in said
+    assert IN_UNICODE[:-9] not in said
+
+
+async def test_a_short_key_leaves_the_answer_readable() -> None:
+    """It isn't looked for within words."""
+    with raw_server(lambda e: e.answer(200, ACCEPTED)) as service:
+        async with AsyncClient("re", service.url) as client:
+            assert (await client.text_to_video("a fox")).request_id == "req_1"
+
+
 async def test_an_echo_of_the_key_at_the_beginning_of_an_endless_answer_is_masked_too() -> None:
     """What is kept of the answer is its beginning."""
     with raw_server(lambda e: e.answer(200, e.head.encode() + b"x" * 9_000_000)) as service:
@@ -264,15 +313,6 @@ async def test_a_failed_job_has_the_services_own_reason_or_none(said: str | None
 
 
 WHOLE = b'{"request_id": "req_17", "status": "pending"}'
-
-
-def said_of(body: bytes, length: int) -> Handler:
-    """Answers 200 with `body`, whatever `length` was promised."""
-
-    def handle(exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % length + body)
-
-    return handle
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def _words(note: Note, user_id: Secret) -> str:
 
 def _quoted(note: Note, user_id: Secret) -> str:
     # A server that echoes what it was sent must not put the user id into an error.
-    said = terminal_line(note.said[: 10 * MAX_SAID]).replace(user_id.reveal(), "***")
+    said = terminal_line(user_id.masked(note.said)[: 10 * MAX_SAID])
     return said if len(said) <= MAX_SAID else said[:MAX_SAID] + " …"
 
 

@@ -10,7 +10,7 @@ import asyncio
 import functools
 import json
 import ssl
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -96,7 +96,7 @@ class Transport:
         headers = {"connection": "close"} if fresh else {}
         if content is not None:
             headers["content-type"] = "application/json"
-        with _Translated(progress) as translated, self._counted():
+        with _Translated(progress, self._masked) as translated, self._counted():
             request = client.build_request(
                 method,
                 self.base_url + path,
@@ -140,13 +140,12 @@ class Transport:
         progress = _Progress(sent=True, read_seconds=READ_SECONDS)
         response: httpx.Response | None = None
         try:
-            with _Translated(progress) as translated, self._counted():
+            with _Translated(progress, self._masked) as translated, self._counted():
                 asking = {"accept-encoding": "identity", **headers}
                 response = await _sent(client, client.build_request("GET", url, headers=asking), progress)
             if response is None:
                 raise translated.error
-            reply = Reply(response.status_code, _headers(response), b"")
-            yield reply, self._chunks(response)
+            yield self._reply_of(response), self._chunks(response)
         finally:
             if response is not None:
                 await response.aclose()
@@ -179,27 +178,33 @@ class Transport:
             async for chunk in _pieces(response.aiter_bytes(), progress):
                 body += chunk
                 if len(body) > MAX_BODY_BYTES:
-                    reply = Reply(
-                        response.status_code, _headers(response), self._masked(body[:MAX_BODY_BYTES])[:1000]
-                    )
+                    reply = self._reply_of(response, body[:MAX_BODY_BYTES], cut=True)
                     raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
         except BaseException:  # a cancellation, too: that is how a deadline begins
-            reply = Reply(response.status_code, _headers(response), self._masked(body))
-            progress.heard = summary(reply)
+            progress.heard = summary(self._reply_of(response, body, cut=True))
             raise
-        return Reply(response.status_code, _headers(response), self._masked(body))
+        return self._reply_of(response, body)
 
-    def _masked(self, body: bytearray) -> bytes:
-        # A service that echoes what it was sent must not put the key into an error's extract.
-        masked = bytes(body)
+    def _reply_of(
+        self, response: httpx.Response, body: bytes | bytearray = b"", *, cut: bool = False
+    ) -> Reply:
+        """What came, without the key: a service that echoes what it was sent must put it into no error."""
+        encoding = json.detect_encoding(body)
+        # UTF-8 that is broken is kept as it came; of the others, what can be read.
+        broken = "surrogateescape" if encoding.startswith("utf-8") else "replace"
+        text = self._masked(body.decode(encoding, broken), cut=cut)
+        headers = {name: self._masked(value) for name, value in _headers(response).items()}
+        return Reply(response.status_code, headers, text.encode("utf-8", "surrogateescape"))
+
+    def _masked(self, text: str, *, cut: bool = False) -> str:
         for key in (self.key, *self._former):
-            masked = masked.replace(key.reveal().encode(), b"***")
-        return masked
+            text = key.masked(text, cut=cut)
+        return text
 
     async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
         progress = _Progress(sent=True, read_seconds=READ_SECONDS)
         progress.began = True
-        with _Translated(progress) as translated:
+        with _Translated(progress, self._masked) as translated:
             async for chunk in _pieces(response.aiter_raw(), progress):
                 yield chunk
             return
@@ -300,8 +305,9 @@ class _Translated:
     of it is no error of httpx: an answer may hold what is no address, no text or no header.
     """
 
-    def __init__(self, progress: _Progress) -> None:
+    def __init__(self, progress: _Progress, masked: Callable[[str], str]) -> None:
         self._progress = progress
+        self._masked = masked
         self._error: ConnectionFailed | None = None
 
     @property
@@ -315,20 +321,20 @@ class _Translated:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, traceback: object
     ) -> bool:
-        progress = self._progress
         if not isinstance(exc, Exception) or isinstance(exc, ReelbookError):
             return False
+        progress, said = self._progress, self._masked(_text(exc))
         if isinstance(exc, _NEVER_SENT) or not progress.began:
-            self._error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{_text(exc)}")
+            self._error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
         elif not progress.sent:
             self._error = SendInterrupted(
                 "The connection broke while the request was being sent, so the service can't have accepted "
-                f"it. It may find the image too large.{_text(exc)}"
+                f"it. It may find the image too large.{said}"
             )
         elif isinstance(exc, TimeoutError):
             self._error = DeadlineExceeded("No complete answer came before the call's deadline.")
         else:
-            self._error = AnswerLost(f"The connection broke before the answer was complete.{_text(exc)}")
+            self._error = AnswerLost(f"The connection broke before the answer was complete.{said}")
         if isinstance(self._error, AnswerLost):
             self._error.answer = progress.heard
         return True

@@ -143,7 +143,7 @@ def bought_by(connection: sqlite3.Connection, request_id: str) -> BuyingCall | N
 
 def kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str, bool]:
     """Arguments as they are written down, as JSON, and whether they are whole."""
-    kept = {name: _kept(name, value, user_id.reveal()) for name, value in arguments.items()}
+    kept = {name: _kept(name, value, user_id) for name, value in arguments.items()}
     text = json.dumps(kept, ensure_ascii=False)
     if len(text) > MAX_ARGUMENTS:
         text = json.dumps(dict.fromkeys(list(kept)[:100], "…"), ensure_ascii=False)
@@ -151,14 +151,13 @@ def kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str, 
     return text, text == json.dumps(dict(arguments), ensure_ascii=False)
 
 
-def _kept(name: str, value: Any, user_id: str, depth: int = 0) -> Any:
+def _kept(name: str, value: Any, user_id: Secret, depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         return "…"
     if isinstance(value, str):
-        if any(word in name.lower() for word in _HIDDEN) or value == user_id:
+        if any(word in name.lower() for word in _HIDDEN):
             return "***"
-        if len(user_id) >= 4:  # a shorter one would be found in every other word
-            value = value.replace(user_id, "***")
+        value = user_id.masked(value)
         return value if len(value) <= MAX_STRING else f"{value[:100]}… ({len(value):,} characters)"
     if isinstance(value, dict):
         return {key: _kept(key, each, user_id, depth + 1) for key, each in value.items()}

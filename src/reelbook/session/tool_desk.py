@@ -133,7 +133,7 @@ class ToolDesk:
             )
             outcome = "tool error" if result.is_error else "done"
             # A server that echoes what it was sent must not put the user id into the ledger.
-            error = str(result).replace(user_id.reveal(), "***") if result.is_error else None
+            error = user_id.masked(str(result)) if result.is_error else None
         except ReelbookError as failed:
             outcome, error = _outcome(failed), str(failed)
             raise
