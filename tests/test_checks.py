@@ -30,16 +30,6 @@ def test_the_tree_is_clean(command: tuple[str, ...]) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_no_module_is_longer_than_400_lines() -> None:
-    """A module that grows past it is to be divided."""
-    long = {
-        str(path.relative_to(ROOT)): lines
-        for path in SOURCE.rglob("*")
-        if path.suffix in (".py", ".js", ".css") and (lines := len(path.read_text().splitlines())) > 400
-    }
-    assert long == {}
-
-
 def test_ci_runs_the_readmes_command() -> None:
     """What CI runs is what a person is told to run."""
     commands = re.findall(r"```sh\n(python3 -m venv .*)\n```", (ROOT / "README.md").read_text())

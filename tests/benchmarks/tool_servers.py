@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from typing import Any
 from reelbook.client.tool_values import TextContent, Tool, ToolResult
 from reelbook.client.tools import ToolServer
 from reelbook.errors import ReelbookError
-from reelbook.widgets.schema import Field, draft_of, form_of, value_of
+from reelbook.widgets.schema import form_of
 
 USER = "user-of-the-benchmark"
 START_SECONDS = 60.0
@@ -177,19 +177,16 @@ def version_of(package: str, folder: Path) -> str:
 def forms(tools: Sequence[Tool], calls: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """What kinds of fields the panel's forms have, and whether they give back the arguments of the calls."""
     drawn = {tool.name: form_of(tool.input_schema) for tool in tools}
-    kinds = Counter(type(each).__name__ for form in drawn.values() for each in _fields(form))
-    back = sum(value_of(drawn[name], draft_of(drawn[name], given)) == given for name, given in calls)
-    raw = kinds.pop("Raw", 0)
+    kinds = Counter(field.kind for form in drawn.values() for field in form.fields)
+    drafts = [(drawn[name], drawn[name].draft(given), given) for name, given in calls]
+    back = sum(form.arguments(draft, {}) == given for form, draft, given in drafts)
+    in_fields = sum("fields" in draft for _, draft, _ in drafts)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    return f"forms of {counted}, raw JSON {raw}; {back} of {len(calls)} calls' arguments come back whole"
-
-
-def _fields(field: Any) -> Iterator[Any]:
-    yield field
-    inner = (*getattr(field, "fields", ()), *getattr(field, "options", ()), getattr(field, "item", None))
-    for each in inner:
-        if isinstance(each, Field):
-            yield from _fields(each)
+    only_json = sum(form.only_json for form in drawn.values())
+    return (
+        f"fields of {counted}; {only_json} forms of JSON only; {back} of {len(calls)} calls' arguments come "
+        f"back whole, {in_fields} of them in fields"
+    )
 
 
 def described(result: ToolResult) -> str:

@@ -7,13 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from widgets.test_schema_forms import DEFINITIONS, FORMS
+from hypothesis import HealthCheck, given, settings
+from widgets.test_schema import forms
 
 from browser.lab import PLAYS, Notebook, says, shown, until
 from browser.pages import SECONDS
-from reelbook.widgets import assets, schema
-from reelbook.widgets.schema.drafts import same
+from reelbook.widgets import assets
+from reelbook.widgets.schema import Form, form_of, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.browser]
 HOSTILE = """
 import concurrent.futures
 from reelbook.client.tool_values import ResourceLink, TextContent, Tool, ToolResult
-from reelbook.widgets.tool_panel import ToolPanel
+from reelbook.widgets.tools import ToolPanel, ToolSource
 
 evil = '<script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">'
 deep = evil
@@ -46,7 +46,8 @@ class Run:
     def cancel(self): pass
     def on_end(self, callback): callback(self)
 
-class Source:
+class Source(ToolSource):
+    def __init__(self): pass
     where, sandbox = evil, False
     def list_tools(self):
         listed = concurrent.futures.Future()
@@ -108,8 +109,8 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
     says(cell, "As a form")
     panel.get_by_role("button", name="Call", exact=True).click()
     says(cell, "Structured content", 60)
-    says(cell, "letters came; the page shows the first 300,000.")
-    panel.get_by_role("button", name="Show more").click()
+    says(cell, "The page shows the first 300,000 letters; there are more in the result.")
+    panel.get_by_role("button", name="Show more").first.click()
     until(panel, "(e) => e.querySelector('.rb-part pre').textContent.length > 30000")
     assert panel.locator("a").count() == 0
     assert panel.locator("img, script").count() == 0
@@ -121,7 +122,7 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
 @pytest.fixture
 def fields(page: Page) -> Iterator[Page]:
     """An empty page with the module that draws forms, without a notebook."""
-    code = f"{assets.module('_fields')}\nexport {{ drawField, showProblems }};"
+    code = f"{assets.module('_fields')}\nexport {{ drawForm }};"
     url = f"data:text/javascript;base64,{base64.b64encode(code.encode()).decode()}"
     assert page.context.browser is not None
     blank = page.context.browser.new_page()
@@ -130,94 +131,79 @@ def fields(page: Page) -> Iterator[Page]:
     blank.close()
 
 
-def drawn(blank: Page, field: schema.Field, draft: Any) -> Any:
+def drawn(blank: Page, form: Form, draft: Any) -> Any:
     """Draws the form; returns the draft that it gives back at once."""
     # As text: Playwright has words of its own for some JSON.
-    return json.loads(blank.evaluate(_DRAW, json.dumps([schema.described(field), draft])))
+    return json.loads(blank.evaluate(_DRAW, json.dumps([form.described(), draft])))
 
 
 def test_a_draft_that_the_page_draws_is_the_draft_it_gives_back(fields: Page) -> None:
-    """Whatever the schema and the value: drawn and untouched, a form says the same value."""
+    """Whatever the schema and the arguments: drawn and untouched, a form says the same."""
 
     @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(FORMS)
-    def there_and_back(both: tuple[dict[str, Any], Any]) -> None:
-        part, value = both
-        field = schema.form_of({**part, "$defs": DEFINITIONS})
-        missing: dict[schema.Path, str] = {}
-        draft = schema.draft_of(field, value)
-        schema.value_of(field, draft, missing)
-        assume(not missing)  # the page puts there what is needed
-        assert same(schema.value_of(field, drawn(fields, field, draft)), value)
+    @given(forms())
+    def there_and_back(made: tuple[Form, dict[str, Any]]) -> None:
+        form, arguments = made
+        draft = form.draft(arguments)
+        assert same(form.arguments(drawn(fields, form, draft), {}), form.arguments(draft, {}))
 
     there_and_back()
 
 
-def test_parts_of_a_form_are_added_chosen_and_removed(fields: Page) -> None:
-    """Items, optional groups and shapes come and go, a file becomes base64, problems find their fields."""
-    form = schema.form_of(
+def test_a_form_is_filled_in_and_says_what_is_wrong(fields: Page) -> None:
+    """A list is a text on each line, a file becomes base64, problems stand at their fields or at the JSON."""
+    form = form_of(
         {
             "type": "object",
             "properties": {
-                "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
-                "style": {"type": "object", "properties": {"grain": {"type": "number", "default": 2}}},
-                "camera": {
-                    "oneOf": [
-                        {"type": "string"},
-                        {
-                            "type": "object",
-                            "title": "Pan",
-                            "properties": {"kind": {"const": "pan"}, "on": {"type": "boolean"}},
-                            "required": ["kind", "on"],
-                        },
-                    ]
-                },
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "grain": {"type": "number", "default": 2},
+                "camera": {"enum": ["still", "pan"]},
+                "on": {"type": "boolean", "default": False},
+                "day": {"type": "string", "format": "date"},
+                "shot": {"type": "object", "properties": {"zoom": {"type": "number"}}},
                 "image": {"type": "string", "contentEncoding": "base64"},
             },
         }
     )
 
     def value() -> Any:
-        return schema.value_of(form, json.loads(fields.evaluate("JSON.stringify(drawn.get())")))
+        return form.arguments(json.loads(fields.evaluate("JSON.stringify(drawn.get())")), {})
 
-    assert schema.value_of(form, drawn(fields, form, schema.start_of(form))) == {}
-    add = fields.get_by_role("button", name="Add one to Tags")
-    for word in ("a", "b"):
-        add.click()
-        fields.keyboard.type(word)  # the focus is where the person goes on
-    assert add.is_disabled()
-    fields.get_by_role("group", name="Tags 1").get_by_role("button", name="Remove").click()
-    fields.get_by_role("button", name="Add Style").click()
-    fields.get_by_label("Camera").select_option("Pan")
+    drawn(fields, form, form.start())
+    assert value() == {"grain": 2, "on": False}
+    fields.get_by_label("Tags").fill("a\n\nb c")
+    fields.get_by_label("Camera").select_option("pan")
     fields.get_by_role("checkbox", name="On").check()
+    fields.get_by_label("Day").fill("2026-01-31")
+    fields.get_by_label("Shot", exact=False).first.fill('{"zoom": 1.5}')
     fields.locator("input[type=file]").set_input_files(
         {"name": "a.png", "mimeType": "image/png", "buffer": b"picture"}
     )
     fields.get_by_text("a.png").wait_for()
     assert value() == {
-        "tags": ["b"],
-        "style": {"grain": 2},
-        "camera": {"kind": "pan", "on": True},
+        "tags": ["a", "b c"],
+        "grain": 2,
+        "camera": "pan",
+        "on": True,
+        "day": "2026-01-31",
+        "shot": {"zoom": 1.5},
         "image": base64.b64encode(b"picture").decode(),
     }
-    told = {"/tags/0": "Too short.", "/camera/on": "No.", "/style/more/deep": "Odd.", "": "All of it."}
-    fields.evaluate("(told) => fields.showProblems(form, told)", told)
-    assert fields.locator(".rb-problem:not([hidden])").all_inner_texts() == [
-        "Too short.",
-        "more/deep: Odd.",
-        "No.",
-        "All of it.",
-    ]
-    fields.get_by_role("button", name="Remove Style").click()
-    fields.get_by_label("Camera").select_option("Not set")
-    assert value().keys() == {"tags", "image"}
+    told = {"tags": "Too short.", "on": "No."}
+    problems = ".rb-problem:not([hidden])"
+    fields.evaluate("(told) => drawn.show(told)", told)
+    assert fields.locator(problems).all_inner_texts() == ["Too short.", "No."]
+    fields.evaluate("() => drawn.show({})")
+    assert fields.locator(problems).count() == 0
+    drawn(fields, form, {"json": "{}"})
+    fields.evaluate("(told) => drawn.show(told)", {"": "All of it.", **told})
+    assert fields.locator(problems).text_content() == "All of it.\ntags: Too short.\non: No."
 
 
 _DRAW = """(text) => {
   const [told, draft] = JSON.parse(text);
-  window.form = { slots: [], changed: () => {}, blank: true };
-  window.drawn = fields.drawField(told, draft, form, () => '', 'Arguments');
-  form.blank = false;
+  window.drawn = fields.drawForm(told, draft, () => {});
   document.body.replaceChildren(drawn.node);
   return JSON.stringify(drawn.get());
 }"""

@@ -52,7 +52,7 @@ def test_a_receipt_is_written_for_a_spreadsheet(run: Run, folder: Path) -> None:
 def test_a_clip_that_a_tool_bought_is_in_the_receipt_and_told_apart_in_the_list(run: Run) -> None:
     """It has no experiment, and no line in the list of what was submitted."""
     with rb.connect("sandbox") as session:
-        call = session.start_tool("generate_video_from_text", {"prompt": "an owl", "duration_seconds": 1})
+        call = session.call_tool("generate_video_from_text", {"prompt": "an owl", "duration_seconds": 1})
         session.job(call.result(30).structured["request_id"]).result(30)
     assert run("jobs", "receipt").stdout.splitlines()[-1] == "3 clips, 4 s: $0.20 charged."
     assert run("jobs", "receipt", "fog").stdout.splitlines()[-1] == "1 clip, 2 s: $0.10 charged."

@@ -149,7 +149,7 @@ def test_another_kernels_clips_are_not_taken_for_the_uncertain_one(
 
 def buy_by_tool(session: rb.Session) -> str:
     """The id of a clip like the lost one that an agent tool bought."""
-    called = session.start_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
+    called = session.call_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
     (found,) = found_jobs(called.result(30))
     assert found.request_id is not None
     return found.request_id

@@ -28,7 +28,16 @@ from reelbook.errors import (
 )
 from reelbook.ledger import Spend
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session.tool_desk import ToolRun
+from reelbook.session.tools import ToolRun
+
+
+def awaited(run: ToolRun) -> ToolResult:
+    """What awaiting it in a cell gives."""
+
+    async def wait() -> ToolResult:
+        return await run
+
+    return asyncio.run(wait())
 
 
 def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> None:
@@ -36,9 +45,7 @@ def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> Non
     with rb.connect("sandbox") as session:
         names = [tool.name for tool in session.tools()]
         assert "generate_video_from_text" in names
-        answer = asyncio.run(
-            session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1)
-        )
+        answer = awaited(session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1))
         (found,) = found_jobs(answer)
         assert found.request_id is not None
         job = session.job(found.request_id)
@@ -50,23 +57,23 @@ def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> Non
             "done",
             (found.request_id,),
         )
-        status = session.start_tool("wait_for_video", {"request_id": found.request_id}).result(30)
+        status = session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
         (done,) = found_jobs(status)
         assert done.video_url is not None
         assert session.fetch_link(done.video_url).stat().st_size > 1000
         with pytest.raises(InvalidInput, match="wasn't fetched"):
             session.fetch_link("http://10.0.0.1/x.mp4")
-        assert session.start_tool("get_video_status", {"request_id": "nobody's"}).result(30).is_error
+        assert session.call_tool("get_video_status", {"request_id": "nobody's"}).result(30).is_error
         assert session.tool_calls(1)[0].outcome == "tool error"
 
 
 def test_a_clip_bought_through_a_tool_is_this_sessions_spending(home: Path, sandbox: Sandbox) -> None:
     """Once it has ended: in the sums, the limit, the receipt and the days, shown as such and counted once."""
     with rb.connect("sandbox", max_spend=0.2) as session:
-        answer = session.start_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
+        answer = session.call_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
         (found,) = found_jobs(answer.result(30))
         session.job(found.request_id or "").result(30)
-        session.start_tool("get_video_status", {"request_id": found.request_id}).result(30)
+        session.call_tool("get_video_status", {"request_id": found.request_id}).result(30)
         assert session.spend() == Spend(0.05, 0.0, 0.0, tools_usd=0.05)
         assert str(session.spending()) == (
             "This session spent $0.05 ($0.05 of it through agent tools); $0.15 of the limit of $0.20 is left."
@@ -88,9 +95,9 @@ def test_the_balance_isnt_reduced_again_by_a_clip_that_a_tool_waited_for(
 ) -> None:
     """What was heard of it after the tool's call holds the clip's cost already."""
     with rb.connect("sandbox") as session:
-        answer = session.start_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
+        answer = session.call_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
         (found,) = found_jobs(answer.result(30))
-        session.start_tool("wait_for_video", {"request_id": found.request_id}).result(30)
+        session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
         assert session.balance().balance_usd == 24.95
         session.job(found.request_id or "").result(30)
         assert session.facts.balance_usd == 24.95
@@ -102,7 +109,7 @@ def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:
         assert tools.tool_server().name == "reelbook-sandbox"
         assert tools.tool_resources() == []
         assert tools.tool_prompts() == []
-        assert tools.start_tool("get_balance").result(30).structured["balance_usd"] == 25.0
+        assert tools.call_tool("get_balance").result(30).structured["balance_usd"] == 25.0
     with pytest.raises(SessionClosed):
         tools.tools()
     with rb.connect_tools(sandbox.mcp_url, USER) as tools:
@@ -130,10 +137,32 @@ def test_what_is_not_configured_is_said(
         rb.connect_tools()
 
 
+def test_arguments_come_by_name_or_as_a_mapping(home: Path, sandbox: Sandbox) -> None:
+    """Both at once, too; a tool's own `name`, and one that a keyword of ours would hide, find their way."""
+    told: list[Any] = []
+    seen: list[Any] = []
+
+    def answer(exchange: Exchange, message: Any) -> None:
+        seen.append(message["params"]["arguments"])
+        result(exchange, message, {"content": []})
+
+    with scripted(answer) as server, rb.connect_tools(server.url, USER) as tools:
+        tools.call_tool("buy", {"on_progress": 1, "b": 2}, name="fox", b=3, on_progress=told.append).result(
+            30
+        )
+    assert seen == [{"on_progress": 1, "b": 3, "name": "fox"}]
+    with rb.connect("sandbox") as session:
+        run = session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1)
+        (found,) = found_jobs(run.result(30))
+        waiting = session.call_tool("wait_for_video", on_progress=told.append, request_id=found.request_id)
+        assert waiting.result(30).structured["status"] == "completed"
+        assert (told[-1].fraction, waiting.progress) == (1.0, told[-1])
+
+
 def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
     """A timeout ends the waiting only; cancelling ends the call, and the ledger says so."""
     with scripted(no_call_answered) as server, rb.connect_tools(server.url, USER) as tools:
-        run = tools.start_tool("buy", {"prompt": "a fox"})
+        run = tools.call_tool("buy", {"prompt": "a fox"})
         with pytest.raises(WaitTimeout):
             run.result(0.3)
         assert not run.done
@@ -155,7 +184,7 @@ def test_a_call_without_an_answer_is_kept_as_uncertain(home: Path) -> None:
         rb.connect_tools(server.url, USER) as tools,
     ):
         with pytest.raises(ToolCallUncertain):
-            asyncio.run(tools.call_tool("buy", prompt=USER))
+            awaited(tools.call_tool("buy", prompt=USER))
         (call,) = tools.tool_calls()
         assert (call.outcome, dict(call.arguments)) == ("uncertain", {"prompt": "***"})
         assert "lost" in (call.error or "")
@@ -169,7 +198,7 @@ def test_a_tools_own_failure_is_kept_without_the_user_id(home: Path) -> None:
         result(exchange, message, {"content": content, "isError": True})
 
     with scripted(failed) as server, rb.connect_tools(server.url, USER) as tools:
-        assert asyncio.run(tools.call_tool("buy")).is_error
+        assert awaited(tools.call_tool("buy")).is_error
         (call,) = tools.tool_calls()
     assert (call.outcome, call.error) == ("tool error", "*** may not do this")
 
@@ -202,7 +231,7 @@ sys.meta_path.insert(0, Absent())
 import reelbook as rb
 from reelbook.cli import app
 session = rb.connect("live")
-for ask in (session.tools, rb.connect_tools().tools, session.start_tool("buy").result):
+for ask in (session.tools, rb.connect_tools().tools, session.call_tool("buy").result):
     try:
         ask()
     except rb.errors.ConfigurationError as error:

@@ -17,7 +17,7 @@ from reelbook.client.tool_values import (
     UnknownContent,
 )
 from reelbook.widgets import results
-from reelbook.widgets.results import encodable, open_address, shown_result, tree
+from reelbook.widgets.results import bounded_json, encodable, open_address, shown_result
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -39,7 +39,7 @@ def test_each_part_is_shown_for_what_it_is() -> None:
         ResourceLink("https://example.org"),
         UnknownContent("odd", {"a": 1}),
         structured={"a": 1},
-    ) == ["tree", "text", "image", "file", "audio", "video", "text", "file", "link", "tree"]
+    ) == ["text", "text", "image", "file", "audio", "video", "text", "file", "link", "text"]
     assert kinds() == ["note"]
 
 
@@ -58,10 +58,10 @@ def test_bytes_stay_here_and_have_a_safe_type_and_name() -> None:
 
 def test_a_text_that_repeats_the_structured_content_is_left_out() -> None:
     """Servers send both, for clients that know only text."""
-    assert kinds(TextContent('{"a": 1}'), structured={"a": 1}) == ["tree"]
-    assert kinds(TextContent("fox"), structured={"result": "fox"}) == ["tree"]
-    assert kinds(TextContent('{"a": 2}'), structured={"a": 1}) == ["tree", "text"]
-    assert kinds(TextContent("[" * 100_000), structured={"a": 1}) == ["tree", "text"]
+    assert kinds(TextContent('{"a": 1}'), structured={"a": 1}) == ["text"]
+    assert kinds(TextContent("fox"), structured={"result": "fox"}) == ["text"]
+    assert kinds(TextContent('{"a": 2}'), structured={"a": 1}) == ["text", "text"]
+    assert kinds(TextContent("[" * 100_000), structured={"a": 1}) == ["text", "text"]
 
 
 def test_a_long_text_comes_by_the_piece() -> None:
@@ -79,7 +79,7 @@ def test_a_long_text_comes_by_the_piece() -> None:
     shown = shown_result(ToolResult((TextContent("x" * 50_000_000),)))
     (part,) = shown.parts
     assert len(json.dumps(part)) < 5_000
-    assert part["cut"] == "50,000,000 letters came; the page shows the first 300,000."
+    assert part["cut"] == "The page shows the first 300,000 letters; there are more in the result."
     assert shown.more(part["key"], 299_999) == ("x", 0)
     assert shown.more("no such", -5) == ("", 0)
 
@@ -93,9 +93,19 @@ def test_a_huge_result_makes_a_small_message() -> None:
     shown = shown_result(ToolResult(tuple(TextContent("y" * 10_000) for _ in range(1000)), wide))
     assert len(json.dumps(shown.parts)) < 400_000
     assert shown.parts[-1]["text"] == "961 more parts aren't shown here."
-    told = json.dumps(tree(wide))
-    assert "19,900 more aren't shown here." in told
-    assert "Deeper parts aren't shown here." in told
+    assert shown.parts[0]["label"] == "Structured content"
+    assert len(shown.texts["structured"]) < 320_000
+
+
+def test_structured_content_is_json_to_be_read() -> None:
+    """All of it where a page can bear it; what is too deep or too long ends somewhere."""
+    value = {"a": [1, {"b": None}], "ü": "\u2028"}
+    assert json.loads(bounded_json(value)) == value
+    deep: Any = SCRIPT
+    for _ in range(100_000):
+        deep = [deep]
+    assert len(bounded_json(deep)) < 310_000
+    assert bounded_json({"n": 10**5000}).endswith("the rest can't be shown.")
 
 
 def test_media_too_large_for_a_page_is_told_of() -> None:

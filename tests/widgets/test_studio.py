@@ -13,8 +13,7 @@ import reelbook as rb
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Facts
 from reelbook.widgets.line import StatusLine
-from reelbook.widgets.studio import Studio
-from reelbook.widgets.tool_source import tools_offered
+from reelbook.widgets.studio import Studio, tools_offered
 
 
 def test_a_sent_form_puts_its_job_on_the_card() -> None:
@@ -159,5 +158,5 @@ def test_tools_are_offered_where_there_is_a_server(monkeypatch: pytest.MonkeyPat
     assert not tools_offered(session)
     monkeypatch.setenv("REELBOOK_MCP_URL", "https://tools.example.org/mcp")
     assert tools_offered(session)
-    monkeypatch.setattr("reelbook.widgets.tool_source.is_installed", lambda: False)
+    monkeypatch.setattr("reelbook.widgets.studio.is_installed", lambda: False)
     assert not tools_offered(session)

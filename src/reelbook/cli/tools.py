@@ -7,10 +7,10 @@ What a server says is shown as text: nothing of it reaches the terminal as a con
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import mimetypes
 import sys
-from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,7 @@ from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_json, terminal_line
 from ..secret import shown
+from .lookup import cut
 from .options import Home, Service
 from .output import say, say_json, say_over
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ..client.tool_values import Content, Tool, ToolProgress, ToolResult
     from ..session import Session, Tools
 
-DESCRIPTION_CHARACTERS = 300
+MAX_ABOUT = 300
 SHOWN_CHARACTERS = 100_000
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The tools of an agent tool server.")
@@ -58,23 +59,17 @@ def list_tools(
     with closing(_source(server, service, home)) as source:
         info, tools = source.tool_server(), source.tools()
     if as_json:
-        say_json([_document(tool) for tool in tools])
+        say_json([dataclasses.asdict(tool) for tool in tools])
         return
-    if sys.stdout.isatty():
-        _table(tools)
-    else:
-        for tool in tools:
-            say(
-                "\t".join(
-                    (terminal_line(tool.name), terminal_line(_takes(tool)), terminal_line(_about(tool)))
-                )
-            )
+    for tool in tools:
+        row = (
+            terminal_line(tool.name),
+            terminal_line(_takes(tool)),
+            cut(tool.description or tool.title or "", MAX_ABOUT),
+        )
+        say("{} {}\n    {}".format(*row) if sys.stdout.isatty() else "\t".join(row))
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
-    say(
-        f"{count} of {terminal_line(info.name) or 'the tool server'} {terminal_line(info.version)}".rstrip()
-        + ".",
-        err=True,
-    )
+    say(f"{count} of {terminal_line(f'{info.name} {info.version}') or 'the tool server'}.", err=True)
 
 
 @commands.command()
@@ -115,8 +110,8 @@ def call(
     with closing(_source(server, service, home)) as source:
         if words:
             schema = next((tool.input_schema for tool in source.tools() if tool.name == name), {})
-            arguments |= _arguments(words, schema)
-        run = source.start_tool(
+            arguments |= dict(_argument(word, schema.get("properties")) for word in words)
+        run = source.call_tool(
             name, arguments, on_progress=_progress if sys.stderr.isatty() else None, deadline_seconds=deadline
         )
         try:
@@ -156,34 +151,23 @@ def _object(text: str | None) -> dict[str, Any]:
     return value
 
 
-def _arguments(words: Iterable[str], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `KEY=VALUE` words, as the schema's types want them."""
-    properties = schema.get("properties")
-    known = properties if isinstance(properties, dict) else {}
-    arguments = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not key or not equals:
-            raise InvalidInput(f"“{shown(word)}” is no KEY=VALUE. Nothing was sent.")
-        arguments[key] = _value(key, value, known.get(key))
-    return arguments
-
-
-def _value(key: str, value: str, schema: Any) -> Any:
-    if value.startswith("@@"):
-        return value[1:]
-    if value.startswith("@"):
-        return _file(Path(value[1:]))
-    types = schema.get("type") if isinstance(schema, dict) else None
-    types = types if isinstance(types, list) else [types]
-    if types == ["string"]:
-        return value
+def _argument(word: str, properties: Any) -> tuple[str, Any]:
+    """The argument that a word KEY=VALUE gives, as the schema's type wants it."""
+    key, equals, value = word.partition("=")
+    if not key or not equals:
+        raise InvalidInput(f"“{shown(word)}” is no KEY=VALUE. Nothing was sent.")
+    if value.startswith("@") and not value.startswith("@@"):
+        return key, _file(Path(value[1:]))
+    value = value.removeprefix("@")
+    known = properties.get(key) if isinstance(properties, dict) else None
+    wanted = known.get("type") if isinstance(known, dict) else None
+    if wanted == "string":
+        return key, value
     try:
-        return json.loads(value)
+        return key, json.loads(value)
     except (ValueError, RecursionError):
-        if types == [None] or "string" in types:
-            return value
-        wanted = " or ".join(map(str, types))
+        if wanted is None or "string" in str(wanted):
+            return key, value
         raise InvalidInput(f"{key} takes {wanted}, as JSON. Nothing was sent.") from None
 
 
@@ -200,62 +184,53 @@ def _file(path: Path) -> str:
 
 def _progress(progress: ToolProgress) -> None:
     part = f"{progress.fraction:4.0%}" if progress.fraction is not None else f"{progress.progress:g}"
-    say_over(f"{part} {terminal_line(progress.message or '')[:100]}")
+    say_over(f"{part} {cut(progress.message or '', 100)}")
 
 
 def _show(result: ToolResult, out: Path | None) -> None:
     from ..client.tool_values import TextContent
 
-    if result.structured is not None and not result.is_error:
+    structured = result.structured is not None and not result.is_error
+    if structured:
         text = terminal_json(result.structured)
         # Whole for a program: half a JSON document is none.
         say(_shortened(text) if sys.stdout.isatty() else text)
-    texts_too = result.structured is None or result.is_error
     for number, content in enumerate(result.content, start=1):
-        if isinstance(content, TextContent):
-            if texts_too:
-                say(_shortened(content.text), err=result.is_error)
-        else:
-            say(_other(content, number, out), err=not texts_too)
+        if not isinstance(content, TextContent):
+            say(_other(content, number, out), err=structured)
+        elif not structured:
+            say(_shortened(content.text), err=result.is_error)
 
 
 def _other(content: Content, number: int, out: Path | None) -> str:
+    """What to say of a piece that isn't plain text; the bytes of one are put into `out`."""
     from ..client.tool_values import AudioContent, EmbeddedResource, ImageContent, ResourceLink
 
-    if isinstance(content, ResourceLink):
-        return terminal_line(f"{content.title or content.name or 'A link'}: {content.uri}")
-    if isinstance(content, EmbeddedResource) and content.text is not None:
-        return _shortened(content.text)
-    if isinstance(content, ImageContent | AudioContent | EmbeddedResource) and content.data is not None:
-        about = f"{content.mime_type or 'data'}, {len(content.data):,} bytes"
-        if out is None:
-            return terminal_line(f"({about}; --out FOLDER keeps it)")
-        ending = mimetypes.guess_extension((content.mime_type or "").split(";")[0].strip()) or ".bin"
-        out.mkdir(parents=True, exist_ok=True)
-        path = _free(out, f"result-{number}", ending)
-        path.write_bytes(content.data)
-        return terminal_line(f"{path} ({about})")
-    return "(something of a kind that Reelbook doesn't know)"
+    match content:
+        case ResourceLink():
+            return terminal_line(f"{content.title or content.name or 'A link'}: {content.uri}")
+        case EmbeddedResource(text=str(text)):
+            return _shortened(text)
+        case ImageContent(data, mime_type) | AudioContent(data, mime_type):
+            return _kept(data, mime_type, number, out)
+        case EmbeddedResource(mime_type=mime_type, data=bytes(data)):
+            return _kept(data, mime_type or "", number, out)
+        case _:
+            return "(something of a kind that Reelbook doesn't know)"
 
 
-def _free(folder: Path, stem: str, ending: str) -> Path:
-    path, again = folder / f"{stem}{ending}", 1
+def _kept(data: bytes, mime_type: str, number: int, out: Path | None) -> str:
+    about = f"{mime_type or 'data'}, {len(data):,} bytes"
+    if out is None:
+        return terminal_line(f"({about}; --out FOLDER keeps it)")
+    ending = mimetypes.guess_extension(mime_type.split(";")[0].strip()) or ".bin"
+    path, again = out / f"result-{number}{ending}", 1
     while path.exists():
         again += 1
-        path = folder / f"{stem}-{again}{ending}"
-    return path
-
-
-def _document(tool: Tool) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "input_schema": tool.input_schema,
-        "output_schema": tool.output_schema,
-        "read_only": tool.read_only,
-        "destructive": tool.destructive,
-    }
+        path = out / f"result-{number}-{again}{ending}"
+    out.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return terminal_line(f"{path} ({about})")
 
 
 def _takes(tool: Tool) -> str:
@@ -263,27 +238,6 @@ def _takes(tool: Tool) -> str:
     names = properties if isinstance(properties, dict) else {}
     needed = required if isinstance(required, list) else []
     return " ".join(name if name in needed else f"[{name}]" for name in names)
-
-
-def _about(tool: Tool) -> str:
-    text = " ".join((tool.description or tool.title or "").split())
-    return text if len(text) <= DESCRIPTION_CHARACTERS else text[: DESCRIPTION_CHARACTERS - 1] + "…"
-
-
-def _table(tools: Iterable[Tool]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from .screen import Screen
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("Tool", overflow="fold")
-    table.add_column("Takes", overflow="fold")
-    table.add_column("About", overflow="fold", ratio=1)
-    for tool in tools:
-        table.add_row(*(Text(terminal_line(each)) for each in (tool.name, _takes(tool), _about(tool))))
-    Screen().print(table)
 
 
 def _shortened(text: str) -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from .tool_values import (
     AudioContent,
@@ -27,6 +28,8 @@ from .tool_values import (
     ToolResult,
     UnknownContent,
 )
+
+AnyResource = TypeVar("AnyResource", bound=Resource)
 
 MAX_BLOCKS = 1000
 MAX_MESSAGE = 1000
@@ -61,17 +64,7 @@ def tool(raw: Any) -> Tool | None:
 
 def resource(raw: Any) -> Resource | None:
     """A resource of a listing; None for one without an address."""
-    said = _object(raw)
-    if not (uri := _text(said, "uri")):
-        return None
-    return Resource(
-        uri=uri,
-        name=_text(said, "name") or "",
-        title=_text(said, "title"),
-        description=_text(said, "description") or "",
-        mime_type=_text(said, "mimeType"),
-        size=_size(said),
-    )
+    return _resource(Resource, _object(raw))
 
 
 def prompt(raw: Any) -> Prompt | None:
@@ -126,19 +119,18 @@ def found_jobs(answer: ToolResult) -> tuple[FoundJob, ...]:
                 found[job] = None
             if len(found) >= MAX_JOBS:
                 return tuple(found)
-    whole = {job.request_id for job in found if job.request_id and job.video_url}
-    links = {job.video_url for job in found if job.request_id and job.video_url}
+    named = {job.request_id for job in found if job.video_url}
+    linked = {job.video_url for job in found if job.request_id}
+    # Not once more what another one says more fully.
     return tuple(
         job
         for job in found
         if (job.request_id and job.video_url)
-        or (job.request_id not in whole if job.request_id else job.video_url not in links)
+        or (job.request_id not in named if job.request_id else job.video_url not in linked)
     )
 
 
 def _json_texts(answer: ToolResult) -> Iterator[Any]:
-    import json
-
     for each in answer.content:
         text = each.text if isinstance(each, TextContent | EmbeddedResource) else None
         if text and len(text) < 1_000_000 and text.lstrip()[:1] in ("{", "["):
@@ -177,47 +169,39 @@ def _address(value: Any) -> str | None:
 def _content(raw: Any) -> Content:
     said = _object(raw)
     kind = _text(said, "type") or ""
-    readers = {
-        "text": _text_content,
-        "image": _media,
-        "audio": _media,
-        "resource_link": _link,
-        "resource": _embedded,
-    }
-    read = readers[kind](said) if kind in readers else None
+    read: Content | None = None
+    match kind:
+        case "text":
+            text = _text(said, "text")
+            read = None if text is None else TextContent(text)
+        case "image" | "audio":
+            data, mime_type = _bytes(said.get("data")), _text(said, "mimeType")
+            if data is not None and mime_type is not None:
+                read = (ImageContent if kind == "image" else AudioContent)(data, mime_type)
+        case "resource_link":
+            read = _resource(ResourceLink, said)
+        case "resource":
+            read = _embedded(said)
     return UnknownContent(kind, raw) if read is None else read
 
 
-def _text_content(said: Mapping[str, Any]) -> Content | None:
-    text = said.get("text")
-    return TextContent(text) if isinstance(text, str) else None
-
-
-def _media(said: Mapping[str, Any]) -> Content | None:
-    data, mime_type = _bytes(said.get("data")), _text(said, "mimeType")
-    if data is None or mime_type is None:
+def _resource(kind: type[AnyResource], said: Mapping[str, Any]) -> AnyResource | None:
+    if not (uri := _text(said, "uri")):
         return None
-    return (ImageContent if said["type"] == "image" else AudioContent)(data, mime_type)
-
-
-def _link(said: Mapping[str, Any]) -> Content | None:
-    if (uri := _text(said, "uri")) is None:
-        return None
-    return ResourceLink(
+    size = said.get("size")
+    return kind(
         uri=uri,
         name=_text(said, "name") or "",
         title=_text(said, "title"),
-        description=_text(said, "description"),
+        description=_text(said, "description") or "",
         mime_type=_text(said, "mimeType"),
-        size=_size(said),
+        size=int(size) if isinstance(size, int | float) and 0 <= size < 2**53 else None,
     )
 
 
-def _embedded(said: Mapping[str, Any]) -> Content | None:
+def _embedded(said: Mapping[str, Any]) -> EmbeddedResource | None:
     held = _object(said.get("resource"))
-    text, data = held.get("text"), _bytes(held.get("blob"))
-    if not isinstance(text, str):
-        text = None
+    text, data = _text(held, "text"), _bytes(held.get("blob"))
     if text is None and data is None:
         return None
     return EmbeddedResource(_text(held, "uri") or "", _text(held, "mimeType"), text, data)
@@ -248,8 +232,3 @@ def _text(said: Mapping[str, Any], name: str) -> str | None:
 def _flag(said: Mapping[str, Any], name: str) -> bool | None:
     value = said.get(name)
     return value if isinstance(value, bool) else None
-
-
-def _size(said: Mapping[str, Any]) -> int | None:
-    value = said.get("size")
-    return int(value) if isinstance(value, int | float) and 0 <= value < 2**53 else None

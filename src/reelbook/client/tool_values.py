@@ -47,15 +47,20 @@ class AudioContent:
 
 
 @dataclass(frozen=True)
-class ResourceLink:
-    """A resource that a result points at. Nothing is fetched from it unasked. `size` is in bytes."""
+class Resource:
+    """A resource that a server offers. `size` is in bytes."""
 
     uri: str
     name: str = ""
     title: str | None = None
-    description: str | None = None
+    description: str = ""
     mime_type: str | None = None
     size: int | None = None
+
+
+@dataclass(frozen=True)
+class ResourceLink(Resource):
+    """A resource that a result points at. Nothing is fetched from it unasked."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +96,8 @@ class ToolResult:
     is_error: bool = False
 
     def __str__(self) -> str:
-        texts = [
-            each.text
-            for each in self.content
-            if isinstance(each, TextContent | EmbeddedResource) and each.text is not None
-        ]
-        return "\n".join(texts)
+        pieces = (each for each in self.content if isinstance(each, TextContent | EmbeddedResource))
+        return "\n".join(each.text for each in pieces if each.text is not None)
 
 
 @dataclass(frozen=True)
@@ -128,18 +129,6 @@ class ToolServerInfo:
     offers_resources: bool = False
     offers_prompts: bool = False
     instructions: str | None = None
-
-
-@dataclass(frozen=True)
-class Resource:
-    """A resource that a server offers. `size` is in bytes."""
-
-    uri: str
-    name: str = ""
-    title: str | None = None
-    description: str = ""
-    mime_type: str | None = None
-    size: int | None = None
 
 
 @dataclass(frozen=True)

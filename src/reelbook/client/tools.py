@@ -88,7 +88,7 @@ class ToolServer:
         mcp_url = ""
         settings.checked_mcp_url(address)
         self.url = address.reveal().strip()
-        self._user_id = checked_user_id(user_id)
+        self.user_id = checked_user_id(user_id)
         self._spawn = spawn or asyncio.create_task
         self._lock = asyncio.Lock()
         self._joined: Joined | None = None
@@ -120,11 +120,13 @@ class ToolServer:
 
     async def resources(self) -> tuple[Resource, ...]:
         """All resources, none where the server doesn't offer any."""
-        return await self._all("resources", tool_reading.resource) if await self._offers("resources") else ()
+        offered = (await self.info()).offers_resources
+        return await self._all("resources", tool_reading.resource) if offered else ()
 
     async def prompts(self) -> tuple[Prompt, ...]:
         """All prompts, none where the server doesn't offer any."""
-        return await self._all("prompts", tool_reading.prompt) if await self._offers("prompts") else ()
+        offered = (await self.info()).offers_prompts
+        return await self._all("prompts", tool_reading.prompt) if offered else ()
 
     async def call(
         self,
@@ -148,38 +150,31 @@ class ToolServer:
         """
         given = checked_arguments(name, arguments)
         seconds = CALL_SECONDS if deadline_seconds is None else deadline_seconds
-        note: Note | None = None
-        began = False
-        try:
-            async with Deadline(seconds):
-                for last in (False, True):
-                    began = False
-                    joined = await self._join()
-                    from . import tool_connection as connection
+        note = Note()
 
-                    note = Note()
-                    try:
-                        raw = await connection.call(joined, name, given, on_progress, note)
-                        return tool_reading.result(_finished(raw))
-                    except Failed:
-                        pass
-                    finally:
-                        began = note.began
-                    if not note.session_gone or last:
-                        break
-                    self._leave(joined)
+        async def send(joined: Joined) -> Mapping[str, Any]:
+            from .tool_connection import call
+
+            nonlocal note
+            note = Note()
+            return await call(joined, name, given, on_progress, note)
+
+        try:
+            raw = await self._sent(send, seconds)
+        except Failed:
+            raise call_error(note, self.user_id) from None
         except TimeoutError:
-            note = None
-        if note is not None:
-            raise call_error(note, self._user_id)
-        if not began:
-            raise ServiceUnreachable(
-                "The tool server didn't let us in before the deadline. Nothing was sent."
-            )
-        raise ToolTimeout(
-            f"No result of {_short(name)} came within {seconds:g} s. The server was told that nobody waits; "
-            "the call may still be carried out, and billed."
-        )
+            if not note.began:
+                raise ServiceUnreachable(
+                    "The tool server didn't let us in before the deadline. Nothing was sent."
+                ) from None
+            raise ToolTimeout(
+                f"No result of {_short(name)} came within {seconds:g} s. The server was told that nobody "
+                "waits; the call may still be carried out, and billed."
+            ) from None
+        if raw.get("resultType") == "input_required":
+            raise ToolCallFailed("The tool asks back for more than its arguments, which Reelbook can't give.")
+        return tool_reading.result(raw)
 
     async def aclose(self) -> None:
         """Leaves the server. Safe to call twice."""
@@ -191,10 +186,6 @@ class ToolServer:
         await asyncio.wait({joined.task}, timeout=LEAVE_SECONDS)
         joined.task.cancel()
         await asyncio.wait({joined.task}, timeout=LEAVE_SECONDS)
-
-    async def _offers(self, what: Literal["resources", "prompts"]) -> bool:
-        told = await self.info()
-        return told.offers_resources if what == "resources" else told.offers_prompts
 
     async def _all(
         self, what: Literal["tools", "resources", "prompts"], read: Callable[[Any], Row | None]
@@ -218,24 +209,29 @@ class ToolServer:
         return await self._asked(ask)
 
     async def _asked(self, ask: Callable[[Joined], Awaitable[T]]) -> T:
-        """The answer to a question that costs nothing: asked again of a server that dropped the session."""
-        note: Note | None = None
+        """The answer to a question that costs nothing. Raises ReelbookError."""
         try:
-            async with Deadline(LIST_SECONDS):
-                for last in (False, True):
-                    joined = await self._join()
-                    try:
-                        return await ask(joined)
-                    except Failed as failed:
-                        note = failed.note
-                    if not note.session_gone or last:
-                        break
-                    self._leave(joined)
+            return await self._sent(ask, LIST_SECONDS)
+        except Failed as failed:
+            note = failed.note
         except TimeoutError:
-            note = None
-        if note is None:
-            raise DeadlineExceeded("The tool server didn't answer in time.")
-        raise error_of(note, self._user_id)
+            raise DeadlineExceeded("The tool server didn't answer in time.") from None
+        raise error_of(note, self.user_id)
+
+    async def _sent(self, send: Callable[[Joined], Awaitable[T]], seconds: float) -> T:
+        """What `send` brings; sent a second time where the server had dropped the session, and so refused it
+        unread. Raises Failed, TimeoutError, and ReelbookError where the server can't be joined.
+        """
+        async with Deadline(seconds):
+            joined = await self._join()
+            try:
+                return await send(joined)
+            except Failed as failed:
+                if not failed.note.session_gone:
+                    raise
+                failed.note.began = False
+            self._leave(joined)
+            return await send(await self._join())
 
     async def _join(self) -> Joined:
         """The session with the server, joined where there is none. Raises ReelbookError and TimeoutError."""
@@ -258,7 +254,7 @@ class ToolServer:
         from . import tool_connection as connection
 
         joined = connection.Joined(asyncio.get_running_loop().create_future())
-        joined.task = self._spawn(connection.live(joined, self.url, self._user_id))
+        joined.task = self._spawn(connection.live(joined, self.url, self.user_id))
         note: Note | None = None
         try:
             async with Deadline(JOIN_SECONDS):
@@ -270,7 +266,7 @@ class ToolServer:
             if self._joined is not joined:
                 joined.task.cancel()
         if note is not None:
-            raise error_of(note, self._user_id)
+            raise error_of(note, self.user_id)
         return joined
 
     def _leave(self, joined: Joined) -> None:
@@ -291,12 +287,6 @@ def checked_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[st
         assert isinstance(given, dict)
         return given
     raise InvalidInput(f"The arguments of {_short(name)} can't be sent as JSON: {reason[:200]}.")
-
-
-def _finished(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    if raw.get("resultType") == "input_required":
-        raise ToolCallFailed("The tool asks back for more than its arguments, which Reelbook can't give.")
-    return raw
 
 
 def _short(name: str) -> str:

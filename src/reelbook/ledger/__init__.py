@@ -25,8 +25,7 @@ from .entries import (
 )
 from .ledger import Ledger
 from .reruns import Reruns
-from .tool_calls import ToolCall, ToolCalls
-from .tool_jobs import ToolJob
+from .tool_calls import ToolCall, ToolCalls, ToolJob
 
 __all__ = [
     "CANCELLED",

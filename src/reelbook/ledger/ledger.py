@@ -41,8 +41,7 @@ from .reading import Reading
 from .requests import SharedRequests
 from .samples import Samples
 from .store import Store
-from .tool_calls import ToolCalls
-from .tool_jobs import ToolJobs
+from .tool_calls import ToolCalls, ToolJobs
 
 # Long enough for many kernels on a slow disk: one that goes on in memory loses its jobs' ids when it ends.
 # The session's thread waits here too, so it is shorter than a wait for an answer: that would be missed.

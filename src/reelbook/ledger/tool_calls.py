@@ -1,4 +1,5 @@
-"""The calls of a tool server's tools: written down before they are sent, because they may cost money.
+"""The calls of a tool server's tools, written down before they are sent, because they may cost money; and the
+clips that they bought, once it is known what those cost.
 
 A user id is in none of them: it is masked in the arguments, and kept as a salted fingerprint.
 """
@@ -14,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from ..secret import Secret
 from .accounts import origin
+from .entries import Account, micro
 from .store import Store
 
 # "failed" was answered with an error, "unsent" never arrived, "uncertain" was sent and never answered.
@@ -56,7 +58,7 @@ class ToolCalls:
 
     def add(self, mcp_url: str, user_id: Secret, tool: str, arguments: Mapping[str, Any]) -> int:
         """Writes down a call that is sent next, and returns its number."""
-        kept, whole = kept_arguments(arguments, user_id)
+        kept, whole = _kept_arguments(arguments, user_id)
         at = self._clock()
 
         def work(connection: sqlite3.Connection) -> int:
@@ -93,7 +95,7 @@ class ToolCalls:
 
     def prompt_of(self, request_id: str) -> str | None:
         """The prompt that a job was asked for with, where a call spoke of that job alone and had a prompt."""
-        call = self._store.read(lambda connection: bought_by(connection, request_id))
+        call = self._store.read(lambda connection: _bought_by(connection, request_id))
         return None if call is None else call.prompt
 
     def recent(self, limit: int = 20) -> list[ToolCall]:
@@ -103,24 +105,94 @@ class ToolCalls:
                 "SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", (limit,)
             ).fetchall()
         )
-        return [
-            ToolCall(
-                id=row["id"],
-                at=row["at"],
-                origin=row["origin"],
-                tool=row["tool"],
-                arguments=json.loads(row["arguments"]),
-                whole=bool(row["whole"]),
-                outcome=row["outcome"],
-                took_seconds=row["took_seconds"],
-                request_ids=tuple(json.loads(row["request_ids"])),
-                error=row["error"],
+        return [_tool_call(dict(row)) for row in rows]
+
+
+@dataclass(frozen=True)
+class ToolJob:
+    """A finished clip that a tool's call bought: between `called_at` and `answered_at`, for `cost_usd`.
+
+    `ended_at` is when its end was noticed; `kernel` noticed it. Times are epoch seconds. `seconds` is the
+    clip's length, None where the service didn't say.
+    """
+
+    account_id: int
+    request_id: str
+    kernel: str
+    prompt: str
+    called_at: float
+    answered_at: float
+    ended_at: float
+    seconds: float | None
+    cost_usd: float
+
+
+class ToolJobs:
+    """The clips of a home that tools bought."""
+
+    def __init__(self, store: Store, kernel: str, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._kernel = kernel
+        self._clock = clock
+
+    def ended(self, account: Account, request_id: str, *, seconds: float | None, cost_usd: float) -> None:
+        """Keeps what a clip cost, once, if a call of this home bought it and no entry counts it."""
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> None:
+            counted = connection.execute(
+                "SELECT 1 FROM entries WHERE request_id = ? AND account = ?", (request_id, account.id)
+            ).fetchone()
+            call = None if counted else _bought_by(connection, request_id)
+            if call is None:
+                return
+            connection.execute(
+                "INSERT OR IGNORE INTO tool_jobs (account, request_id, kernel, prompt, called_at, "
+                "answered_at, ended_at, seconds, cost_micro) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    account.id,
+                    request_id,
+                    self._kernel,
+                    call.prompt,
+                    call.at,
+                    call.at + call.took_seconds,
+                    now,
+                    seconds,
+                    micro(cost_usd),
+                ),
             )
-            for row in rows
-        ]
+
+        self._store.write(work)
+
+    def list(
+        self, account: Account | None, *, since: float | None = None, until: float | None = None
+    ) -> list[ToolJob]:
+        """The clips that were bought from `since` on and before `until` (epoch seconds), oldest first.
+
+        Those of every account where that is None.
+        """
+        rows = self._store.read(
+            lambda connection: connection.execute(
+                "SELECT account AS account_id, request_id, kernel, prompt, called_at, answered_at, ended_at, "
+                "seconds, cost_micro / 1e6 AS cost_usd FROM tool_jobs WHERE coalesce(account = ?, 1) "
+                "AND called_at >= ? AND called_at < ? ORDER BY called_at",
+                (
+                    None if account is None else account.id,
+                    float("-inf") if since is None else since,
+                    float("inf") if until is None else until,
+                ),
+            ).fetchall()
+        )
+        return [ToolJob(**dict(row)) for row in rows]
 
 
-class BuyingCall(NamedTuple):
+def _tool_call(row: dict[str, Any]) -> ToolCall:
+    del row["user"]
+    read = {"arguments": json.loads(row["arguments"]), "request_ids": tuple(json.loads(row["request_ids"]))}
+    return ToolCall(**{**row, **read, "whole": bool(row["whole"])})
+
+
+class _BuyingCall(NamedTuple):
     """The call that a job was asked for with: when (epoch seconds), for how long, and the prompt."""
 
     at: float
@@ -128,7 +200,7 @@ class BuyingCall(NamedTuple):
     prompt: str
 
 
-def bought_by(connection: sqlite3.Connection, request_id: str) -> BuyingCall | None:
+def _bought_by(connection: sqlite3.Connection, request_id: str) -> _BuyingCall | None:
     """The first call that spoke of that job alone and had a prompt; None where there is none."""
     rows = connection.execute(
         "SELECT at, took_seconds, arguments FROM tool_calls WHERE request_ids = ? ORDER BY id",
@@ -137,11 +209,11 @@ def bought_by(connection: sqlite3.Connection, request_id: str) -> BuyingCall | N
     for row in rows:
         prompt = json.loads(row["arguments"]).get("prompt")
         if isinstance(prompt, str) and prompt:
-            return BuyingCall(row["at"], row["took_seconds"] or 0.0, prompt)
+            return _BuyingCall(row["at"], row["took_seconds"] or 0.0, prompt)
     return None
 
 
-def kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str, bool]:
+def _kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str, bool]:
     """Arguments as they are written down, as JSON, and whether they are whole."""
     kept = {name: _kept(name, value, user_id) for name, value in arguments.items()}
     text = json.dumps(kept, ensure_ascii=False)

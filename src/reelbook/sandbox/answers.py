@@ -1,4 +1,4 @@
-"""What the service does and answers, however it was asked: by HTTP (app.py) or by a tool (tool_acts.py).
+"""What the service does and answers, however it was asked: by HTTP (app.py) or by a tool (tool_catalogue.py).
 
 Reading a request is left to payloads.py; who may ask was decided before.
 """

@@ -9,102 +9,163 @@ from __future__ import annotations
 import concurrent.futures
 import hashlib
 import os
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import settings
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
-from ..client.tool_values import OnProgress, Prompt, Resource, Tool, ToolResult, ToolServerInfo
+from ..client.tool_reading import found_jobs
+from ..client.tool_values import OnProgress, Prompt, Resource, Tool, ToolProgress, ToolResult, ToolServerInfo
 from ..client.tools import ToolServer, checked_arguments
-from ..errors import ConfigurationError, InvalidInput
+from ..errors import (
+    ConfigurationError,
+    InvalidInput,
+    ReelbookError,
+    ServiceUnreachable,
+    ToolCallUncertain,
+    WaitTimeout,
+)
 from ..ledger import Ledger, ToolCall, ToolCalls
 from ..ledger.accounts import origin
+from ..ledger.tool_calls import Outcome
 from ..secret import Secret
-from .engine import Engine
-from .tool_desk import ToolDesk, ToolRun
+from .engine import Engine, ended, ended_within
 
 if TYPE_CHECKING:
     from .books import Books
     from .connection import Connection
     from .money import Money
 
+T = TypeVar("T")
+Place = tuple[str, Secret]  # the server's address and the user id
+
+_CANCELLED = "The call was ended before its result came. It may have been carried out, and billed."
+
+
+class ToolRun:
+    """A call of a tool that is under way. `await run`, or `run.result()`, gives its ToolResult.
+
+    To end the waiting of `await` (Stop) ends the call too, and the server is told. `progress` is the last
+    ToolProgress that the server told.
+    """
+
+    def __init__(self, engine: Engine, tool: str, arguments: Mapping[str, Any]) -> None:
+        self.tool = tool
+        self.arguments = arguments
+        self.progress: ToolProgress | None = None
+        self._engine = engine
+        self._future: concurrent.futures.Future[ToolResult]
+
+    def __repr__(self) -> str:
+        return f"<ToolRun {self.tool} {'done' if self.done else 'under way'}>"
+
+    def __await__(self) -> Generator[Any, None, ToolResult]:
+        return self._wait().__await__()
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended, one way or another."""
+        return self._future.done()
+
+    def result(self, timeout: float | None = None) -> ToolResult:
+        """Waits for the result, for code that can't await. Ctrl-C or a timeout in seconds end only that.
+
+        Raises WaitTimeout, and what `ToolServer.call` raises.
+        """
+        self._engine.refuse_own_thread()
+        if not ended_within(self._future, timeout):
+            raise WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
+        try:
+            return self._future.result()
+        except concurrent.futures.CancelledError:
+            raise ToolCallUncertain(_CANCELLED) from None
+
+    def cancel(self) -> None:
+        """Ends the call and tells the server. It may have been carried out already."""
+        self._future.cancel()
+
+    def on_end(self, callback: Callable[[ToolRun], object]) -> None:
+        """`callback` is called with this when it ends, on a thread of Reelbook's, which it must not stop."""
+        self._future.add_done_callback(lambda _: callback(self))
+
+    async def _wait(self) -> ToolResult:
+        try:
+            await ended(self._future)
+        except BaseException:
+            self.cancel()
+            raise
+        if self._future.cancelled():
+            raise ToolCallUncertain(_CANCELLED)
+        return self._future.result()
+
 
 class Tooling(ABC):
     """What a `Session` and the `Tools` of `connect_tools()` do with their tool server."""
 
     _engine: Engine
-    __desk: ToolDesk | None = None
+    __server: ToolServer | None = None
+    __place: tuple[str, str] | None = None
 
     def tools(self) -> list[Tool]:
         """The tools that the server offers, asked for now. Their words are the server's own.
 
         Raises ConfigurationError where no tool server is configured or `reelbook[agents]` isn't installed.
         """
-        return list(self._ask(ToolServer.tools))
-
-    def ask_for_tools(self) -> concurrent.futures.Future[tuple[Tool, ...]]:
-        """As `tools()`, for code that can't wait: returns at once. Raises ConfigurationError."""
-        self._engine.refuse_closed()
-        place = self._tool_place()
-
-        async def ask() -> tuple[Tool, ...]:
-            server = await self._tool_desk.server(*(place or await self._moved_place()))
-            return await server.tools()
-
-        return self._engine.submit(ask())
+        return list(self._engine.call(self._asked(ToolServer.tools)))
 
     def tool_server(self) -> ToolServerInfo:
         """Who the tool server says it is."""
-        info: ToolServerInfo = self._ask(ToolServer.info)
-        return info
+        return self._engine.call(self._asked(ToolServer.info))
 
     def tool_resources(self) -> list[Resource]:
         """The resources that the tool server offers."""
-        return list(self._ask(ToolServer.resources))
+        return list(self._engine.call(self._asked(ToolServer.resources)))
 
     def tool_prompts(self) -> list[Prompt]:
         """The prompts that the tool server offers."""
-        return list(self._ask(ToolServer.prompts))
+        return list(self._engine.call(self._asked(ToolServer.prompts)))
 
-    async def call_tool(self, name: str, /, **arguments: Any) -> ToolResult:
-        """Calls a tool and waits for its result. **A call may cost money**, and no spending limit stops it.
-
-        What a clip cost that it bought counts once `session.job(id)` took that up and it has ended.
-        Each call is kept in the ledger. It is sent once: see `ToolServer.call` for what is raised. Stop, or
-        cancelling the task, ends the call too. For progress, a deadline or code that can't await, use
-        `start_tool`.
-        """
-        return await self.start_tool(name, arguments)
-
-    def start_tool(
+    def call_tool(
         self,
         name: str,
         arguments: Mapping[str, Any] | None = None,
+        /,
         *,
         on_progress: OnProgress | None = None,
         deadline_seconds: float | None = None,
+        **named: Any,
     ) -> ToolRun:
-        """Calls a tool and returns at once; `run.result()` waits for it. A call may cost money.
+        """Calls a tool, once. **A call may cost money**, and no spending limit stops it.
 
-        `on_progress` is called with a ToolProgress on a thread of Reelbook's. After `deadline_seconds` (ten
-        minutes, if left out) the server is told to stop. Raises InvalidInput and ConfigurationError before
-        anything is sent.
+            result = await session.call_tool("wait_for_video", request_id="…")
+            result = session.call_tool("wait_for_video", {"request_id": "…"}).result()  # can't await
+
+        Returns at once; arguments are given by name, or as a mapping. `on_progress` is called with each
+        ToolProgress on a thread of Reelbook's. After `deadline_seconds` (ten minutes, if left out) the server
+        is told to stop, as it is by Stop while it is awaited.
+
+        Each call is kept in the ledger. What a clip cost that it bought counts once `session.job(id)` took
+        that up and it has ended. Raises InvalidInput and ConfigurationError before anything is sent; for what
+        waiting raises see `ToolServer.call`.
         """
-        given = checked_arguments(name, arguments)
-        self._engine.refuse_closed()
-        place = self._tool_place()
+        given = checked_arguments(name, {**(arguments or {}), **named})
         run = ToolRun(self._engine, name, given)
 
-        async def call() -> ToolResult:
-            url, user_id = place or await self._moved_place()
+        def tell(progress: ToolProgress) -> None:
+            run.progress = progress
+            if on_progress is not None:
+                on_progress(progress)
+
+        async def call(server: ToolServer) -> ToolResult:
             try:
-                return await self._tool_desk.call(url, user_id, run, on_progress, deadline_seconds)
+                return await self._recorded(server, name, given, tell, deadline_seconds)
             finally:
                 self._tool_called()
 
-        run._future = self._engine.submit(call())
+        run._future = self._engine.submit(self._asked(call))
         return run
 
     def tool_calls(self, limit: int = 20) -> list[ToolCall]:
@@ -112,33 +173,70 @@ class Tooling(ABC):
         self._engine.refuse_closed()
         return self._tool_ledger().recent(limit)
 
-    def _ask(self, question: Callable[[ToolServer], Any]) -> Any:
+    def _list_tools(self) -> concurrent.futures.Future[tuple[Tool, ...]]:
+        """As `tools()`, for a panel, which can't wait. Raises ConfigurationError."""
+        return self._engine.submit(self._asked(ToolServer.tools))
+
+    def _asked(self, question: Callable[[ToolServer], Awaitable[T]]) -> Coroutine[Any, Any, T]:
+        """The question to this address's server, which stays the same one as long as its place does."""
         self._engine.refuse_closed()
         place = self._tool_place()
 
-        async def ask() -> Any:
-            return await question(await self._tool_desk.server(*(place or await self._moved_place())))
+        async def ask() -> T:
+            url, user_id = place or await self._moved_place()
+            known = (url, user_id.fingerprint)
+            if self.__server is None or self.__place != known:
+                former, self.__place = self.__server, known
+                self.__server = ToolServer(url, user_id, spawn=self._engine.spawn)
+                if former is not None:
+                    await former.aclose()
+            return await question(self.__server)
 
-        return self._engine.call(ask())
+        return ask()
 
-    @property
-    def _tool_desk(self) -> ToolDesk:
-        if self.__desk is None:
-            self.__desk = ToolDesk(self._engine, self._tool_ledger())
-        return self.__desk
+    async def _recorded(
+        self,
+        server: ToolServer,
+        tool: str,
+        arguments: Mapping[str, Any],
+        on_progress: OnProgress,
+        deadline_seconds: float | None,
+    ) -> ToolResult:
+        """Calls a tool, written down before and after."""
+        calls, user_id = self._tool_ledger(), server.user_id
+        number = calls.add(server.url, user_id, tool, arguments)
+        began = time.monotonic()
+        outcome: Outcome = "cancelled"
+        error: str | None = None
+        request_ids: tuple[str, ...] = ()
+        try:
+            result = await server.call(
+                tool, arguments, on_progress=on_progress, deadline_seconds=deadline_seconds
+            )
+            outcome = "tool error" if result.is_error else "done"
+            # A server that echoes what it was sent must not put the user id into the ledger.
+            error = user_id.masked(str(result)) if result.is_error else None
+            request_ids = tuple(dict.fromkeys(job.request_id for job in found_jobs(result) if job.request_id))
+            return result
+        except ReelbookError as failed:
+            outcome, error = _outcome(failed), str(failed)
+            raise
+        finally:
+            took = time.monotonic() - began
+            calls.ended(number, outcome, took_seconds=took, request_ids=request_ids, error=error)
 
     @abstractmethod
     def _tool_ledger(self) -> ToolCalls:
         """Where the calls are kept."""
 
     @abstractmethod
-    def _tool_place(self) -> tuple[str, Secret] | None:
+    def _tool_place(self) -> Place | None:
         """Where the tool server is and who asks, found on the caller's thread as Colab's secrets must be.
 
         None where only the engine's thread can find out, by `_moved_place`.
         """
 
-    async def _moved_place(self) -> tuple[str, Secret]:
+    async def _moved_place(self) -> Place:
         return configured()
 
     @abstractmethod
@@ -160,18 +258,16 @@ class SessionTools(Tooling):
         From https and from the tool server's own address only, and without key or user id. Raises
         InvalidInput and DownloadFailed.
         """
-        place = self._tool_place()
 
-        async def fetch() -> Path:
-            own, _ = place or await self._moved_place()
-            if not url.lower().startswith("https:") and origin(url) != origin(own):
+        async def fetch(server: ToolServer) -> Path:
+            if not url.lower().startswith("https:") and origin(url) != origin(server.url):
                 raise InvalidInput("This link is neither https nor the tool server's own. It wasn't fetched.")
             name = hashlib.sha256(url.encode()).hexdigest()[:32]
             path = self.home / "clips" / "links" / f"{name}.mp4"
             most = limit_bytes(LONGEST_SECONDS)
             return await self._connection.client.download(url, path, max_bytes=most)
 
-        return self._engine.call(fetch())
+        return self._engine.call(self._asked(fetch))
 
     def _tool_called(self) -> None:
         self._money.moved()
@@ -179,10 +275,10 @@ class SessionTools(Tooling):
     def _tool_ledger(self) -> ToolCalls:
         return self._books.tool_calls
 
-    def _tool_place(self) -> tuple[str, Secret] | None:
+    def _tool_place(self) -> Place | None:
         return None if self._connection.sandbox is not None else configured()
 
-    async def _moved_place(self) -> tuple[str, Secret]:
+    async def _moved_place(self) -> Place:
         await self._connection.reach()
         sandbox = self._connection.sandbox
         assert sandbox is not None
@@ -222,7 +318,7 @@ class Tools(Tooling):
     def _tool_ledger(self) -> ToolCalls:
         return self._ledger.tool_calls
 
-    def _tool_place(self) -> tuple[str, Secret] | None:
+    def _tool_place(self) -> Place | None:
         return self._place
 
 
@@ -261,3 +357,9 @@ def configured(
             "page has it."
         )
     return address.value.reveal(), user.value
+
+
+def _outcome(error: ReelbookError) -> Outcome:
+    if isinstance(error, ToolCallUncertain):
+        return "uncertain"
+    return "unsent" if isinstance(error, ServiceUnreachable | ConfigurationError | InvalidInput) else "failed"

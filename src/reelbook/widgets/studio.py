@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import traitlets
 
+from reelbook import settings
+from reelbook.client.tools import is_installed
 from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
 
@@ -21,7 +23,6 @@ from .gallery import Gallery
 from .hint import Hint
 from .keys import KeyManager
 from .line import StatusLine
-from .tool_source import tools_offered
 
 if TYPE_CHECKING:
     from .tools import ToolExplorer
@@ -153,7 +154,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         return UsageChart(self.session)
 
     def _make_tools(self) -> ToolExplorer:
-        from .tools import ToolExplorer  # with forms made of schemas, which nothing else needs
+        from .tools import ToolExplorer  # nothing else needs it
 
         return ToolExplorer(self.session)
 
@@ -194,3 +195,8 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         panels, self._panels, self._panes = self._panels, [], {}
         for panel in panels:
             panel.close()
+
+
+def tools_offered(session: Session) -> bool:
+    """Whether there is a tool server to be explored: the extra is installed, and a server is configured."""
+    return is_installed() and (session.service == "sandbox" or settings.find(settings.MCP_URL) is not None)

@@ -1,4 +1,4 @@
-// A tool's result, part by part: text as text, a tree that opens, pictures and sound fetched from the kernel.
+// A tool's result, part by part: text as text, pictures and sound fetched from the kernel.
 import { h, setText, tell } from "./_dom.js";
 import { fetchClip, saveFile } from "./_fetch.js";
 
@@ -55,16 +55,7 @@ export function drawParts(frame, model, parts) {
     ...(part.help ? [h("div", { class: "rb-hint rb-said" }, part.help)] : []),
     ...(part.href ? [h("a", { href: part.href, target: "_blank", rel: "noopener noreferrer" }, "Open in a new tab")] : [])];
   const note = (part) => [h("div", { class: "rb-quiet" }, part.text)];
-  const DRAW = { text, link, note, tree: (part) => [h("div", { class: "rb-label" }, part.label), h("div", { class: "rb-tree" }, ...branch(part.tree, 2))] };
+  const DRAW = { text, link, note };
   const nodes = parts.map((part) => h("div", { class: "rb-part" }, ...(DRAW[part.kind] || media)(part)));
   return { nodes, close: () => { closed = true; for (const url of urls.splice(0)) URL.revokeObjectURL(url); } };
-}
-
-/** The inside of a node; `open` levels of it are open. */
-function branch(node, open) {
-  if (!node.of) return [h("span", {}, node.text)];
-  const rows = node.of.map(([name, inner]) => inner.of && (inner.of.length || inner.cut)
-    ? h("details", { open: open > 1 }, h("summary", {}, h("b", {}, name), " ", h("span", { class: "rb-quiet" }, inner.text)), h("div", { class: "rb-in" }, ...branch(inner, open - 1)))
-    : h("div", { class: "rb-leaf" }, h("b", {}, name), " ", h("span", {}, inner.text)));
-  return [...(rows.length || node.cut ? rows : [h("span", { class: "rb-quiet" }, node.text)]), ...(node.cut ? [h("div", { class: "rb-quiet" }, node.cut)] : [])];
 }

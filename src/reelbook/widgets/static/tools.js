@@ -3,7 +3,7 @@ import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { countingLines, keepAsking } from "./_live.js";
 import { copyText } from "./_copy.js";
 import { tellWhenLeft } from "./_left.js";
-import { drawField, showProblems } from "./_fields.js";
+import { drawForm } from "./_fields.js";
 import { drawParts } from "./_results.js";
 
 function render({ model, el }) {
@@ -26,7 +26,6 @@ function render({ model, el }) {
   wholeAbout.classList.add("rb-small");
   const hints = h("div", { class: "rb-quiet" });
   const form = h("div", { class: "rb-form" });
-  const unchecked = h("div", { class: "rb-hint", hidden: true });
   const turn = plain("As JSON", () => tell(model, { name: "turn", view: me, tool, draft: field.get() }));
   const code = plain("Copy as code", () => tell(model, { name: "code", view: me, tool, draft: field.get() }));
   const call = h("button", { type: "button", class: "rb-primary", onclick: () => send() }, "Call");
@@ -41,7 +40,7 @@ function render({ model, el }) {
   const jobs = h("div", { class: "rb-jobs" });
   const parts = h("div", { class: "rb-parts" });
   const past = h("details", { class: "rb-past", hidden: true });
-  const main = h("div", { class: "rb-main", hidden: true }, h("div", {}, title, " ", called), about, wholeAbout, hints, form, unchecked,
+  const main = h("div", { class: "rb-main", hidden: true }, h("div", {}, title, " ", called), about, wholeAbout, hints, form,
     h("div", { class: "rb-acts rb-go" }, call, stop, turn, code, cost), copied, busy, outcome, jobs, parts, past);
   const both = h("div", { class: "rb-both", hidden: true }, h("div", { class: "rb-side" }, search, count, list), main);
   frame.body.append(h("div", { class: "rb-frame rb-explorer" },
@@ -85,7 +84,6 @@ function render({ model, el }) {
   let turned = -1;
   let described = null;
   let field = null;
-  let space = null;
   let saving = 0;
   const flush = () => {
     if (!saving) return;
@@ -102,17 +100,11 @@ function render({ model, el }) {
     wholeAbout.hidden = !open && about.scrollHeight <= about.clientHeight + 2;
     setText(wholeAbout, open ? "Show less of it" : "Show all of it");
   };
-  const drawForm = (draft) => {
-    space = { slots: [], changed, blank: true };
-    const top = () => "";
-    field = drawField(described, draft, space, top, "Arguments");
-    space.blank = false;
-    const asText = draft && "raw" in draft;
+  const showForm = (draft) => {
+    field = drawForm(described, draft, changed);
     form.replaceChildren(field.node);
-    turn.hidden = described.kind !== "group" || !(described.fields || []).length;
-    setText(turn, asText ? "As a form" : "As JSON");
-    if (!asText && described.kind === "group" && !described.fields) form.append(h("p", { class: "rb-quiet" }, "It takes no arguments."));
-    unchecked.hidden = true;
+    turn.hidden = described.only_json || !described.fields.length;
+    setText(turn, "json" in draft ? "As a form" : "As JSON");
   };
   const takeForm = (content) => {
     if (content.turn === turned) return;
@@ -129,8 +121,8 @@ function render({ model, el }) {
     setText(hints, content.hints);
     hints.hidden = !content.hints;
     copied.hidden = true;
-    described = content.field;
-    drawForm(content.draft);
+    described = content.form;
+    showForm(content.draft);
     requestAnimationFrame(drawAbout);
   };
   const send = () => {
@@ -186,16 +178,14 @@ function render({ model, el }) {
     if (content.name === "form") takeForm(content);
     if (content.name === "result") takeResult(content);
     if (content.name === "recent") takePast(content);
-    if (content.name === "draft" && content.view === me && content.tool === tool) { drawForm(content.draft); turn.focus(); }
+    if (content.name === "draft" && content.view === me && content.tool === tool) { showForm(content.draft); turn.focus(); }
     if (content.name === "code" && content.view === me) {
       const show = (text) => { setText(copied, text); copied.hidden = false; };
       if (content.code) copyText(frame, content.code, code, show);
       else show("There is too much in the form to be copied as code.");
     }
-    if (content.name === "problems" && content.tool === tool && space) {
-      const first = showProblems(space, content.problems);
-      setText(unchecked, content.unchecked || "");
-      unchecked.hidden = !content.unchecked;
+    if (content.name === "problems" && content.tool === tool && field) {
+      const first = field.show(content.problems);
       if (first && content.asked && content.view === me) { first.focus(); frame.say("Something in the form isn't right yet."); }
     }
   });

@@ -1,8 +1,7 @@
-"""What the tool explorer says: the server and its tools in a line each, a call's state, a call as code."""
+"""What the tool explorer says: the server's tools in a line each, a call's state, a call as code."""
 
 from __future__ import annotations
 
-import keyword
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -16,9 +15,15 @@ if TYPE_CHECKING:
     from reelbook.ledger import ToolCall
 
 MAX_ROWS: Final = 100
+MAX_JOBS: Final = 20
 MAX_ABOUT: Final = 6_000
 MAX_CODE: Final = 100_000
-WIDTH: Final = 88
+MAX_WHY: Final = 2_000
+
+
+def clip(text: str, most: int) -> str:
+    """The text, cut where it is too long."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def rows(tools: Sequence[Tool], search: str = "") -> list[dict[str, str]]:
@@ -28,31 +33,11 @@ def rows(tools: Sequence[Tool], search: str = "") -> list[dict[str, str]]:
     for tool in tools:
         text = f"{tool.name} {tool.title or ''} {tool.description}".lower()
         if all(word in text for word in words):
-            found.append({"tool": tool.name, "name": clip(tool.name, 80), "about": first_line(tool)})
+            about = (tool.title or tool.description).strip().split("\n", 1)[0]
+            found.append({"tool": tool.name, "name": clip(tool.name, 80), "about": clip(about, 90)})
         if len(found) == MAX_ROWS:
             break
     return found
-
-
-def first_line(tool: Tool) -> str:
-    """The tool's title, or else the first line of its description."""
-    text = (tool.title or tool.description or "").strip().split("\n", 1)[0]
-    return clip(text, 90)
-
-
-def heading(tool: Tool) -> dict[str, Any]:
-    """What stands above a tool's form."""
-    hints = []
-    if tool.read_only:
-        hints.append("The server says that it only reads.")
-    if tool.destructive and not tool.read_only:
-        hints.append("The server says that it may change or delete things.")
-    return {
-        "title": clip(tool.title or tool.name, 120),
-        "called": clip(tool.name, 120) if tool.title and tool.title != tool.name else "",
-        "about": clip(tool.description.strip(), MAX_ABOUT),
-        "hints": " ".join(hints),
-    }
 
 
 def summary(count: int, shown: int, search: str) -> str:
@@ -64,13 +49,27 @@ def summary(count: int, shown: int, search: str) -> str:
     return f"{count:,} {word}" if count else "The server offers no tools."
 
 
-def progress_words(progress: ToolProgress | None) -> str:
+def heading(tool: Tool) -> dict[str, Any]:
+    """What stands above a tool's form."""
+    hints = ""
+    if tool.read_only:
+        hints = "The server says that it only reads."
+    elif tool.destructive:
+        hints = "The server says that it may change or delete things."
+    return {
+        "title": clip(tool.title or tool.name, 120),
+        "called": clip(tool.name, 120) if tool.title and tool.title != tool.name else "",
+        "about": clip(tool.description.strip(), MAX_ABOUT),
+        "hints": hints,
+    }
+
+
+def progress(told: ToolProgress | None) -> str:
     """What the server says of a call under way."""
-    if progress is None:
+    if told is None:
         return ""
-    fraction = progress.fraction
-    figure = f"{fraction * 100:.0f} %" if fraction is not None else ""
-    return " · ".join(filter(None, [figure, clip(progress.message or "", 300)]))
+    figure = f"{told.fraction * 100:.0f} %" if told.fraction is not None else ""
+    return " · ".join(filter(None, [figure, clip(told.message or "", 300)]))
 
 
 def took(value: float) -> str:
@@ -81,32 +80,16 @@ def took(value: float) -> str:
 
 
 def code(name: str, arguments: Mapping[str, Any]) -> str:
-    """The call as a line of a notebook, or as lines where one would be too long."""
-    plain = {each: value for each, value in arguments.items() if _may_be_named(each)}
-    parts = [repr(name), *(f"{each}={value!r}" for each, value in plain.items())]
-    if other := {each: value for each, value in arguments.items() if each not in plain}:
-        parts.append(f"**{other!r}")
-    line = f"await session.call_tool({', '.join(parts)})"
-    if len(line) <= WIDTH:
-        return line
-    return "await session.call_tool(\n" + "".join(f"    {part},\n" for part in parts) + ")"
+    """The call as a line of a notebook; empty where that would be too long."""
+    line = f"await session.call_tool({name!r}, {dict(arguments)!r})"
+    return line if len(line) <= MAX_CODE else ""
 
 
-def clip(text: str, most: int) -> str:
-    """The text, cut where it is too long, without what no message can carry."""
-    text = text if len(text) <= most else f"{text[: most - 1]}…"
-    return text.encode("utf-8", "replace").decode()
-
-
-def _may_be_named(name: str) -> bool:
-    return name.isidentifier() and not keyword.iskeyword(name) and name not in {"self", "name"}
-
-
-def outcome(name: str, took: str, *, failed: bool) -> dict[str, Any]:
-    """What stands above a result."""
+def answered(tool: Tool, took: str, *, failed: bool) -> dict[str, Any]:
+    """A call that brought a result."""
     if failed:
-        return {"text": f"{clip(name, 80)} reports a failure, after {took}.", "tone": "fail"}
-    return {"text": f"{clip(name, 80)} answered in {took}.", "tone": "done"}
+        return {"text": f"{clip(tool.name, 80)} reports a failure, after {took}.", "tone": "fail"}
+    return {"text": f"{clip(tool.name, 80)} answered in {took}.", "tone": "done"}
 
 
 def stopped(tool: Tool, took: str) -> dict[str, Any]:
@@ -115,37 +98,27 @@ def stopped(tool: Tool, took: str) -> dict[str, Any]:
     return {"text": f"Stopped after {took}. The server was told.{after}", "tone": "odd"}
 
 
-def failed(name: str, took: str, why: str) -> dict[str, Any]:
-    """A call that brought no result."""
-    return {"text": f"{clip(name, 80)} gave no result, after {took}. {clip(why, 2_000)}", "tone": "fail"}
+def no_result(tool: Tool, took: str, why: str) -> dict[str, Any]:
+    """A call that brought none."""
+    text = f"{clip(tool.name, 80)} gave no result, after {took}. {clip(why, MAX_WHY)}"
+    return {"text": text, "tone": "fail"}
 
 
 def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
     """The jobs and clips that a result speaks of, each with what a press does; at most 20."""
     told = []
-    for place, job in enumerate(found[:20]):
+    for place, job in enumerate(found[:MAX_JOBS]):
         if job.request_id:
-            told.append(
-                {
-                    "place": place,
-                    "text": f"Job {clip(job.request_id, 60)}",
-                    "button": "Take up as a job",
-                    "hint": "It is watched here, and the clip is kept.",
-                }
-            )
+            text, button = f"Job {clip(job.request_id, 60)}", "Take up as a job"
+            hint = "It is watched here, and the clip is kept."
         else:
-            told.append(
-                {
-                    "place": place,
-                    "text": clip(job.video_url or "", 200),
-                    "button": "Fetch and play",
-                    "hint": "The clip is kept, and no job is known for it.",
-                }
-            )
+            text, button = clip(job.video_url or "", 200), "Fetch and play"
+            hint = "The clip is kept, and no job is known for it."
+        told.append({"place": place, "text": text, "button": button, "hint": hint})
     return told
 
 
-def past_row(call: ToolCall) -> dict[str, Any]:
+def past_call(call: ToolCall) -> dict[str, Any]:
     """A call that the ledger knows, in a line."""
     spent = took(call.took_seconds) if call.took_seconds is not None else ""
     said = {"tool error": "reported a failure", "uncertain": "no answer", None: "under way, or cut off"}
