@@ -25,7 +25,8 @@ pytestmark = [pytest.mark.browser]
 HOSTILE = """
 import concurrent.futures
 from reelbook.client.tool_values import ResourceLink, TextContent, Tool, ToolResult
-from reelbook.widgets.tools import ToolPanel, ToolSource
+from types import SimpleNamespace
+from reelbook.widgets.tools import ToolPanel
 
 evil = '<script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">'
 deep = evil
@@ -46,17 +47,16 @@ class Run:
     def cancel(self): pass
     def on_end(self, callback): callback(self)
 
-class Source(ToolSource):
-    def __init__(self): pass
-    where, sandbox = evil, False
-    def list_tools(self):
+class Session:
+    service, sandbox = 'live', SimpleNamespace(mcp_url=f'https://{evil}')
+    def _list_tools(self):
         listed = concurrent.futures.Future()
         listed.set_result(tuple(Tool(f'{k}{evil}', evil, evil * 50_000, schema) for k in range(400)))
         return listed
-    def call(self, name, arguments, on_progress): return Run()
-    def recent(self, limit): return []
+    def call_tool(self, name, arguments, on_progress): return Run()
+    def tool_calls(self, limit): return []
 
-hostile = ToolPanel(Source(), print)
+hostile = ToolPanel(Session(), print)
 hostile"""
 
 

@@ -76,7 +76,7 @@ def test_a_live_service_without_a_tool_server_is_not_the_sandbox(run: Run, live:
     """Where a service is configured, its tool server has to be too; nothing is guessed."""
     called = run("tools", "list")
     assert called.exit_code == 1
-    assert "No agent tool server is configured" in called.stderr
+    assert "The agent tool server isn't configured" in called.stderr
 
 
 def test_json_for_a_program_is_whole_and_gives_no_orders(run: Run, home: Path) -> None:

@@ -121,7 +121,7 @@ def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("configured", "missing"),
     [
-        ({}, "No agent tool server is configured"),
+        ({}, "set REELBOOK_MCP_URL and REELBOOK_USER_ID"),
         ({"REELBOOK_USER_ID": USER}, "REELBOOK_MCP_URL"),
         ({"REELBOOK_MCP_URL": "https://tools.example/mcp"}, "REELBOOK_USER_ID"),
         ({"REELBOOK_MCP_URL": "https://u:p@tools.example", "REELBOOK_USER_ID": USER}, "must hold no user"),
@@ -222,7 +222,7 @@ def test_a_result_that_comes_as_the_waiting_ends_is_given(
 
 WITHOUT = """
 import sys
-EXTRA = ("mcp", "mcp_types", "httpx2", "jsonschema")
+EXTRA = ("mcp", "mcp_types", "httpx2")
 class Absent:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in EXTRA:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from widgets.doubles import clip_file, heard, page_sends
@@ -28,7 +28,7 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.widgets.card import JobCard
 from reelbook.widgets.media import PIECE_BYTES
-from reelbook.widgets.tools import ToolExplorer, ToolPanel, ToolSource
+from reelbook.widgets.tools import ToolExplorer, ToolPanel
 from reelbook.widgets.words import tools as words
 
 DRAW = Tool(
@@ -72,11 +72,10 @@ class FakeRun:
         self.future.add_done_callback(callback)
 
 
-class FakeSource(ToolSource):
+class FakeSession:
     """Two tools; keeps what was called."""
 
-    where = "tools.example.org"
-    sandbox = False
+    service, sandbox = "live", None
 
     def __init__(self, *tools: Tool) -> None:
         self.offered = tools or (DRAW, LOOK)
@@ -86,26 +85,24 @@ class FakeSource(ToolSource):
         self.fetched: list[str] = []
         self.file = Path("/nowhere")
 
-    def list_tools(self) -> concurrent.futures.Future[tuple[Tool, ...]]:
+    def _list_tools(self) -> concurrent.futures.Future[tuple[Tool, ...]]:
         if self.fails is not None:
             raise self.fails
         listed: concurrent.futures.Future[tuple[Tool, ...]] = concurrent.futures.Future()
         listed.set_result(self.offered)
         return listed
 
-    def call(  # type: ignore[override] # it does what a run does
-        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress
-    ) -> FakeRun:
+    def call_tool(self, name: str, arguments: Mapping[str, Any], *, on_progress: OnProgress) -> FakeRun:
         self.called.append((name, arguments, on_progress, FakeRun()))
         return self.called[-1][-1]
 
-    def recent(self, limit: int) -> Sequence[ToolCall]:
+    def tool_calls(self, limit: int) -> Sequence[ToolCall]:
         return self.past[:limit]
 
     def job(self, request_id: str) -> Job:
         raise ServiceUnreachable(f"no {request_id} here")
 
-    def fetch(self, url: str) -> Path:
+    def fetch_link(self, url: str) -> Path:
         self.fetched.append(url)
         return self.file
 
@@ -113,10 +110,10 @@ class FakeSource(ToolSource):
 class Page:
     """The panel and what it sent."""
 
-    def __init__(self, source: FakeSource) -> None:
-        self.source = source
+    def __init__(self, session: FakeSession) -> None:
+        self.session = session
         self.shown: list[Job | Path] = []
-        self.panel = ToolPanel(source, self.shown.append)
+        self.panel = ToolPanel(cast("rb.Session", session), self.shown.append)
         self.sent = heard(self.panel)
         self.says("hello")
         self.panel.refresh()
@@ -131,13 +128,13 @@ class Page:
         self.says("call", id=str(len(self.sent)), tool=tool, draft=draft)
 
     def answers(self, result: ToolResult) -> None:
-        self.source.called[-1][-1].future.set_result(result)
+        self.session.called[-1][-1].future.set_result(result)
         self.panel.refresh()
 
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    page = Page(FakeSource())
+    page = Page(FakeSession())
     yield page
     page.panel.close()
 
@@ -176,11 +173,11 @@ def test_nothing_is_sent_before_the_form_is_right(page: Page) -> None:
     }
     page.says("typed", tool="draw", draft=typed("ab", "4"))
     assert page.last("problems")["problems"] == {"count": "At most 3."}
-    assert page.source.called == []
+    assert page.session.called == []
     page.call({"json": "[1]"})
     assert page.last("problems")["problems"] == {"": "The arguments are an object: { … }."}
     page.call(typed("ab", "3"))
-    assert [(name, arguments) for name, arguments, *_ in page.source.called] == [
+    assert [(name, arguments) for name, arguments, *_ in page.session.called] == [
         ("draw", {"prompt": "ab", "count": 3})
     ]
 
@@ -190,7 +187,7 @@ def test_a_call_shows_its_progress_and_its_result(page: Page) -> None:
     told: list[tuple[Tool, ToolResult]] = []
     page.panel.callbacks.append(lambda tool, result: told.append((tool, result)))
     page.call(typed("ab"))
-    page.source.called[-1][2](ToolProgress(1, 4, "a quarter"))
+    page.session.called[-1][2](ToolProgress(1, 4, "a quarter"))
     page.panel.refresh()
     assert (page.panel.state, page.panel.progress) == ("calling", 0.25)
     assert page.panel.words["progress"] == "25 % · a quarter"
@@ -217,7 +214,7 @@ def test_where_the_page_has_to_ask_the_answer_carries_the_result(page: Page) -> 
     page.panel.asks = True
     page.call(typed("ab"))
     before = len(page.sent)
-    run = page.source.called[-1][-1]
+    run = page.session.called[-1][-1]
     thread = threading.Thread(target=run.future.set_result, args=(ToolResult((TextContent("late"),)),))
     thread.start()
     thread.join()
@@ -233,7 +230,7 @@ def test_a_second_press_calls_once(page: Page) -> None:
     page.says("call", id="two", tool="draw", draft=typed("ab"))
     page.answers(ToolResult())
     page.says("call", id="one", tool="draw", draft=typed("ab"))
-    assert len(page.source.called) == 1
+    assert len(page.session.called) == 1
 
 
 def test_stop_ends_the_call_and_says_what_may_go_on(page: Page) -> None:
@@ -241,7 +238,7 @@ def test_stop_ends_the_call_and_says_what_may_go_on(page: Page) -> None:
     page.call(typed("ab"))
     page.says("stop")
     page.panel.refresh()
-    assert page.source.called[-1][-1].stopped
+    assert page.session.called[-1][-1].stopped
     assert "may go on, and may be billed" in page.last("result")["text"]
     assert page.panel.state == "ready"
     page.says("pick", tool="look")
@@ -254,7 +251,7 @@ def test_stop_ends_the_call_and_says_what_may_go_on(page: Page) -> None:
 def test_a_failure_is_told_and_a_tools_own_is_a_result(page: Page) -> None:
     """No result came, or one that says that it failed."""
     page.call(typed("ab"))
-    page.source.called[-1][-1].future.set_exception(ServiceUnreachable("Nothing was sent."))
+    page.session.called[-1][-1].future.set_exception(ServiceUnreachable("Nothing was sent."))
     page.panel.refresh()
     assert page.last("result")["text"].endswith("Nothing was sent.")
     assert page.last("result")["tone"] == "fail"
@@ -276,7 +273,7 @@ def test_the_form_becomes_json_and_json_the_form(page: Page) -> None:
     page.says("turn", id="v", tool="draw", draft={"json": "{"})
     assert "This isn't JSON" in page.last("problems")["problems"][""]
     page.call({"json": '{"prompt": "ab", "more": 1}'})
-    assert page.source.called[-1][1] == {"prompt": "ab", "more": 1}
+    assert page.session.called[-1][1] == {"prompt": "ab", "more": 1}
 
 
 def test_what_was_typed_comes_back_with_its_tool(page: Page) -> None:
@@ -319,7 +316,7 @@ def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
     assert page.panel.trouble == "no req-1 here"
     page.says("take", place=1)
     wait_for(lambda: page.shown)
-    assert (page.source.fetched, page.shown) == (["https://example.org/a.mp4"], [Path("/nowhere")])
+    assert (page.session.fetched, page.shown) == (["https://example.org/a.mp4"], [Path("/nowhere")])
     page.says("take", place=7)
     page.says("take", place="x")
     assert words.jobs([FoundJob("req-1", "https://example.org/a")])[0]["button"] == "Take up as a job"
@@ -328,7 +325,7 @@ def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
 def test_a_call_of_before_is_put_into_the_form(page: Page) -> None:
     """From the ledger, where all of its arguments were kept."""
     call = ToolCall(7, 1e9, "o", "draw", {"prompt": "owl"}, True, "tool error", 1.25, (), None)
-    page.source.past = [call, ToolCall(6, 1e9, "o", "draw", {}, False, None, None, (), None)]
+    page.session.past = [call, ToolCall(6, 1e9, "o", "draw", {}, False, None, None, (), None)]
     page.says("hello")
     rows = page.last("recent")["rows"]
     assert [(row["about"], row["again"]) for row in rows] == [
@@ -341,11 +338,11 @@ def test_a_call_of_before_is_put_into_the_form(page: Page) -> None:
 
 def test_what_is_missing_is_said_with_what_to_do() -> None:
     """No extra, no server, a wrong id: the error's own words, and Try again."""
-    source = FakeSource()
-    source.fails = ConfigurationError("pip install 'reelbook[agents]'")
-    page = Page(source)
+    session = FakeSession()
+    session.fails = ConfigurationError("pip install 'reelbook[agents]'")
+    page = Page(session)
     assert (page.panel.state, page.panel.words["trouble"]) == ("trouble", "pip install 'reelbook[agents]'")
-    source.fails = None
+    session.fails = None
     page.says("again")
     page.panel.refresh()
     assert (page.panel.state, len(page.panel.tools)) == ("ready", 2)
@@ -356,7 +353,7 @@ def test_hostile_tools_make_small_messages() -> None:
     """Thousands of tools, endless descriptions, names that no message carries: the page gets a part."""
     endless = "<img src=x onerror=alert(1)>" * 40_000
     many = [Tool(f"t{k}", endless, endless, {"title": endless, "properties": endless}) for k in range(3000)]
-    page = Page(FakeSource(*many, Tool("\ud800")))
+    page = Page(FakeSession(*many, Tool("\ud800")))
     assert len(page.panel.tools) == 3000
     assert page.last("rows")["summary"] == "the first 100 of 3,000 tools"
     assert max(len(str(content)) for content, _ in page.sent) < 40_000

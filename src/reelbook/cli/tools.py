@@ -21,7 +21,6 @@ from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_json, terminal_line
 from ..secret import shown
-from .lookup import cut
 from .options import Home, Service
 from .output import say, say_json, say_over
 
@@ -56,6 +55,8 @@ def list_tools(
     home: Home = None,
 ) -> None:
     """List the tools, with what they take. Names and descriptions are the server's own."""
+    from .lookup import cut  # it loads the ledger
+
     with closing(_source(server, service, home)) as source:
         info, tools = source.tool_server(), source.tools()
     if as_json:
@@ -183,6 +184,8 @@ def _file(path: Path) -> str:
 
 
 def _progress(progress: ToolProgress) -> None:
+    from .lookup import cut
+
     part = f"{progress.fraction:4.0%}" if progress.fraction is not None else f"{progress.progress:g}"
     say_over(f"{part} {cut(progress.message or '', 100)}")
 

@@ -56,16 +56,11 @@ def is_installed() -> bool:
 def checked_user_id(user_id: str | Secret) -> Secret:
     """`user_id`, if it can stand in a header. Raises ConfigurationError without quoting it."""
     secret = Secret.of(user_id)
-    length = len(secret.reveal())
-    if not length:
-        raise ConfigurationError("The user id of the tool server is empty. The dashboard's API page has it.")
-    if length > MAX_USER_ID:
+    text = secret.reveal()
+    if not 0 < len(text) <= MAX_USER_ID or not all("!" <= character <= "~" for character in text):
         raise ConfigurationError(
-            f"The user id is {length} characters long, so it can't be one. Copy it again."
-        )
-    if not all("!" <= character <= "~" for character in secret.reveal()):
-        raise ConfigurationError(
-            "The user id holds a space, a line break or a character that no id has. Copy it again."
+            "This can't be the user id of a tool server: it is empty, far too long, or holds a space, a line "
+            "break or a letter that no id has. Copy it again; the dashboard's API page has it."
         )
     return secret
 

@@ -344,17 +344,12 @@ def configured(
     """The configured tool server and user id. Raises ConfigurationError that says what is missing."""
     address = settings.find(settings.MCP_URL, mcp_url, ask=ask)
     user = settings.find(settings.USER_ID, user_id, ask=ask)
-    if address is None and user is None:
+    if address is None or user is None:
+        names = ((settings.MCP_URL, address), (settings.USER_ID, user))
+        missing = " and ".join(name for name, found in names if found is None)
         raise ConfigurationError(
-            f"No agent tool server is configured. Set {settings.MCP_URL} and {settings.USER_ID}, which the "
-            "dashboard's API page has. The sandbox has its own: connect('sandbox')."
-        )
-    if address is None:
-        raise ConfigurationError(f"The agent tool server's address is missing. Set {settings.MCP_URL}.")
-    if user is None:
-        raise ConfigurationError(
-            f"The user id for the agent tool server is missing. Set {settings.USER_ID}; the dashboard's API "
-            "page has it."
+            f"The agent tool server isn't configured: set {missing}, as the dashboard's API page has it. The "
+            'sandbox has its own: connect("sandbox").'
         )
     return address.value.reveal(), user.value
 

@@ -11,7 +11,7 @@ import concurrent.futures
 import html
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ import traitlets
 
 from reelbook import settings
 from reelbook.client.tool_reading import FoundJob, found_jobs
-from reelbook.client.tool_values import OnProgress, Tool, ToolProgress, ToolResult
+from reelbook.client.tool_values import Tool, ToolProgress, ToolResult
 from reelbook.errors import InvalidInput, ReelbookError
 from reelbook.ledger import ToolCall
 from reelbook.session import Job, Session
@@ -45,57 +45,6 @@ NO_FIELDS: Final = "The form has no place for all of this. Change it, or call it
 ResultCallback = Callable[[Tool, ToolResult], object]
 
 
-class ToolSource:
-    """What the panel asks of a session, or of a tool server without one, whose results can't be taken up."""
-
-    def __init__(self, session: Session | Tools) -> None:
-        self._session = session
-
-    @property
-    def sandbox(self) -> bool:
-        """Whether it is the sandbox's."""
-        return isinstance(self._session, Session) and self._session.service == "sandbox"
-
-    @property
-    def where(self) -> str:
-        """The server, as a person knows it; empty where none is known."""
-        if isinstance(self._session, Tools):
-            address = self._session.mcp_url
-        elif self._session.sandbox is not None:
-            address = self._session.sandbox.mcp_url
-        else:
-            found = settings.find(settings.MCP_URL)
-            address = found.value.reveal() if found is not None else ""
-        return urlsplit(address).netloc.rpartition("@")[2]
-
-    def list_tools(self) -> concurrent.futures.Future[tuple[Tool, ...]]:
-        """Begins to ask for all tools. Raises ReelbookError."""
-        return self._session._list_tools()
-
-    def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> ToolRun:
-        """Begins a call. Raises ReelbookError."""
-        return self._session.call_tool(name, arguments, on_progress=on_progress)
-
-    def recent(self, limit: int) -> Sequence[ToolCall]:
-        """The last calls by the ledger, the latest first."""
-        return self._session.tool_calls(limit)
-
-    def job(self, request_id: str) -> Job:
-        """The job of this id, watched. Raises ReelbookError."""
-        return self._with_key().job(request_id)
-
-    def fetch(self, url: str) -> Path:
-        """The file of a clip that a result points at; waits for it. Raises ReelbookError."""
-        return self._with_key().fetch_link(url)
-
-    def _with_key(self) -> Session:
-        if isinstance(self._session, Session):
-            return self._session
-        raise InvalidInput(
-            "Jobs and clips are taken up with a key of the service: ToolExplorer(reelbook.connect())."
-        )
-
-
 class ToolPanel(Panel):
     """The list, the form and the result; `ToolExplorer` adds the card of a job that was taken up."""
 
@@ -110,8 +59,8 @@ class ToolPanel(Panel):
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The line that counts on.").tag(sync=True)
 
-    def __init__(self, source: ToolSource, show: Callable[[Job | Path], object], **traits: Any) -> None:
-        self.source = source
+    def __init__(self, session: Session | Tools, show: Callable[[Job | Path], object], **traits: Any) -> None:
+        self.session = session
         self._show = show
         self.when_left: Callable[[], object] = self.keep_still
         self.tools: tuple[Tool, ...] = ()
@@ -161,16 +110,17 @@ class ToolPanel(Panel):
         self._take_listing()
         self._take_result()
         calling = self._run is not None
+        sandbox = not isinstance(self.session, Tools) and self.session.service == "sandbox"
         with self.hold_sync():
             self.state = self._state()
             self.words = encodable(
                 {
-                    "where": self.source.where,
-                    "sandbox": self.source.sandbox,
+                    "where": self._where(),
+                    "sandbox": sandbox,
                     "trouble": words.clip(self._why_not, words.MAX_WHY),
                     "stopping": self._stopped,
                     "progress": words.progress(self._told) if calling else "",
-                    "cost": "" if self.source.sandbox else "The server doesn't say what a call costs.",
+                    "cost": "" if sandbox else "The server doesn't say what a call costs.",
                 }
             )
             self.progress = self._told.fraction if calling and self._told else None
@@ -202,6 +152,24 @@ class ToolPanel(Panel):
             return "trouble"
         return "ready" if self._listed else ""
 
+    def _where(self) -> str:
+        """The server, as a person knows it; empty where none is known."""
+        if isinstance(self.session, Tools):
+            address = self.session.mcp_url
+        elif self.session.sandbox is not None:
+            address = self.session.sandbox.mcp_url
+        else:
+            found = settings.find(settings.MCP_URL)
+            address = found.value.reveal() if found is not None else ""
+        return urlsplit(address).netloc.rpartition("@")[2]
+
+    def _with_key(self) -> Session:
+        if isinstance(self.session, Tools):
+            raise InvalidInput(
+                "Jobs and clips are taken up with a key of the service: ToolExplorer(reelbook.connect())."
+            )
+        return self.session
+
     def _named(self, name: object) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == name), None)
 
@@ -217,7 +185,7 @@ class ToolPanel(Panel):
             self.send({"name": "result", **self._outcome})
         if "recent" in news:
             with self.showing_errors("Reading the ledger"):
-                self._past = {str(call.id): call for call in self.source.recent(RECENT)}
+                self._past = {str(call.id): call for call in self.session.tool_calls(RECENT)}
             self.send({"name": "recent", "rows": [words.past_call(call) for call in self._past.values()]})
 
     def _on_hello(self, *arguments: object) -> None:
@@ -238,7 +206,7 @@ class ToolPanel(Panel):
         self._why_not = ""
         try:
             # On this thread, because Colab tells its secrets to no other.
-            self._listing = listing = self.source.list_tools()
+            self._listing = listing = self.session._list_tools()
         except ReelbookError as error:
             self._why_not = str(error)
         else:
@@ -374,7 +342,7 @@ class ToolPanel(Panel):
         self._began = time.monotonic()
         self.result, self._shown, self._jobs, self._outcome = None, ShownResult(), (), {}
         self._unsent.add("result")
-        self._run = run = self.source.call(tool.name, arguments, self._hear_progress)
+        self._run = run = self.session.call_tool(tool.name, arguments, on_progress=self._hear_progress)
         self.refresh()
         run.on_end(self._live.changed)
 
@@ -435,7 +403,7 @@ class ToolPanel(Panel):
             return
         found = self._jobs[place]
         if found.request_id is not None:
-            self._show(self.source.job(found.request_id))
+            self._show(self._with_key().job(found.request_id))
         elif found.video_url is not None and not self._fetching:
             self._fetching = True
             fetch = threading.Thread(
@@ -446,7 +414,7 @@ class ToolPanel(Panel):
 
     def _fetch(self, url: str) -> None:
         with self.showing_errors("Fetching the clip"):
-            self._fetched = self.source.fetch(url)
+            self._fetched = self._with_key().fetch_link(url)
         self._fetching = False
         self._live.changed()
 
@@ -475,7 +443,7 @@ class ToolExplorer(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets h
     def __init__(self, session: Session | Tools | None = None, **traits: Any) -> None:
         only_known(self, traits)
         self.session = session if isinstance(session, Tools) else session_of(self, session)
-        self.panel = ToolPanel(ToolSource(self.session), self._show)
+        self.panel = ToolPanel(self.session, self._show)
         self.taken: JobCard | Player | None = None
         super().__init__([self.panel], **traits)
         self.add_class("reelbook-tools")
