@@ -105,7 +105,7 @@ def status(home: Home = None) -> None:
         f"Balance: ${state['balance_usd']:.2f}. Unused for {state['idle_seconds']:.0f} s."
     )
     if state.get("dask"):
-        typer.echo(_dask_line(state["dask"]))
+        say(_dask_line(state["dask"]))
 
 
 @commands.command()
