@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ledger.doubles import KEY, SERVICE, fox
 
-from reelbook.ledger import Ledger, Place, Sample, Spend
+from reelbook.ledger import CellId, Ledger, Place, Sample, Spend
 from reelbook.ledger.migrations import MIGRATIONS, NewerLedger, migrate
 
 OLDEST = Path(__file__).with_name("oldest.sql")
@@ -42,6 +42,17 @@ def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
         assert ledger.intend(account, fox()).entry.id == 4
         ledger.marks.set(1, note="kept", tags=["old"])
         assert [(entry.note, entry.tags) for entry in ledger.find(tag="old")] == [("kept", ("old",))]
+
+
+def test_a_row_from_before_cells_had_ids_is_known_by_its_text(folder: Path) -> None:
+    """Running its cell again in a front end that sends ids buys nothing."""
+    oldest(folder)
+    with Ledger.open(folder) as ledger:
+        place = Place("cell", 1, CellId("a", "opening", "/work/fox.ipynb"))
+        entry, new = ledger.intend(ledger.account(SERVICE, KEY), fox(place=place))
+        assert (entry.id, new) == (1, False)
+        assert entry.place is not None
+        assert place.known_by(entry.place) == "text"
 
 
 def test_every_step_has_run_and_stands_in_the_file(folder: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from ledger.doubles import KEY, SERVICE, fox
 
-from reelbook.ledger import Account, Ledger, Reruns, Wanted
+from reelbook.ledger import Account, CellId, Ledger, Place, Reruns, Wanted
 
 
 def run_cell(
@@ -19,13 +20,16 @@ def run_cell(
     *,
     run: object,
     cell: str | None = "hash of the cell",
+    cell_id: CellId | None = None,
+    others: Sequence[CellId] = (),
     once: str | None = None,
     again: bool = False,
 ) -> list[tuple[int, bool]]:
     """Submits as a cell would; the entries' numbers and whether each is new."""
     results = []
     for each in wanted:
-        intended = ledger.intend(account, reruns.placed(each, cell=cell, run=run, once=once), again=again)
+        placed = reruns.placed(each, cell=cell, run=run, cell_id=cell_id, once=once)
+        intended = ledger.intend(account, placed, again=again, other_cells=others)
         if intended.new:
             ledger.sending(intended.entry.id)
             ledger.accepted(intended.entry.id, f"req-{intended.entry.id}")
@@ -49,6 +53,50 @@ def test_a_restarted_kernel_finds_the_cells_clips(folder: Path) -> None:
             account = ledger.account(SERVICE, KEY)
             results = run_cell(ledger, account, Reruns(), [fox(), fox(seed=8)], run=1)
             assert results == [(1, new), (2, new)]
+
+
+def test_executions_that_take_turns_count_each_for_itself(ledger: Ledger, account: Account) -> None:
+    """A task of the first execution goes on while the second submits: neither begins anew."""
+    reruns = Reruns()
+    bought = [run_cell(ledger, account, reruns, [fox()], run=run, cell=str(run)) for run in (1, 2, 1, 2)]
+    assert bought == [[(1, True)], [(2, True)], [(3, True)], [(4, True)]]
+
+
+def test_equal_submissions_of_many_threads_get_a_place_each() -> None:
+    """No place is given twice, and none is left out, whichever thread comes first."""
+    reruns = Reruns()
+    with ThreadPoolExecutor(8) as pool:
+        wanted = list(pool.map(lambda _: reruns.placed(fox(), cell="c", run=1), range(400)))
+    assert sorted(each.place.nth for each in wanted if each.place) == list(range(1, 401))
+
+
+def test_old_executions_are_forgotten_and_one_that_goes_on_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory stays small over many executions; a task that submits between them still counts on."""
+    monkeypatch.setattr("reelbook.ledger.reruns._EXECUTIONS", 10)
+    reruns = Reruns()
+    for run in range(1, 50):
+        reruns.placed(fox(), cell="c", run=run)
+        task = reruns.placed(fox(), cell="task", run=0)
+        assert task.place == Place("task", run)
+    assert len(reruns._counts) == 10
+
+
+def test_a_cells_id_counts_before_its_text(ledger: Ledger, account: Account) -> None:
+    """A copy of the text buys; each cell then gets its own clip, also when its text was changed."""
+    reruns = Reruns()
+    a, b = CellId("a", "opening", "/nb.ipynb"), CellId("b", "opening", "/nb.ipynb")
+    assert run_cell(ledger, account, reruns, [fox()], run=1, cell_id=a) == [(1, True)]
+    assert run_cell(ledger, account, reruns, [fox()], run=2, cell_id=b, others=[a]) == [(2, True)]
+    assert run_cell(ledger, account, reruns, [fox()], run=3, cell_id=a, cell="new text") == [(1, False)]
+    assert run_cell(ledger, account, reruns, [fox()], run=4, cell_id=b) == [(2, False)]
+
+
+def test_in_doubt_the_text_tells(ledger: Ledger, account: Account) -> None:
+    """A row without an id, or with one that isn't surely another cell's, is given back for an equal text."""
+    reruns = Reruns()
+    ids = [None, CellId("a", "one"), CellId("b", "two"), None]
+    bought = [run_cell(ledger, account, reruns, [fox()], run=run, cell_id=ids[run]) for run in range(4)]
+    assert bought == [[(1, True)], [(1, False)], [(1, False)], [(1, False)]]
 
 
 def test_a_changed_submission_is_bought_and_the_others_are_not(ledger: Ledger, account: Account) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from session.test_kernels import Kernel
+from support.kernels import Kernel
 
 import reelbook as rb
 from reelbook.sandbox import server

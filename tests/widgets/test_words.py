@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from widgets.doubles import FOX, clip, view
 
-from reelbook.ledger import Spend
+from reelbook.ledger import KnownBy, Spend
 from reelbook.media.images import PreparedImage
-from reelbook.session import Facts, JobRequest
+from reelbook.session import EarlierRun, Facts, JobRequest
 from reelbook.widgets import words
 
 
@@ -243,6 +244,26 @@ def test_a_job_of_an_earlier_run_says_that_nothing_was_paid_again() -> None:
     """The card of a cell that was run again tells whose clip it shows."""
     shown = face(view(from_earlier_run=True))
     assert shown["aside"] == "From an earlier run of this cell: nothing was sent or paid again."
+
+
+@pytest.mark.parametrize(
+    ("known_by", "notebook", "aside"),
+    [
+        ("id", "/work/fox.ipynb", "That was on 7 Mar 2026, 09:05, in fox.ipynb. "),
+        ("text", "/work/fox.ipynb", "09:05, in fox.ipynb; the cell was recognised by its text alone. "),
+        ("text", None, "09:05; the cell was recognised by its text alone. "),
+        ("label", None, "From an earlier submission with this label: nothing was sent or paid again. That"),
+    ],
+)
+def test_the_card_says_which_run_it_is_from_and_how_to_buy_another(
+    known_by: KnownBy, notebook: str | None, aside: str
+) -> None:
+    """When and where that run was, what it is known by, and the button where there is one."""
+    run = EarlierRun(datetime(2026, 3, 7, 9, 5, tzinfo=UTC), known_by, notebook)
+    done = face(view(state="completed", from_earlier_run=True, earlier_run=run))
+    assert aside in done["aside"]
+    assert done["aside"].endswith("For another clip: again=True in the code, or Again.")
+    assert face(view(from_earlier_run=True, earlier_run=run))["aside"].endswith("in the code.")
 
 
 def test_a_request_without_its_picture_cant_be_sent_again() -> None:

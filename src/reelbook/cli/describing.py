@@ -114,8 +114,8 @@ def _cost(entry: Entry) -> str:
 def _cell(entry: Entry) -> str | None:
     if entry.place is None:
         return None
-    if (label := entry.place.cell.removeprefix("once:")) != entry.place.cell:
-        return f"once={label!r}"
+    if entry.place.label is not None:
+        return f"once={entry.place.label!r}"
     return f"{entry.place.cell[:12]}, equal submission {entry.place.nth} of it"
 
 

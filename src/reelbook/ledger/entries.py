@@ -49,7 +49,7 @@ class Account:
 
 @dataclass(frozen=True)
 class CellId:
-    """What a front end calls a cell: `id`, as of one `opening` of its `notebook` (a path, None: not known)."""
+    """What a front end calls a cell, in one `opening` of its `notebook` (a path, None: not known)."""
 
     id: str
     opening: str
@@ -78,7 +78,7 @@ class Place:
         return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
 
     def known_by(self, earlier: Place) -> KnownBy:
-        """What tells that `earlier` is this place."""
+        """What `earlier` is recognised by as this place: the label in `once`, its cell's id, or its text."""
         if self.label is not None:
             return "label"
         if self.cell_id is None or earlier.cell_id is None:
@@ -210,14 +210,10 @@ class Pick:
 
 
 class Intended(NamedTuple):
-    """What `intend` gives: the new entry or, if not `new`, the one of an earlier run. Send only a new one.
-
-    `known_by` says what that one was recognised by: its cell's id, its cell's text or the label in `once`.
-    """
+    """What `intend` gives: the new entry or, if not `new`, the one of an earlier run. Send only a new one."""
 
     entry: Entry
     new: bool
-    known_by: KnownBy | None = None
 
 
 @dataclass(frozen=True)

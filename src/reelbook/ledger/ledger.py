@@ -29,7 +29,6 @@ from .entries import (
     CellId,
     Entry,
     Intended,
-    KnownBy,
     Spend,
     Wanted,
     micro,
@@ -160,8 +159,9 @@ class Ledger(Reading):
         """Writes down a batch as a whole, before its first request: all of it or nothing.
 
         A submission with a place that an earlier run made already gives that run's entry, `new` being False,
-        unless `again`. What `other_cells` made isn't given, though their text may be the same. Raises SpendLimitReached where spent + reserved + uncertain + the estimates of the new
-        ones would pass `limit_usd`; counted from `limit_since` on, else from the beginning.
+        unless `again`. What `other_cells` made isn't given, though their text may be the same. Raises
+        SpendLimitReached where spent + reserved + uncertain + the estimates of the new ones would pass
+        `limit_usd`; counted from `limit_since` on, else from the beginning.
         """
 
         def work(connection: sqlite3.Connection) -> list[Intended]:
@@ -175,7 +175,7 @@ class Ledger(Reading):
             return [
                 Intended(life.insert(connection, account.id, each, self._kernel.name, now), True)
                 if twin is None
-                else Intended(twin, False, _known_by(each, twin))
+                else Intended(twin, False)
                 for each, twin in zip(wanted, twins, strict=True)
             ]
 
@@ -334,9 +334,3 @@ class Ledger(Reading):
         self._kernel.end()
         for account in self._accounts.values():
             self._store.write(functools.partial(accounts.restore, account=account))
-
-
-def _known_by(wanted: Wanted, twin: Entry) -> KnownBy:
-    assert wanted.place is not None
-    assert twin.place is not None
-    return wanted.place.known_by(twin.place)

@@ -9,7 +9,7 @@ from typing import Final
 
 from .entries import CellId, Place, Wanted
 
-# A task may go on submitting long after its cell. So many others may submit meanwhile, and it still counts on.
+# A task may go on submitting long after its cell: it counts on unless so many others submitted meanwhile.
 _EXECUTIONS: Final = 10_000
 
 

@@ -18,7 +18,6 @@ from ..ledger import (
     Account,
     CellId,
     Entry,
-    Intended,
     Ledger,
     Pick,
     Reruns,
@@ -31,10 +30,10 @@ from ..ledger.finding import Filter, Sort
 from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
 from ..secret import Secret
 from .cells import current_execution, is_another
-from .entries import marks_of, wanted_of
+from .entries import earlier_run_of, marks_of, wanted_of
 from .experiment import current_experiment
 from .job import Job
-from .known import Marks, state_of
+from .known import EarlierRun, Marks, state_of
 from .requests import JobRequest
 from .sharing import LedgerRequests
 
@@ -133,10 +132,13 @@ class Books:
         known = self._ledger.spend(self._account, since=since)
         return known.spent_usd - known.tools_usd
 
-    def intend(self, requests: Sequence[JobRequest], *, again: bool, once: str | None) -> list[Intended]:
+    def intend(
+        self, requests: Sequence[JobRequest], *, again: bool, once: str | None
+    ) -> list[tuple[Entry, EarlierRun | None]]:
         """Writes down what will be sent, all or nothing. Equals of this cell's earlier run are given back.
 
-        Raises SpendLimitReached, and then nothing was written down and nothing is sent.
+        Beside each entry stands the earlier run that it is from, None for a new one. Raises
+        SpendLimitReached, and then nothing was written down and nothing is sent.
         """
         execution = current_execution()
         wanted = [
@@ -153,9 +155,13 @@ class Books:
         if execution is not None and execution.cell_id is not None and once is None and not again:
             before = self._ledger.cell_ids(self._account, wanted)
             others = [each for each in before if is_another(each, execution.cell_id)]
-        return self._ledger.intend_many(
+        written = self._ledger.intend_many(
             self._account, wanted, again=again, other_cells=others, limit_usd=self.max_spend_usd
         )
+        return [
+            (entry, None if new else earlier_run_of(entry, each))
+            for each, (entry, new) in zip(wanted, written, strict=True)
+        ]
 
     def find(
         self, wanted: Filter, *, sort: Sort = "newest", limit: int, after: int | None = None

@@ -29,7 +29,7 @@ _Request = dict[str, Any]  # a message to the kernel
 
 
 class Execution(NamedTuple):
-    """One execution of a cell: a hash of its source, what tells this run from the next, and the cell's name."""
+    """One execution of a cell: a hash of its source, what tells this run from the next, the cell's name."""
 
     cell: str
     run: str
@@ -79,7 +79,7 @@ def follow() -> None:
     if shell is None or shell in _followed:
         return
     if not _followed:
-        threading.Thread.start = _noting_start(threading.Thread.start)  # type: ignore[method-assign]
+        threading.Thread.start = _noting_start(threading.Thread.start)  # type: ignore[method-assign, assignment]
         ThreadPoolExecutor.submit = _noting_submit(ThreadPoolExecutor.submit)  # type: ignore[method-assign]
     shell.events.register("pre_execute", _begin)
     shell.events.register("post_execute", _end)
@@ -202,7 +202,7 @@ def _cell_id(request: _Request) -> CellId | None:
     name = os.environ.get("JPY_SESSION_NAME", "")  # set by Jupyter's server
     notebook = _absolute(name)
     if name and "deletedCells" not in metadata:
-        # No notebook of JupyterLab's. Its console makes a cell for each execution, on a notebook's kernel too.
+        # JupyterLab's console, which makes a cell for each execution, sends the same but for this.
         saved = _saved(notebook)
         if not name.endswith(_SUFFIX) or (saved is not None and given not in saved.ids):
             return None

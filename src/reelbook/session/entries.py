@@ -8,7 +8,8 @@ from pathlib import Path
 from ..ledger import Entry, Wanted
 from ..media.images import thumbnail
 from .clip import Clip
-from .known import Marks
+from .figures import local
+from .known import EarlierRun, Marks
 from .requests import JobRequest
 
 
@@ -26,6 +27,18 @@ def request_of(entry: Entry) -> JobRequest:
 def marks_of(entry: Entry) -> Marks:
     """What a person put to the entry."""
     return Marks(entry.starred, entry.note, entry.tags)
+
+
+def earlier_run_of(entry: Entry, wanted: Wanted) -> EarlierRun:
+    """The run that submitted the entry, which is given back for `wanted`."""
+    assert entry.place is not None
+    assert wanted.place is not None
+    name = entry.place.cell_id
+    return EarlierRun(
+        at=local(entry.intended_at),
+        known_by=wanted.place.known_by(entry.place),
+        notebook=None if name is None else name.notebook,
+    )
 
 
 def clip_of(entry: Entry, request: JobRequest, *, sandbox: bool) -> Clip | None:

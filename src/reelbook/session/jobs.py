@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,13 +18,13 @@ from ..errors import (
     SubmissionCancelled,
     SubmissionUncertain,
 )
-from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry, Intended
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry
 from ..ledger.finding import Filter, Sort
 from .books import Books
 from .clip import Clip
 from .entries import clip_of, marks_of, request_of
 from .job import Job
-from .known import FINAL, EarlierRun, Known, Marks
+from .known import FINAL, Known, Marks
 from .pictures import Pictures
 from .requests import JobRequest
 from .warning import Warner
@@ -73,18 +72,18 @@ class Jobs:
         """
         jobs = []
         written = self._books.intend(requests, again=again, once=once)
-        self._warner.look([each.entry for each in written if each.new])
+        self._warner.look([entry for entry, earlier in written if earlier is None])
         self._pictures.keep(requests)
-        for request, intended in zip(requests, written, strict=True):
-            if intended.new:
+        for request, (entry, earlier) in zip(requests, written, strict=True):
+            if earlier is None:
                 known = self._known(
                     estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd
                 )
-                job = self._new(request, known, intended.entry, retry_uncertain=retry_uncertain)
+                job = self._new(request, known, entry, retry_uncertain=retry_uncertain)
                 jobs.append(self._start(job))
             else:
-                job = self.of(intended.entry, watch=True)
-                job.earlier_run = _earlier_run(intended)
+                job = self.of(entry, watch=True)
+                job.earlier_run = earlier
                 jobs.append(job)
         return jobs
 
@@ -230,15 +229,6 @@ def _is_open(known: Known) -> bool:
     """Whether there is something to ask about or to fetch: not without an id, whatever became of it."""
     ended = known.state in FINAL and known.state != wire.COMPLETED
     return known.request_id is not None and known.clip is None and not ended
-
-
-def _earlier_run(intended: Intended) -> EarlierRun | None:
-    if intended.known_by is None:
-        return None
-    entry = intended.entry
-    name = None if entry.place is None else entry.place.cell_id
-    at = datetime.fromtimestamp(entry.intended_at).astimezone()
-    return EarlierRun(at, intended.known_by, None if name is None else name.notebook)
 
 
 def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:

@@ -82,8 +82,9 @@ class JobView:
     never arrived), `not accepted` (it turned out not to be), `cancelled` (taken back before it was sent), or
     a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
     is None waits for its turn to be fetched. `from_earlier_run`: the cell was run again, and this is the job
-    that its earlier run submitted; `earlier_run` says which run that was. `unanswered`: so many attempts before the last were never answered, and
-    may be billed too. `unheard`: it was taken up by its id, and the service hasn't said anything of it yet.
+    that its earlier run submitted; `earlier_run` says which run that was.
+    `unanswered`: so many attempts before the last were never answered, and may be billed too. `unheard`: it
+    was taken up by its id, and the service hasn't said anything of it yet.
     """
 
     state: str

@@ -152,9 +152,11 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         Costs 0.05 USD a second. `duration_seconds` is 1 to 10, `aspect_ratio` 16:9, 9:16 or 1:1; a fixed
         `seed` gives reproducible results, -1 a random one. What the service says to it is in the job.
 
-        A cell that is run again unchanged gets the job of its earlier run back and pays nothing; `again=True`
-        buys a new clip. Within one run, and in scripts, nothing is merged, unless an equal submission
-        carried the same label in `once`.
+        A cell that is run again and asks for the same gets the job of its earlier run back and pays nothing;
+        `again=True` buys a new clip. Tasks, threads and pools that a cell gives work to are a part of it. A
+        cell is known by its notebook and its id; where a front end gives no lasting id, by its text. Within
+        one run, and in scripts, nothing is merged, unless an equal submission carried the same label in
+        `once`.
 
         `retry_uncertain=True` sends the request again after a 5xx, a lost answer, a reset or a timeout, as
         the interface (Errors) advises. It is off because the service has no idempotency key: an attempt that
