@@ -297,6 +297,23 @@ def test_resume_says_what_failed_and_fetches_the_rest(
     assert run("jobs", "resume").stderr == "There is nothing to fetch.\n"
 
 
+def test_what_was_left_unsent_is_sent_when_that_is_asked_for(run: Run, home: Path, live: RawServer) -> None:
+    """The list says how many and what they cost; resume alone sends nothing, --unsent sends them once."""
+    with Ledger.open(home) as ledger:
+        account = ledger.account(live.url, Secret("sk-planted-cli"))
+        ledger.intend_many(account, [fox(prompt="a fox"), fox(prompt="an owl")])
+    said = (
+        "2 clips were not sent before the program ended; nothing was paid. To send what is left, for about "
+    )
+    assert f"{said}$0.50:\n  reelbook jobs resume --unsent" in run("jobs").stderr
+    assert f"{said}$0.50:\n" in run("jobs", "resume").stderr
+    assert [each for each in live.seen if each.first_line.startswith("POST")] == []
+    result = run("jobs", "resume", "--unsent")
+    assert "Sending 2 clips for about $0.50.\n2 jobs taken up. 2 of them sent only now." in result.stderr
+    assert len([each for each in live.seen if each.first_line.startswith("POST")]) == 2
+    assert "not sent" not in run("jobs").stderr
+
+
 def test_an_old_job_that_the_service_has_forgotten_is_given_up_soon(
     run: Run, home: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -108,6 +111,51 @@ def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
         assert len(ledger.find()) == 3
     assert not suspicion.exists()
     assert damaged_files(folder) == []
+
+
+def test_a_file_that_was_emptied_is_told_of(folder: Path) -> None:
+    """All that was spent is forgotten, which a limit would count on: the message says so, once."""
+    filled(folder, 3)
+    os.truncate(folder / "ledger.db", 0)
+    with Ledger.open(folder) as ledger:
+        trouble = ledger.trouble or ""
+        assert not ledger.in_memory
+        assert works(ledger)
+    (kept,) = damaged_files(folder)
+    assert trouble.startswith(f"The ledger was empty: {folder / 'ledger.db'} had 0 bytes")
+    assert f"A new one was begun. The empty file is kept as {kept}." in trouble
+    assert "A spending limit counts only what is in the new one" in trouble
+    with Ledger.open(folder) as again:
+        assert again.trouble is None
+        assert len(again.find()) == 1
+
+
+def test_a_file_that_was_emptied_gives_what_an_earlier_damaged_one_holds(folder: Path) -> None:
+    """The newest copy with jobs in it is taken; one that was empty itself is passed over."""
+    filled(folder, 3)
+    (folder / "ledger.db").rename(folder / "ledger.damaged-20260101-120000.db")
+    (folder / "ledger.damaged-20260102-120000.db").touch()
+    (folder / "ledger.db").touch()
+    with Ledger.open(folder) as ledger:
+        assert "3 jobs could be read from an earlier one" in (ledger.trouble or "")
+        assert "ledger.damaged-20260101-120000.db" in (ledger.trouble or "")
+        assert ledger.spend(ledger.account(SERVICE, KEY)).reserved_usd == 0.75
+
+
+def test_a_kernel_that_is_killed_while_it_makes_the_file_leaves_no_empty_one(folder: Path) -> None:
+    """A new ledger has no name before it is whole, so the next kernel begins it without a word."""
+    killed = f"""
+import os, pathlib
+from reelbook.ledger import Ledger, opening
+opening.migrate = lambda connection: os._exit(0)
+Ledger.open(pathlib.Path({str(folder)!r}))
+"""
+    subprocess.run([sys.executable, "-c", killed], check=True)
+    assert [path.name for path in folder.glob("ledger*.db")] == ["ledger.new.db"]
+    with Ledger.open(folder) as ledger:
+        assert ledger.trouble is None
+        assert works(ledger)
+    assert sorted(path.name for path in folder.glob("ledger*.db*")) == ["ledger.db"]
 
 
 @pytest.mark.parametrize("locked", ["by SQLite", "at its opening"])

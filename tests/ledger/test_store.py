@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -102,6 +103,44 @@ def test_stop_ends_the_wait_for_a_locked_file(folder: Path) -> None:
     assert ledger.trouble is None
     assert ledger.find() == []
     ledger.close()
+
+
+def test_stop_in_the_wait_for_the_lock_leaves_no_transaction_open(
+    ledger: Ledger, account: Account, folder: Path
+) -> None:
+    """SQLite hears Stop when it has got the lock: both ledgers of the home can still write, on the disk."""
+
+    def stopped(stop: threading.Timer) -> None:
+        stop.start()
+        ledger.intend(account, fox())
+        time.sleep(5)
+
+    with Ledger.open(folder, busy_seconds=2) as other:
+        for number in range(3):
+            holder = sqlite3.connect(folder / "ledger.db", isolation_level=None, check_same_thread=False)
+            holder.execute("BEGIN IMMEDIATE")
+            stop = threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT])
+            free = threading.Timer(0.1, holder.rollback)
+            free.start()
+            with pytest.raises(KeyboardInterrupt):
+                stopped(stop)
+            free.join()
+            holder.close()
+            assert ledger.intend(account, fox(prompt=f"here {number}")).new
+            assert other.intend(account, fox(prompt=f"there {number}")).new
+        assert ledger.trouble is None
+        assert other.trouble is None
+        assert {entry.prompt for entry in other.find()} == {entry.prompt for entry in ledger.find()}
+
+
+def test_a_transaction_that_was_left_open_is_healed_by_the_next_write(
+    ledger: Ledger, account: Account
+) -> None:
+    """Whatever left it open, what is submitted next is on the disk."""
+    ledger._store._connection.execute("BEGIN IMMEDIATE")
+    intended = ledger.intend(account, fox())
+    assert not ledger._store._connection.in_transaction
+    assert ledger.find() == [intended.entry]
 
 
 def test_the_ledger_is_waited_for_less_long_than_an_answer() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +15,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
+from reelbook.client import AsyncClient
 from reelbook.ledger import Ledger, Wanted
 from reelbook.models import job_status
 from reelbook.sandbox.handle import Sandbox
@@ -206,13 +209,132 @@ def test_a_session_that_closes_says_what_becomes_of_each_job(home: object) -> No
                 time.sleep(0.01)
             jobs += [session.text_to_video(prompt, **FOX) for prompt in ("an owl", "a cat")]  # type: ignore[arg-type]
             assert asked.wait(30)
+            session.close()
         said = [str(job._outcome.exception()) for job in jobs]
         closed.set()
     assert "goes on at the service and is billed; the next session's resume()" in said[0]
     assert "before the service answered. It may be making this clip, and may bill it." in said[1]
-    assert "before this was sent. Nothing was paid." in said[2]
+    assert "before this was sent. Nothing was paid. The next session's resume(unsent=True)" in said[2]
     with Ledger.open(session.home) as ledger:
         assert [entry.state for entry in ledger.find(sort="oldest")] == ["pending", "uncertain", "cancelled"]
+
+
+def test_an_id_that_cant_be_written_down_is_known_all_the_same(
+    session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job has it and says it to whoever waits, and its clip can still be fetched."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("no page left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Ledger, "accepted", fail)
+        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        with pytest.raises(errors.ReelbookError, match="the ledger couldn't keep that id") as raised:
+            job.result(30)
+    assert job.request_id
+    assert job.request_id in str(raised.value)
+    job.watch()
+    assert job.result(30).request_id == job.request_id
+    assert sandbox.state()["requests"]["text-to-video"] == 1
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """What is submitted isn't sent, until that is undone."""
+
+    async def wait_for_ever(*_: object, **__: object) -> None:
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as held:
+        held.setattr(AsyncClient, "text_to_video", wait_for_ever)
+        yield held
+
+
+def left_unsent() -> list[str]:
+    """The prompts of three clips that a session had submitted, and not sent, when it was closed."""
+    prompts = [f"fox {number}" for number in range(3)]
+    session = rb.connect("sandbox")
+    jobs = [session.text_to_video(prompt, **FOX) for prompt in prompts]  # type: ignore[arg-type]
+    session.close()
+    for job in jobs:
+        with pytest.raises(errors.SessionClosed, match=r"The next session's resume\(unsent=True\) sends it"):
+            job.result(0)
+    return prompts
+
+
+@pytest.fixture
+def left(sandbox: Sandbox, held: pytest.MonkeyPatch) -> list[str]:
+    """What was left unsent, and can be sent by now."""
+    prompts = left_unsent()
+    held.undo()
+    return prompts
+
+
+def test_an_error_within_with_ends_it_at_once(sandbox: Sandbox, held: pytest.MonkeyPatch) -> None:
+    """It doesn't wait for what isn't sent."""
+    session = rb.connect("sandbox")
+
+    def fail() -> None:
+        with session:
+            session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert session.closed
+
+
+def test_what_a_closed_session_left_unsent_is_sent_when_asked_for(sandbox: Sandbox, left: list[str]) -> None:
+    """Never by resume() alone; once by resume(unsent=True), as it was asked for."""
+    with rb.connect("sandbox") as later:
+        assert later.resume() == ()
+        assert later.spend().committed_usd == 0
+        assert "resume(unsent=True) sends it" in str(later.jobs()[0].error)
+        jobs = later.resume(unsent=True)
+        requests = [job.request for job in jobs if job.request is not None]
+        assert [request.prompt for request in requests] == left
+        assert {(each.duration_seconds, each.aspect_ratio, each.seed) for each in requests} == {(1, "1:1", 7)}
+        assert all(job.result(30).path.exists() for job in jobs)
+        assert later.resume(unsent=True) == ()
+        assert later.spend().spent_usd == 0.15
+    assert sandbox.state()["requests"]["text-to-video"] == 3
+
+
+def test_what_was_left_unsent_and_asked_for_again_isnt_bought_twice(
+    sandbox: Sandbox, left: list[str]
+) -> None:
+    """A submission like it takes its place, wherever that came from."""
+    with rb.connect("sandbox") as later:
+        later.text_to_video(left[1], **FOX)  # type: ignore[arg-type]
+        jobs = later.resume(unsent=True)
+        assert [job.request.prompt for job in jobs if job.request] == [left[0], left[2]]
+
+
+def test_what_was_left_unsent_is_sent_within_the_limit_or_not_at_all(
+    sandbox: Sandbox, left: list[str]
+) -> None:
+    """Where one of them would pass it none goes out, and all of them can still be sent."""
+    with rb.connect("sandbox", max_spend=0.1) as limited:
+        with pytest.raises(errors.SpendLimitReached):
+            limited.resume(unsent=True)
+    with rb.connect("sandbox", max_spend=0.16) as warned, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(errors.SpendingWarning):
+            warned.resume(unsent=True)
+        assert warned.spend().reserved_usd == 0
+    with rb.connect("sandbox") as later:
+        assert len(later.resume(unsent=True)) == len(left)
+
+
+def test_what_was_left_unsent_and_then_taken_back_is_not_sent(
+    sandbox: Sandbox, held: pytest.MonkeyPatch
+) -> None:
+    """A person's cancel() is the last word."""
+    left = left_unsent()
+    with rb.connect("sandbox") as later:
+        assert [job.cancel() for job in later.resume(unsent=True)] == [True] * len(left)
+        assert later.resume(unsent=True) == ()
 
 
 def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session: rb.Session) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -99,6 +100,44 @@ def test_a_script_that_ends_in_the_middle_of_a_watch_ends_at_once(running: Sandb
     )
     assert (ended.stderr, ended.returncode) == ("", 0)
     assert running.state()["jobs_under_way"] == 1
+
+
+def test_a_script_that_ends_before_all_is_sent_says_so_and_how_to_send_it(
+    running: Sandbox, home: Path
+) -> None:
+    """One message on stderr with the number of clips; what was left can be sent when a person asks."""
+    running.settings(pace=3600, rate_limiting=True)
+    ended = python(
+        "-c",
+        "import reelbook as rb\n"
+        "session = rb.connect('sandbox')\n"
+        "for number in range(12): session.text_to_video(f'fox {number}', duration_seconds=1)\n",
+    )
+    count = 12 - running.state()["jobs_under_way"]
+    assert count >= 2
+    assert ended.returncode == 0
+    assert ended.stderr == (
+        f"Reelbook: {count} clips were not sent before the program ended. Nothing was paid for that. To send "
+        "what is left, and pay for it: reelbook jobs resume --unsent, or session.resume(unsent=True). A "
+        "script that is to wait submits within `with reelbook.connect() as session:`, or calls "
+        "job.result().\n"
+    )
+    with Ledger.open(home) as ledger:
+        (account,) = ledger.overview.accounts()
+        assert len(ledger.left_unsent(account)) == count
+
+
+def test_with_waits_until_all_that_was_submitted_is_sent(running: Sandbox) -> None:
+    """It doesn't wait for the clips."""
+    running.set_pace(3600)
+    ended = python(
+        "-c",
+        "import reelbook as rb\n"
+        "with rb.connect('sandbox') as session:\n"
+        "    for number in range(5): session.text_to_video(f'fox {number}', duration_seconds=1)\n",
+    )
+    assert (ended.stderr, ended.returncode) == ("", 0)
+    assert running.state()["jobs_under_way"] == 5
 
 
 def test_ctrl_c_ends_the_waiting_at_once(running: Sandbox) -> None:

@@ -150,6 +150,12 @@ def resume(
         bool,
         typer.Option("--alone", help="With --find-out: nobody else used the account meanwhile."),
     ] = False,
+    unsent: Annotated[
+        bool,
+        typer.Option(
+            "--unsent", help="Send, and pay for, what a program that ended had submitted and not sent."
+        ),
+    ] = False,
     service: Annotated[
         Service, typer.Option(help="auto: every service that has unfinished jobs.")
     ] = Service.auto,
@@ -157,17 +163,21 @@ def resume(
 ) -> None:
     """Take up unfinished jobs, wait for them and fetch their clips.
 
-    Nothing is submitted and nothing is paid: it asks about jobs that were accepted, and goes on with
-    downloads that broke off. Ctrl-C ends the waiting, not the jobs. It ends in 0 if every clip came home,
-    in 1 if not.
+    Without --unsent nothing is submitted and nothing is paid: it asks about jobs that were accepted, and goes
+    on with downloads that broke off. Ctrl-C ends the waiting, not the jobs. It ends in 0 if every clip came
+    home, in 1 if not.
     """
     from .resuming import take_up
 
     home = home or _home_before(ctx)
     if alone and not find_out:
         raise typer.BadParameter("It says how to take what --find-out finds.", param_hint="--alone")
+    if unsent and wanted:
+        raise typer.BadParameter("It sends all of them: leave the ids out.", param_hint="--unsent")
     again = resuming_command(service, home)
-    all_home = take_up(wanted or [], service, home, again=again, find_out=find_out, alone=alone)
+    all_home = take_up(
+        wanted or [], service, home, again=again, find_out=find_out, alone=alone, unsent=unsent
+    )
     raise typer.Exit(0 if all_home else 1)
 
 

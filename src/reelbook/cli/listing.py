@@ -144,8 +144,20 @@ def _below(known: KnownJobs | None, entries: Sequence[Entry], asked: Asked, *, m
         lines.append(f"{plural(len(unfinished), 'clip')} not here yet. To get {pronoun}:\n  {asked.resuming}")
     if elsewhere := known.elsewhere():
         lines.append(f"{plural(elsewhere, 'clip')} on the way in another program that runs.")
-    lines += uncertain_lines(known, asked.resuming)
-    return lines
+    return [*lines, *unsent_lines(known, asked.resuming), *uncertain_lines(known, asked.resuming)]
+
+
+def unsent_lines(known: KnownJobs, resuming: str) -> list[str]:
+    """What there is to say of submissions whose program ended first, and the command that sends them."""
+    unsent = known.left_unsent()
+    if not unsent:
+        return []
+    verb = "was" if len(unsent) == 1 else "were"
+    return [
+        f"{plural(len(unsent), 'clip')} {verb} not sent before the program ended; nothing was paid. "
+        f"To send what is left, for about {dollars(sum(entry.estimated_cost_usd for entry in unsent))}:\n"
+        f"  {resuming} --unsent"
+    ]
 
 
 def uncertain_lines(known: KnownJobs, resuming: str) -> list[str]:

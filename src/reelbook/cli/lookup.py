@@ -102,6 +102,10 @@ class KnownJobs:
         )
         return everywhere - len(self.unfinished())
 
+    def left_unsent(self) -> list[Entry]:
+        """What was never sent because its program ended, oldest first."""
+        return [entry for account in self.accounts for entry in self.ledger.left_unsent(account)]
+
     def uncertain(self) -> list[Entry]:
         """What was sent and never answered."""
         return self.find(limit=1000, state=UNCERTAIN)

@@ -1,6 +1,6 @@
 """`reelbook jobs resume`: takes up what is unfinished, at every service that it belongs to.
 
-How the waiting looks is in `watching`. Nothing here submits anything.
+How the waiting looks is in `watching`. Nothing is submitted, unless what was left unsent is asked for.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import typer
 from .. import settings
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
-from ..ledger import Account, Entry
+from ..ledger import SENDING, Account, Entry
 from ..ledger.accounts import origin
 from ..session import Clip, Job, Session, connect
+from ..session.warning import said_elsewhere
+from ..widgets.words import dollars
 from .carrying import STOPPED
 from .interrupts import CtrlC
-from .listing import plural, uncertain_lines
+from .listing import plural, uncertain_lines, unsent_lines
 from .lookup import SANDBOX, KnownJobs, known_jobs
 from .options import Service
 from .output import say
@@ -35,12 +37,13 @@ def take_up(
     again: str,
     find_out: bool = False,
     alone: bool = False,
+    unsent: bool = False,
 ) -> bool:
     """Brings the clips of `wanted` home, of all unfinished jobs where it is empty. Whether all came.
 
-    `again` is the command that does it once more. With `find_out` the balances are compared afterwards, see
-    `Session.reconcile`, which also says what `alone` means. Ctrl-C ends in typer's Exit(130). Raises
-    InvalidInput for an id that can't be taken up.
+    `again` is the command that does it once more. With `unsent` what was never sent is submitted, and paid.
+    With `find_out` the balances are compared afterwards, see `Session.reconcile`, which also says what
+    `alone` means. Ctrl-C ends in typer's Exit(130). Raises InvalidInput for an id that can't be taken up.
     """
     with known_jobs(home, service) as known:
         if known is None:
@@ -49,15 +52,17 @@ def take_up(
             say("No jobs yet, so nothing is unfinished.", err=True)
             return True
         left = _chosen(known, wanted) if wanted else known.unfinished()
+        left += (to_send := known.left_unsent() if unsent else [])
         doubtful = known.uncertain() if find_out else []
         with ExitStack() as stack:
             sessions = _sessions(known, [*left, *doubtful], home, stack)
             jobs: list[Job] = []
             for session, account in sessions:
                 ours = [entry for entry in left if entry.account_id == account.id]
-                jobs += (
-                    [session.job(entry.request_id or "") for entry in ours] if wanted else session.resume()
-                )
+                if wanted:
+                    jobs += [session.job(entry.request_id or "") for entry in ours]
+                else:
+                    jobs += _resumed(session, [entry for entry in ours if entry in to_send])
                 left = [entry for entry in left if entry not in ours]
             failed = _wait(jobs, again) if jobs else 0
             if not jobs and not left:
@@ -70,9 +75,19 @@ def take_up(
         _tell_unreached(known, left)
         if elsewhere := known.elsewhere():
             say(f"{plural(elsewhere, 'clip')} left to another program that runs and fetches.", err=True)
-        for line in [] if find_out else uncertain_lines(known, again):
+        lines = unsent_lines(known, again) + ([] if find_out else uncertain_lines(known, again))
+        for line in lines:
             say(line, err=True)
         return not failed and not left
+
+
+def _resumed(session: Session, to_send: Sequence[Entry]) -> tuple[Job, ...]:
+    """The unfinished jobs of a session, with those that are sent only now; their cost is said before."""
+    if to_send:
+        cost = dollars(sum(entry.estimated_cost_usd for entry in to_send))
+        typer.echo(f"Sending {plural(len(to_send), 'clip')} for about {cost}.", err=True)
+    with said_elsewhere():  # beside the cost
+        return session.resume(unsent=bool(to_send))
 
 
 def _chosen(known: KnownJobs, wanted: Sequence[str]) -> list[Entry]:
@@ -106,7 +121,9 @@ def _sessions(
 
 def _wait(jobs: Sequence[Job], again: str) -> int:
     """Waits for all of them and says what becomes of each. How many failed."""
-    say(f"{plural(len(jobs), 'job')} taken up. Nothing is submitted.", err=True)
+    unsent = sum(job.state == SENDING for job in jobs)
+    said = f"{unsent} of them sent only now" if unsent else "Nothing is submitted"
+    say(f"{plural(len(jobs), 'job')} taken up. {said}.", err=True)
     with CtrlC() as ctrl_c:
         try:
             failed = watch(jobs, ctrl_c, ended=_ended)
@@ -126,7 +143,7 @@ def _wait(jobs: Sequence[Job], again: str) -> int:
 def _ended(job: Job, clip: Clip | None, error: Exception | None) -> tuple[str, bool]:
     """What to say of a job that ended, and whether it goes to standard error."""
     if clip is None:
-        return f"{terminal_line(job.request_id or '')}: {error}", True
+        return f"{terminal_line(job.request_id or f'#{job.entry_id}')}: {error}", True
     try:
         return f"{clip.path}: {figures(clip)}", False
     except ReelbookError as unreadable:

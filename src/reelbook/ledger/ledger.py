@@ -106,7 +106,10 @@ class Ledger(Reading):
         return self._store.in_memory
 
     def close(self) -> None:
-        """Settles what this kernel has not sent, or not heard of, and closes the file."""
+        """Settles what this kernel has not sent, or not heard of, and closes the file.
+
+        What it has not sent is left unsent: see `intend_again`.
+        """
         if not self._store.in_memory:
             settle = functools.partial(life.settle_kernel, kernel=self._kernel.name, now=self._clock())
             self._store.write(settle)
@@ -155,13 +158,15 @@ class Ledger(Reading):
         other_cells: Collection[CellId] = (),
         limit_usd: float | None = None,
         limit_since: float | None = None,
+        withdrawn: Callable[[], bool] = lambda: False,
     ) -> list[Intended]:
         """Writes down a batch as a whole, before its first request: all of it or nothing.
 
         A submission with a place that an earlier run made already gives that run's entry, `new` being False,
         unless `again`. What `other_cells` made isn't given, though their text may be the same. Raises
         SpendLimitReached where spent + reserved + uncertain + the estimates of the new ones would pass
-        `limit_usd`; counted from `limit_since` on, else from the beginning.
+        `limit_usd`; counted from `limit_since` on, else from the beginning. What `withdrawn` means is said in
+        `Store.write`.
         """
 
         def work(connection: sqlite3.Connection) -> list[Intended]:
@@ -178,6 +183,29 @@ class Ledger(Reading):
                 else Intended(twin, False)
                 for each, twin in zip(wanted, twins, strict=True)
             ]
+
+        return self._store.write(work, withdrawn=withdrawn)
+
+    def left_unsent(self, account: Account) -> list[Entry]:
+        """What was never sent because its kernel ended, oldest first, but for what was asked for again."""
+        return self._store.read(lambda connection: life.left_unsent(connection, account.id))
+
+    def intend_again(
+        self, account: Account, entries: Collection[Entry], *, limit_usd: float | None = None
+    ) -> list[Entry]:
+        """Writes down that those left unsent are about to be sent: all that still are, or nothing.
+
+        What another kernel was quicker with is left out, so nothing is sent twice. Raises SpendLimitReached
+        where all together would pass `limit_usd`.
+        """
+        wanted = {entry.id for entry in entries}
+
+        def work(connection: sqlite3.Connection) -> list[Entry]:
+            left = [entry for entry in life.left_unsent(connection, account.id) if entry.id in wanted]
+            if limit_usd is not None:
+                money.check_limit(connection, account.id, left, limit_usd, None)
+            now = self._clock()
+            return [life.intend_again(connection, entry.id, self._kernel.name, now) for entry in left]
 
         return self._store.write(work)
 
@@ -217,9 +245,10 @@ class Ledger(Reading):
         """It was sent and never answered: it may be running, and may be billed."""
         self._change(entry_id, state=UNCERTAIN, error=error, ended_at=self._clock())
 
-    def cancelled(self, entry_id: int) -> bool:
-        """Taken back. False if it was sent already, and nothing is changed."""
-        return self._change(entry_id, only_from=(INTENDED,), state=CANCELLED, ended_at=self._clock())
+    def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
+        """Taken back. False if it was sent already, and nothing is changed. See `intend_again`."""
+        ended = {"state": CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
+        return self._change(entry_id, only_from=(INTENDED,), **ended)
 
     def status(
         self,

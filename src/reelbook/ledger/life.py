@@ -26,7 +26,12 @@ _ENDED = (wire.COMPLETED, wire.FAILED)
 
 
 def insert(connection: sqlite3.Connection, account: int, wanted: Wanted, kernel: str, now: float) -> Entry:
-    """A new entry, intended."""
+    """A new entry, intended. It takes the place of an equal one that was left unsent."""
+    connection.execute(
+        "UPDATE entries SET left_unsent = 0 WHERE id = (SELECT min(id) FROM entries "
+        "WHERE account = ? AND sameness = ? AND left_unsent = 1)",
+        (account, wanted.sameness),
+    )
     if wanted.image_digest is not None and wanted.image_thumbnail is not None:
         connection.execute(
             "INSERT OR IGNORE INTO images VALUES (?, ?)", (wanted.image_digest, wanted.image_thumbnail)
@@ -178,6 +183,25 @@ def unsent_kernels(connection: sqlite3.Connection, account: int) -> list[str]:
     return [each["kernel"] for each in rows]
 
 
+def left_unsent(connection: sqlite3.Connection, account: int) -> list[Entry]:
+    """What was never sent because its kernel ended, oldest first."""
+    rows = connection.execute(
+        "SELECT * FROM entries WHERE account = ? AND left_unsent = 1 ORDER BY id", (account,)
+    )
+    return [Entry.of(each) for each in rows]
+
+
+def intend_again(connection: sqlite3.Connection, entry_id: int, kernel: str, now: float) -> Entry:
+    """What was left unsent is intended by `kernel` now."""
+    return Entry.of(
+        connection.execute(
+            "UPDATE entries SET state = ?, left_unsent = 0, kernel = ?, intended_at = ?, ended_at = NULL, "
+            "error = NULL WHERE id = ? RETURNING *",
+            (INTENDED, kernel, now, entry_id),
+        ).fetchone()
+    )
+
+
 def has_unsent(connection: sqlite3.Connection, kernel: str) -> bool:
     """Whether that kernel has left anything to settle, in any account."""
     rows = connection.execute(
@@ -195,7 +219,10 @@ def settle_kernel(
             UNCERTAIN,
             "The kernel ended while this was being sent. It may be running, and may be billed.",
         ),
-        INTENDED: (CANCELLED, "The kernel ended before this was sent. Nothing was paid.")
+        INTENDED: (
+            CANCELLED,
+            "The kernel ended before this was sent. Nothing was paid. session.resume(unsent=True) sends it.",
+        )
         if sure
         else (UNCERTAIN, "The kernel that was to send this lost its disk and ended. It may have been sent."),
     }
@@ -203,9 +230,10 @@ def settle_kernel(
     for before, (after, error) in words.items():
         rows = connection.execute(
             # Both states by name, or the index of the unsent ones wouldn't be used.
-            "UPDATE entries SET state = ?, error = ?, ended_at = ? WHERE state IN ('intended', 'sending') "
+            "UPDATE entries SET state = ?, error = ?, ended_at = ?, left_unsent = ? "
+            "WHERE state IN ('intended', 'sending') "
             "AND state = ? AND kernel = ? AND coalesce(account = ?, 1) RETURNING *",
-            (after, error, now, before, kernel, account),
+            (after, error, now, after == CANCELLED, before, kernel, account),
         )
         settled += [Entry.of(each) for each in rows]
     return sorted(settled, key=lambda entry: entry.id)

@@ -288,6 +288,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         WHERE cell_id IS NOT NULL
         """,
     ),
+    (
+        # Cancelled because its kernel ended before it was sent: a person may have it sent after all.
+        "ALTER TABLE entries ADD COLUMN left_unsent INTEGER NOT NULL DEFAULT 0",
+        "CREATE INDEX entries_left_unsent ON entries (account, sameness) WHERE left_unsent = 1",
+    ),
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..errors import SpendLimitReached
-from .entries import MICRO, Spend, Wanted, micro
+from .entries import MICRO, Entry, Spend, Wanted, micro
 
 CENT: Final = MICRO // 100
 
@@ -43,7 +43,7 @@ def spend(
 def check_limit(
     connection: sqlite3.Connection,
     account: int,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[Wanted | Entry],
     limit_usd: float,
     since: float | None,
 ) -> None:

@@ -1,7 +1,8 @@
 """Opens the ledger's file: private, journalled as its folder needs, at the newest schema, and sound.
 
-A damaged file is moved aside with its bytes kept, and what can still be read of it goes into a new one. What
-to do when the file can't be used at all is store.py's.
+A new file gets its name when it is whole, so one without a byte is a ledger that something has emptied. A
+damaged file is moved aside with its bytes kept, and what can still be read of it goes into a new one; for an
+empty file an earlier damaged one will do. What to do when the file can't be used at all is store.py's.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _SLICE_SECONDS: Final = 0.25
 _PAUSE_SECONDS: Final = 0.01
 _COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_MISSING: Final = "A job that is missing goes on at the service: take it up by its id with session.job(id)."
 
 
 def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str | None]:
@@ -40,12 +42,14 @@ def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str 
     path = home / FILE_NAME
     # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
     with acquire(FileLock(home / "ledger.lock"), busy_seconds):
+        if path.is_file() and path.stat().st_size == 0:
+            return _after_emptying(path, busy_seconds)
         try:
             return patiently(lambda: _ready(path), busy_seconds), None
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-        return _begun_anew(path, busy_seconds)
+        return _after_damage(path, busy_seconds)
 
 
 def open_memory() -> sqlite3.Connection:
@@ -84,12 +88,14 @@ def suspicion(path: Path) -> Path:
 
 
 def _ready(path: Path) -> sqlite3.Connection:
-    _make_private(path)
-    connection = _connect(str(path), _SLICE_SECONDS)
+    if not path.exists():
+        _make_new(path)
+    # Not opened and closed again: that would end the locks that SQLite holds on it in this process.
+    elif path.is_file():
+        with contextlib.suppress(OSError):  # some network folders have no modes
+            path.chmod(0o600)
+    connection = _at_newest_schema(path)
     try:
-        connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
-        connection.execute("PRAGMA synchronous=FULL")
-        migrate(connection)
         _look_through(connection, path)
     except BaseException:
         connection.close()
@@ -97,29 +103,70 @@ def _ready(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _begun_anew(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
+def _make_new(path: Path) -> None:
+    unfinished = path.with_name("ledger.new.db")
+    _remove(unfinished)  # of a kernel that was killed here
+    # SQLite gives its companions the mode of the file, so that has to be right before there are any.
+    os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    _at_newest_schema(unfinished).close()
+    unfinished.rename(path)
+    _remove(unfinished)  # a journal that was emptied and left
+
+
+def _remove(path: Path) -> None:
+    for ending in _COMPANIONS:
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+
+
+def _at_newest_schema(path: Path) -> sqlite3.Connection:
+    connection = _connect(str(path), _SLICE_SECONDS)
+    try:
+        connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
+        connection.execute("PRAGMA synchronous=FULL")
+        migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _after_damage(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
     kept = _moved_aside(path)
     suspicion(path).unlink(missing_ok=True)
     connection = patiently(lambda: _ready(path), busy_seconds)
-    saved = 0
-    with contextlib.suppress(sqlite3.Error), _reading_damaged(kept) as broken:
-        saved = rescue(broken, connection)
     return connection, (
-        f"The ledger was damaged. {saved} {'job' if saved == 1 else 'jobs'} could be read and went into a "
-        f"new one; the damaged file is kept as {kept}. A job that is missing goes on at the service: take it "
-        "up by its id with session.job(id)."
+        f"The ledger was damaged. {_jobs(_saved(kept, connection))} could be read and went into a "
+        f"new one; the damaged file is kept as {kept}. {_MISSING}"
     )
 
 
-def _make_private(path: Path) -> None:
-    # SQLite gives its companions the mode of the file, so that has to be right before there are any.
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        # Not opened and closed again: that would end the locks that SQLite holds on it in this process.
-        if path.is_file():
-            with contextlib.suppress(OSError):  # some network folders have no modes
-                path.chmod(0o600)
+def _after_emptying(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
+    earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
+    kept = _moved_aside(path)
+    connection = patiently(lambda: _ready(path), busy_seconds)
+    said = f"The ledger was empty: {path} had 0 bytes, and what it knew of jobs and money is gone from it. "
+    for copy in earlier:
+        if saved := _saved(copy, connection):
+            # The lost ledger may have known that it was sent since.
+            connection.execute("UPDATE entries SET left_unsent = 0")
+            said += f"{_jobs(saved)} could be read from an earlier one, {copy}, and went into a new one. "
+            break
+    else:
+        said += "A new one was begun. "
+    return connection, (
+        f"{said}The empty file is kept as {kept}. A spending limit counts only what is in the new one: "
+        f"session.balance() says what is left. {_MISSING}"
+    )
+
+
+def _saved(copy: Path, connection: sqlite3.Connection) -> int:
+    with contextlib.suppress(sqlite3.Error), _reading_damaged(copy) as broken:
+        return rescue(broken, connection)
+    return 0
+
+
+def _jobs(count: int) -> str:
+    return "1 job" if count == 1 else f"{count} jobs"
 
 
 def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite3.Connection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import copy
 import functools
 import time
@@ -19,10 +18,11 @@ from ..errors import (
     SubmissionUncertain,
     WaitTimeout,
 )
+from ..futures import Future
 from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
 from . import display
 from .clip import Clip
-from .engine import Engine, ended, ended_within
+from .engine import Engine, ended
 from .job import Job
 from .requests import JobRequest
 
@@ -68,9 +68,7 @@ class Batch(Sequence[Job]):
         self._stop_error: ReelbookError | None = None
         self._ended = 0
         # The n-th is done when n of the jobs have ended, so that any number can wait for any of them.
-        self._ends: list[concurrent.futures.Future[Job]] = [
-            concurrent.futures.Future() for _ in self._distinct
-        ]
+        self._ends: list[Future[Job]] = [Future() for _ in self._distinct]
         engine.submit(self._begin())
 
     def __len__(self) -> int:
@@ -198,7 +196,7 @@ class Batch(Sequence[Job]):
     def _until(self, deadline: float | None, timeout: float | None) -> Iterator[Job]:
         self._want()
         for end in self._ends:
-            if not ended_within(end, None if deadline is None else deadline - time.monotonic()):
+            if not end.wait(None if deadline is None else deadline - time.monotonic()):
                 waiting = sum(not one.done() for one in self._ends)
                 raise WaitTimeout(
                     f"{waiting} of {len(self._ends)} jobs haven't ended after {timeout:g} s. "

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -25,6 +24,7 @@ from ..ledger import (
     Spend,
     ToolCalls,
     ToolJob,
+    Wanted,
 )
 from ..ledger.finding import Filter, Sort
 from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
@@ -69,8 +69,6 @@ class Books:
         self.asked_at: dict[float, float] = {}  # by the time at which this session heard the answer
         self._heard: tuple[float, float] | None = None  # the balance, and what had been spent by then
         self.requests = LedgerRequests(self._ledger, self._account)
-        if self._ledger.trouble:
-            warnings.warn(self._ledger.trouble, LedgerTrouble, stacklevel=4)
 
     def change_key(self, key: Secret) -> None:
         """`key` takes the place of the account's key: jobs, limits and spend go on, requests count anew."""
@@ -85,6 +83,11 @@ class Books:
     def tool_calls(self) -> ToolCalls:
         """The calls of the agent tools."""
         return self._ledger.tool_calls
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether what is written down ends with this kernel."""
+        return self._ledger.in_memory
 
     @property
     def trouble(self) -> str | None:
@@ -109,10 +112,19 @@ class Books:
         """The finished clips that agent tools bought and a session took up, oldest first."""
         return self._ledger.tool_jobs.list(self._account, since=since, until=until)
 
-    def take_back(self, entries: Sequence[Entry]) -> None:
-        """What was written down and isn't sent is not to be sent."""
+    def take_back(self, entries: Sequence[Entry], *, left_unsent: bool = False) -> None:
+        """What was written down and isn't sent is not to be sent; with `left_unsent` it may be later."""
         for entry in entries:
-            self._ledger.cancelled(entry.id)
+            self._ledger.cancelled(entry.id, left_unsent=left_unsent)
+
+    def left_unsent(self) -> list[Entry]:
+        """What was never sent because its kernel ended, oldest first."""
+        self._ledger.recover(self._account)
+        return self._ledger.left_unsent(self._account)
+
+    def intend_again(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Writes down that those are sent after all. Raises SpendLimitReached, and then none is."""
+        return self._ledger.intend_again(self._account, entries, limit_usd=self.max_spend_usd)
 
     def likely_balance_usd(self) -> float | None:
         """The balance as last heard, less what this key's clips cost since; None if nobody heard it lately.
@@ -132,16 +144,10 @@ class Books:
         known = self._ledger.spend(self._account, since=since)
         return known.spent_usd - known.tools_usd
 
-    def intend(
-        self, requests: Sequence[JobRequest], *, again: bool, once: str | None
-    ) -> list[tuple[Entry, EarlierRun | None]]:
-        """Writes down what will be sent, all or nothing. Equals of this cell's earlier run are given back.
-
-        Beside each entry stands the earlier run that it is from, None for a new one. Raises
-        SpendLimitReached, and then nothing was written down and nothing is sent.
-        """
+    def wanted(self, requests: Sequence[JobRequest], *, once: str | None) -> list[Wanted]:
+        """What is to be written down of them, each at its place in the cell that runs on this thread."""
         execution = current_execution()
-        wanted = [
+        return [
             self._reruns.placed(
                 wanted_of(request, current_experiment()),
                 cell=execution.cell if execution else None,
@@ -151,12 +157,27 @@ class Books:
             )
             for request in requests
         ]
+
+    def intend(
+        self, wanted: Sequence[Wanted], *, again: bool, withdrawn: Callable[[], bool]
+    ) -> list[tuple[Entry, EarlierRun | None]]:
+        """Writes down what will be sent, all or nothing. Equals of this cell's earlier run are given back.
+
+        Beside each entry stands the earlier run that it is from, None for a new one. Raises
+        SpendLimitReached, and then nothing was written down and nothing is sent. Nor is it where it had to
+        wait for the file and `withdrawn` says, by then, that nobody wants it any more.
+        """
         others: list[CellId] = []
-        if execution is not None and execution.cell_id is not None and once is None and not again:
-            before = self._ledger.cell_ids(self._account, wanted)
-            others = [each for each in before if is_another(each, execution.cell_id)]
+        cell = next((each.place.cell_id for each in wanted if each.place is not None), None)
+        if cell is not None and not again:
+            others = [each for each in self._ledger.cell_ids(self._account, wanted) if is_another(each, cell)]
         written = self._ledger.intend_many(
-            self._account, wanted, again=again, other_cells=others, limit_usd=self.max_spend_usd
+            self._account,
+            wanted,
+            again=again,
+            other_cells=others,
+            limit_usd=self.max_spend_usd,
+            withdrawn=withdrawn,
         )
         return [
             (entry, None if new else earlier_run_of(entry, each))

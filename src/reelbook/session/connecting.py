@@ -5,23 +5,37 @@ from __future__ import annotations
 import json
 import os
 import threading
+import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from .. import settings
 from ..client.transport import Transport
 from ..deadlines import Deadline
 from ..errors import ConfigurationError, ReelbookError
+from ..futures import uninterrupted
 from ..secret import Secret, quotable, veiled
 from . import display
-from .session import Session
+from .books import LedgerTrouble
+from .session import Service, Session
+from .warning import caller
 
 IDENTIFY_SECONDS = 3.0
 IN_CODE: Final = ", pass it as an argument, or ask=True. connect('sandbox') needs none."
 
 _Name = tuple[str, str, str, str, float | None]
 
+
+class _News(NamedTuple):
+    """What there is to say of a new session: what is wrong with its ledger, how many jobs it took up."""
+
+    trouble: str | None
+    resumed: int
+
+
 _sessions: dict[_Name, Session] = {}
+_untold: dict[_Name, _News] = {}
 _lock = threading.Lock()
 
 
@@ -84,46 +98,56 @@ def connect(
         )
     url = settings.checked_base_url(address.value)
     name = ("address", url, key.value.fingerprint, str(folder), limit)
-    with _lock:
-        if (session := _open(name) or _changed_to(name)) is None:
-            sandbox = _is_sandbox(url)
-            session = Session(
-                settings.checked_key(key.value),
-                url,
-                service="sandbox" if sandbox else "live",
-                home=folder,
-                max_spend_usd=limit,
-            )
-            _opened(name, session)
-        return session
+    secret = settings.checked_key(key.value)
+
+    def make() -> Session:
+        service: Service = "sandbox" if _is_sandbox(url) else "live"
+        return Session(secret, url, service=service, home=folder, max_spend_usd=limit)
+
+    return _opened(name, make)
 
 
 def _sandbox_session(folder: Path, limit: float | None) -> Session:
     from ..sandbox import server
 
     name = ("sandbox", "", "", str(folder), limit)
-    with _lock:
-        if (session := _open(name)) is None:
-            sandbox = server.ensure(folder)
-            session = Session(
-                sandbox.api_key,
-                sandbox.url,
-                service="sandbox",
-                home=folder,
-                sandbox=sandbox,
-                max_spend_usd=limit,
-            )
-            _opened(name, session)
-        return session
+
+    def make() -> Session:
+        sandbox = server.ensure(folder)
+        return Session(
+            sandbox.api_key,
+            sandbox.url,
+            service="sandbox",
+            home=folder,
+            sandbox=sandbox,
+            max_spend_usd=limit,
+        )
+
+    return _opened(name, make)
 
 
-def _opened(name: _Name, session: Session) -> None:
-    _sessions[name] = session
-    if not display.in_notebook():
-        return  # a script asks for it with session.resume(): it may not live as long as the jobs
-    if jobs := session.resume():
-        clips = "1 unfinished clip" if len(jobs) == 1 else f"{len(jobs)} unfinished clips"
-        print(f"Reelbook takes up {clips} of an earlier kernel: session.jobs() shows them.")  # noqa: T201 - said where the person connects
+def _opened(name: _Name, make: Callable[[], Session]) -> Session:
+    """The session of that name, new where there is none; what there is to say of a new one is said."""
+    in_notebook = display.in_notebook()
+
+    def find_or_make() -> Session:
+        with _lock:
+            if (session := _open(name) or _changed_to(name)) is None:
+                session = _sessions[name] = make()
+                # A script asks for it with session.resume(): it may not live as long as the jobs.
+                jobs = session.resume() if in_notebook else ()
+                _untold[name] = _News(session.ledger_trouble, len(jobs))
+            return session
+
+    # Stop ends the waiting. The session is made all the same, and the next connect() finds it.
+    session = _open(name) or uninterrupted(find_or_make, "reelbook-connect")
+    if (news := _untold.pop(name, None)) is not None:
+        if news.resumed:
+            clips = "1 unfinished clip" if news.resumed == 1 else f"{news.resumed} unfinished clips"
+            print(f"Reelbook takes up {clips} of an earlier kernel: session.jobs() shows them.")  # noqa: T201 - said where the person connects
+        if news.trouble:
+            warnings.warn_explicit(news.trouble, LedgerTrouble, **caller()._asdict())
+    return session
 
 
 def _open(name: _Name) -> Session | None:

@@ -9,6 +9,7 @@ import asyncio
 import atexit
 import concurrent.futures
 import contextlib
+import functools
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
@@ -16,9 +17,9 @@ from typing import Any, TypeVar
 
 from ..deadlines import Countdown, Deadline
 from ..errors import SessionClosed, WouldDeadlock
+from ..futures import SLICE_SECONDS, Future
 from .cells import keep_out
 
-SLICE_SECONDS = 0.2
 STOP_SECONDS = 2.0
 SETTLE_SECONDS = 5.0
 _CLOSED = "This session is closed. reelbook.connect() makes a new one."
@@ -29,7 +30,7 @@ _running: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
 class Engine:
-    """A thread with an event loop. `submit` hands work over, `call` waits for it, `close` ends it."""
+    """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it."""
 
     # A seam for tests, where the clock may run faster.
     _new_loop: Callable[[], asyncio.AbstractEventLoop] = staticmethod(asyncio.SelectorEventLoop)
@@ -40,8 +41,10 @@ class Engine:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._settling: list[Callable[[], Awaitable[None]]] = []
         self._closing: list[Callable[[], Awaitable[None]]] = []
+        self._telling: list[Callable[[], None]] = []
         self._door = threading.RLock()  # between what is handed over and the end, after which nothing is run
         self._ending = False
+        self._stopped = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         keep_out(self._thread)
         self._thread.start()
@@ -52,16 +55,15 @@ class Engine:
         """Whether it takes no more work."""
         return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
-    def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
         """Runs `coroutine` on the engine's loop and returns at once. Raises SessionClosed."""
-        if self.closed:
+        future: Future[T] = Future()
+        try:
+            self._hand_over(functools.partial(self._begin, coroutine, future))
+        except SessionClosed:
             coroutine.close()
-            self.refuse_closed()
-        with self._door:
-            if not self._ending:
-                return asyncio.run_coroutine_threadsafe(self._handed_over(coroutine), self.loop)
-        coroutine.close()
-        raise SessionClosed(_CLOSED)
+            raise
+        return future
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Starts a task on the engine's own thread; it is cancelled when the engine closes."""
@@ -77,6 +79,29 @@ class Engine:
             return future.result()
         except BaseException:
             future.cancel()  # Stop ends a call that nobody waits for any more
+            raise
+
+    def run(self, step: Callable[[], T]) -> T:
+        """Carries `step` out on the engine's thread and waits for it; at once where this is that thread.
+
+        It is done whole or not at all: an interrupt ends the waiting, and one that has begun is carried out.
+        """
+        if threading.current_thread() is self._thread:
+            return step()
+        future: Future[T] = Future()
+
+        def carry_out() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(step())
+                except BaseException as error:
+                    future.set_exception(error)
+
+        try:
+            self._hand_over(carry_out)
+            return future.result()
+        except BaseException:
+            future.cancel()
             raise
 
     def refuse_closed(self) -> None:
@@ -100,15 +125,19 @@ class Engine:
         """`close` is awaited on the loop before it ends."""
         self._closing.append(close)
 
+    def on_exit(self, tell: Callable[[], None]) -> None:
+        """`tell` is called when the interpreter's end has closed the engine, and nobody before."""
+        self._telling.append(tell)
+
     def close(self) -> None:
         """Cancels what runs, closes what was opened and ends the thread. Safe to call twice."""
         if self.loop.is_closed() or not self._thread.is_alive():
             return
         with self._door:
-            if not self._ending:
-                # What is handed over from now on would wait for an answer that never comes.
-                self._ending = True
-                self.loop.call_soon_threadsafe(self.loop.stop)
+            # What is handed over from now on would wait for an answer that never comes.
+            self._ending = True
+            with contextlib.suppress(RuntimeError):  # it has just ended
+                self.loop.call_soon_threadsafe(self._stop)
         if threading.current_thread() is not self._thread:
             countdown = Countdown(STOP_SECONDS + (SETTLE_SECONDS if self._settling else 0.0))
             while self._thread.is_alive() and (pause := countdown.next_pause()):
@@ -122,11 +151,32 @@ class Engine:
         finally:
             self.loop.close()
 
-    async def _handed_over(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        current = asyncio.current_task()
-        assert current is not None
-        self._own(current)
-        return await self.spawn(coroutine)
+    def _stop(self) -> None:
+        # Once: the loop goes on for what is to be settled.
+        if not self._stopped:
+            self._stopped = True
+            self.loop.stop()
+
+    def _hand_over(self, begin: Callable[[], None]) -> None:
+        """`begin` is called on the loop, in the caller's context. Raises SessionClosed."""
+        self.refuse_closed()
+        with self._door:
+            if self._ending:
+                raise SessionClosed(_CLOSED)
+            self.loop.call_soon_threadsafe(begin)
+
+    def _begin(self, coroutine: Coroutine[Any, Any, T], future: Future[T]) -> None:
+        if future.cancelled():
+            coroutine.close()
+            return
+        task = self.spawn(coroutine)
+        task.add_done_callback(functools.partial(_pass_on, future))
+
+        def cancel(_: object) -> None:
+            if future.cancelled():
+                self.loop.call_soon_threadsafe(task.cancel)
+
+        future.add_done_callback(cancel)
 
     def _own(self, task: asyncio.Task[T]) -> asyncio.Task[T]:
         # From its creation on: a task that was never begun would leave a coroutine that was never awaited.
@@ -150,6 +200,19 @@ class Engine:
             await close()
 
 
+def _pass_on(future: Future[T], task: asyncio.Task[T]) -> None:
+    """What a task came to, to those who wait for it in other threads."""
+    error = None if task.cancelled() else task.exception()
+    if task.cancelled():
+        future.cancel()
+    if not future.set_running_or_notify_cancel():
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(task.result())
+
+
 async def ended(future: concurrent.futures.Future[Any]) -> None:
     """Waits for a future of another thread without owning it: Stop ends the waiting, not the work.
 
@@ -171,5 +234,7 @@ def ended_within(future: concurrent.futures.Future[Any], seconds: float | None) 
 
 @atexit.register
 def _close_all() -> None:
-    for engine in list(_running):
+    for engine in [each for each in _running if not each.closed]:
         engine.close()
+        for tell in engine._telling:
+            tell()

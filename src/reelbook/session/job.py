@@ -5,7 +5,6 @@ The session's thread replaces what is known as a whole, so any thread may read i
 
 from __future__ import annotations
 
-import concurrent.futures
 import copy
 import threading
 import time
@@ -16,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ReelbookError, WaitTimeout
 from ..formatting import terminal_line
+from ..futures import Future
 from ..ledger import SENDING
 from ..meant import Meant
 from ..models import JobStatus
 from . import display
 from .clip import Clip
-from .engine import ended, ended_within
+from .engine import ended
 from .known import FINAL, EarlierRun, JobView, Known
 from .telling import tell_all
 
@@ -67,7 +67,7 @@ class Job(Meant):
         self.request = request
         self.prompt = request.prompt if request else None
         self._known = known
-        self._outcome: concurrent.futures.Future[Clip] = concurrent.futures.Future()
+        self._outcome: Future[Clip] = Future()
         self._ending = threading.RLock()  # an outcome's callbacks run inside it
         self._tell = tell
         self._listeners: list[Callable[[Job], None]] = []
@@ -180,7 +180,7 @@ class Job(Meant):
         """
         self.session.refuse_own_thread()
         outcome = self._wanted()
-        if not ended_within(outcome, timeout):
+        if not outcome.wait(timeout):
             raise WaitTimeout(f"Not finished after {timeout:g} s. The job goes on, is watched and is billed.")
         return self._settled(outcome)
 
@@ -241,8 +241,12 @@ class Job(Meant):
         """Whether anybody looks at this job, such as a card."""
         return bool(self._listeners)
 
-    def _learn(self, **changes: Any) -> None:
+    def _keep(self, **changes: Any) -> None:
+        """What is learnt, before anybody is told."""
         self._known = replace(self._known, **changes)
+
+    def _learn(self, **changes: Any) -> None:
+        self._keep(**changes)
         tell_all((*self._listeners, self._tell), self)
 
     def _finish(self, clip: Clip | None = None, error: ReelbookError | None = None, **changes: Any) -> None:
@@ -276,9 +280,9 @@ class Job(Meant):
 
     def _unsettle(self) -> None:
         if self._outcome.done():
-            self._outcome = concurrent.futures.Future()
+            self._outcome = Future()
 
-    def _wanted(self) -> concurrent.futures.Future[Clip]:
+    def _wanted(self) -> Future[Clip]:
         # Whoever waits wants the clip, so a watch that was stopped is taken up again.
         with self._ending:
             stopped = not self._known.watched and not self._outcome.done()
@@ -292,7 +296,7 @@ class Job(Meant):
         return self._settled(outcome)
 
     @staticmethod
-    def _settled(outcome: concurrent.futures.Future[Clip]) -> Clip:
+    def _settled(outcome: Future[Clip]) -> Clip:
         error = outcome.exception()
         if error is None:
             return outcome.result()

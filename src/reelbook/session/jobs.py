@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,16 +18,16 @@ from ..errors import (
     SubmissionCancelled,
     SubmissionUncertain,
 )
-from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, Entry, Wanted
 from ..ledger.finding import Filter, Sort
 from .books import Books
 from .clip import Clip
 from .entries import clip_of, marks_of, request_of
 from .job import Job
-from .known import FINAL, Known, Marks
+from .known import FINAL, EarlierRun, Known, Marks
 from .pictures import Pictures
 from .requests import JobRequest
-from .warning import Warner
+from .warning import Caller, Warner
 
 if TYPE_CHECKING:
     from .session import Session
@@ -36,6 +36,7 @@ WAS_ACCEPTED: Final = (
     "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in the "
     "service's web app; sending it again is paid again."
 )
+_NOT_SENT: Final = " before this was sent. Nothing was paid. The next session's resume(unsent=True) sends it."
 NOTHING_PAID: Final = (
     "The service never answered, and nothing was paid for it. Send it again if you want the clip."
 )
@@ -60,32 +61,39 @@ class Jobs:
     def submit(
         self,
         requests: Sequence[JobRequest],
+        wanted: Sequence[Wanted],
         *,
+        caller: Caller,
         balance_usd: float | None,
         again: bool,
-        once: str | None,
-        retry_uncertain: bool = False,
+        retry_uncertain: bool,
+        withdrawn: Callable[[], bool],
     ) -> list[Job]:
-        """Writes all of them down, or none, and starts those that are new.
+        """Writes all of them down, or none, and starts those that are new: one step, on the session's thread.
 
         Raises SpendLimitReached, and SpendingWarning where that is an error.
         """
-        jobs = []
-        written = self._books.intend(requests, again=again, once=once)
-        self._warner.look([entry for entry, earlier in written if earlier is None])
-        self._pictures.keep(requests)
-        for request, (entry, earlier) in zip(requests, written, strict=True):
+        written = self._books.intend(wanted, again=again, withdrawn=withdrawn)
+        new = [entry for entry, earlier in written if earlier is None]
+        try:
+            self._warner.look(new, caller)
+            jobs = [
+                self._intended(request, entry, balance_usd, retry_uncertain=retry_uncertain)
+                if earlier is None
+                else self._from_earlier_run(entry, earlier)
+                for request, (entry, earlier) in zip(requests, written, strict=True)
+            ]
+        except BaseException:
+            self._books.take_back(new)
+            raise
+        for job, (_, earlier) in zip(jobs, written, strict=True):
             if earlier is None:
-                known = self._known(
-                    estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd
-                )
-                job = self._new(request, known, entry, retry_uncertain=retry_uncertain)
-                jobs.append(self._start(job))
-            else:
-                job = self.of(entry, watch=True)
-                job.earlier_run = earlier
-                jobs.append(job)
+                self._start(job)
         return jobs
+
+    def keep_pictures(self, requests: Sequence[JobRequest]) -> None:
+        """Keeps the images of what was submitted, for later kernels."""
+        self._pictures.keep(requests)
 
     def take_up(self, request_id: str) -> Job:
         """The job of the service's id, watched."""
@@ -103,6 +111,27 @@ class Jobs:
         """Takes up what kernels that are gone have left unfinished."""
         return [self.of(entry, watch=True) for entry in self._books.left_over()]
 
+    def send_unsent(self, *, caller: Caller, balance_usd: float | None) -> list[Job]:
+        """Submits what kernels have left unsent, but for images that aren't kept any more.
+
+        Raises as `submit`, and then nothing is sent.
+        """
+        left = self._books.left_unsent()
+        requests = {entry.id: self._pictures.request(entry) for entry in left}
+        written = self._books.intend_again([entry for entry in left if requests[entry.id].complete])
+        try:
+            self._warner.look(written, caller)
+            jobs = [
+                self._intended(requests[entry.id], entry, balance_usd, retry_uncertain=False)
+                for entry in written
+            ]
+        except BaseException:
+            self._books.take_back(written, left_unsent=True)
+            raise
+        for job in jobs:
+            self._start(job)
+        return jobs
+
     def find(self, wanted: Filter, *, sort: Sort, limit: int, after: Job | None) -> list[Job]:
         """The account's jobs in the ledger, behind `after`. None is watched because it was found."""
         # One that was taken up by an id which the ledger doesn't know is only known here.
@@ -112,23 +141,30 @@ class Jobs:
         entries = self._books.find(wanted, sort=sort, limit=limit, after=behind)
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
 
-    def close(self) -> None:
-        """Tells those who still wait that nobody looks after the jobs here any more."""
-        for job in self._own:
-            if not job._outcome.done():
-                job._settle(error=SessionClosed(f"The session was closed{self._left(job)}"))
+    def close(self) -> int:
+        """Tells those who still wait that the jobs aren't looked after any more. How many weren't sent."""
+        waiting = [job for job in self._own if not job._outcome.done()]
+        unsent = {job for job in waiting if self._is_unsent(job)}
+        for job in waiting:
+            said = _NOT_SENT if job in unsent else _left(job)
+            job._settle(error=SessionClosed(f"The session was closed{said}"))
+        return len(unsent)
 
-    def _left(self, job: Job) -> str:
-        """What becomes of a job that nobody looks after any more."""
-        if job.request_id is not None:
-            return ". The job goes on at the service and is billed; the next session's resume() takes it up."
-        entry = self._books.entry(job)
-        if entry is not None and entry.state == INTENDED:
-            return " before this was sent. Nothing was paid. Send it again if you want the clip."
-        return (
-            " before the service answered. It may be making this clip, and may bill it. The next session's "
-            "reconcile() finds out."
-        )
+    def _is_unsent(self, job: Job) -> bool:
+        entry = self._books.entry(job) if job.request_id is None else None
+        return entry is not None and entry.state == INTENDED
+
+    def _intended(
+        self, request: JobRequest, entry: Entry, balance_usd: float | None, *, retry_uncertain: bool
+    ) -> Job:
+        known = self._known(estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd)
+        self._found.pop(entry.id, None)  # of one that was left unsent
+        return self._new(request, known, entry, retry_uncertain=retry_uncertain)
+
+    def _from_earlier_run(self, entry: Entry, earlier: EarlierRun) -> Job:
+        job = self.of(entry, watch=True)
+        job.earlier_run = earlier
+        return job
 
     def of(self, entry: Entry, *, watch: bool) -> Job:
         """The job of an entry: the one there is already, or one made from what was written down."""
@@ -229,6 +265,16 @@ def _is_open(known: Known) -> bool:
     """Whether there is something to ask about or to fetch: not without an id, whatever became of it."""
     ended = known.state in FINAL and known.state != wire.COMPLETED
     return known.request_id is not None and known.clip is None and not ended
+
+
+def _left(job: Job) -> str:
+    """What becomes of a job that was sent and that nobody looks after any more."""
+    if job.request_id is not None:
+        return ". The job goes on at the service and is billed; the next session's resume() takes it up."
+    return (
+        " before the service answered. It may be making this clip, and may bill it. The next session's "
+        "reconcile() finds out."
+    )
 
 
 def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:

@@ -88,6 +88,11 @@ class Runner:
         while self._sent:  # noqa: ASYNC110 - a look is less than an event at each place that empties it
             await asyncio.sleep(ANSWER_LOOK_SECONDS)
 
+    async def submitted(self) -> None:
+        """Returns once every job has its id, or ended without one."""
+        while any(job.request_id is None for job in self._tasks):  # noqa: ASYNC110 - as in `answered`
+            await asyncio.sleep(ANSWER_LOOK_SECONDS)
+
     def stop_watching(self, job: Job) -> None:
         """Ends the watch of a job, at once or as soon as it has an id. Its waiters keep waiting."""
         if job.request_id is None:
@@ -158,15 +163,23 @@ class Runner:
         finally:
             self._sent.discard(job)
             self._unwanted.pop(job, None)
-        self._books.accepted(job, accepted)
         assert job.request is not None
-        job._learn(
+        # Before it is written down: whatever happens to the books, the job has its id.
+        job._keep(
             state=accepted.status,
             accepted_at=_now(),
             request_id=accepted.request_id,
             estimated_cost_usd=accepted.estimated_cost_usd or job.request.estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
+        try:
+            self._books.accepted(job, accepted)
+        except Exception as error:
+            raise ReelbookError(
+                f"The service took this clip as {accepted.request_id}, but the ledger couldn't keep that id: "
+                f"{error!r}. The job goes on and is billed. Note the id; watch() fetches the clip."
+            ) from error
+        job._learn()
 
     async def _sent_or_told(self, job: Job) -> Accepted:
         """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import shlex
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 from urllib.parse import urlsplit
 
-from .. import wire
+from .. import settings, wire
 from ..client import checks
 from ..formatting import file_name
 from ..meant import Meant, by_name
@@ -34,6 +36,7 @@ from .rotation import Rotation, rotate
 from .runner import Runner
 from .telling import tell_all
 from .tools import SessionTools
+from .warning import caller
 
 if TYPE_CHECKING:
     from ..media.images import ImageSource, PreparedImage
@@ -78,6 +81,8 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         self._client = self._connection.client
         self._engine.on_close(self._client.aclose)
         self._engine.on_close(self._close_books)
+        self._engine.on_exit(self._tell_unsent)
+        self._left_unsent = 0
         host = service if sandbox else urlsplit(base_url).netloc.lower()
         clips = home / "clips" / file_name(host)
         self._jobs = Jobs(self, self._books)
@@ -117,8 +122,13 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Waits until all that was submitted is answered, then closes. After an error it closes at once."""
+        try:
+            if kind is None and not self.closed:
+                self._engine.call(self._runner.submitted())
+        finally:
+            self.close()
 
     @property
     def sandbox(self) -> Sandbox | None:
@@ -129,6 +139,11 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
     def base_url(self) -> str:
         """The service's address."""
         return self._client.base_url
+
+    @property
+    def ledger_trouble(self) -> str | None:
+        """What is wrong with the ledger's file, what is safe and what to do; None if all is well."""
+        return self._books.trouble
 
     @property
     def closed(self) -> bool:
@@ -245,7 +260,7 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
         request_id = checks.identifier(request_id, "request_id")
         self._engine.refuse_closed()
-        return self._jobs.take_up(request_id)
+        return self._engine.run(lambda: self._jobs.take_up(request_id))
 
     @property
     def running(self) -> tuple[Job, ...]:
@@ -256,15 +271,24 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         """Groups what is submitted within `with session.experiment(name):`. Raises InvalidInput."""
         return Experiment(self, name)
 
-    def resume(self) -> tuple[Job, ...]:
+    def resume(self, *, unsent: bool = False) -> tuple[Job, ...]:
         """Takes up every unfinished job that a kernel left behind, and returns them.
 
         Jobs that another living kernel watches are left to it. One that the service said it doesn't know is
-        asked about a few times more, for a week. What was sent and never answered is not
-        among them: it is kept as uncertain.
+        asked about a few times more, for a week. What was sent and never answered is not among them: it is
+        kept as uncertain. Nothing is bought, unless `unsent`: then what a kernel or a script had submitted
+        and not sent when it ended is sent now, once, and paid. What was asked for again since is left out,
+        and so are images that `REELBOOK_HOME/images` has no longer. Raises SpendLimitReached, and then none
+        of it is sent.
         """
         self._engine.refuse_closed()
-        return tuple(self._jobs.resume())
+        jobs = self._engine.run(self._jobs.resume)
+        if unsent:
+            send = functools.partial(
+                self._jobs.send_unsent, caller=caller(), balance_usd=self._money.balance_usd
+            )
+            jobs += self._engine.run(send)
+        return tuple(jobs)
 
     def rotate_key(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
         """Makes a key, tries it with one request and uses it from then on, while the jobs go on.
@@ -303,6 +327,8 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         """Ends the session's thread and connections. Jobs go on at the service; the sandbox stays.
 
         A submission that is out is given 5 s for its answer, so that its id is known to the next session.
+        What isn't sent yet is left unsent: `resume(unsent=True)` of the next session sends it. The end of
+        `with reelbook.connect() as session:` waits for all that was submitted in it to be sent and answered.
         """
         self._engine.close()
 
@@ -321,7 +347,7 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
     def watch(self, job: Job) -> None:
         """See `Job.watch`."""
         self._engine.refuse_closed()
-        self._jobs.watch(job)
+        self._engine.run(lambda: self._jobs.watch(job))
 
     def cancel(self, job: Job) -> bool:
         """See `Job.cancel`."""
@@ -332,13 +358,9 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         return self._engine.call(cancel())
 
     def carry(self, job: Job) -> None:
-        """Submits a job, or goes on with its watch or its download."""
-
-        async def carry() -> None:
-            self._runner.start(job)
-            self.tell(job)
-
-        self._engine.submit(carry())
+        """Submits a job, or goes on with its watch or its download. For the session's own thread."""
+        self._runner.start(job)
+        self.tell(job)
 
     def tell(self, changed: Job | None) -> None:
         """Tells those who subscribed."""
@@ -353,14 +375,44 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         retry_uncertain: bool = False,
     ) -> list[Job]:
         self._engine.refuse_closed()
-        return self._jobs.submit(
+        withdrawn = False
+        submit = functools.partial(
+            self._jobs.submit,
             requests,
+            self._books.wanted(requests, once=once),
+            caller=caller(),
             balance_usd=self._money.balance_usd,
             again=again,
-            once=once,
             retry_uncertain=retry_uncertain,
+            withdrawn=lambda: withdrawn,
         )
+        try:
+            jobs = self._engine.run(submit)
+        except BaseException:
+            withdrawn = True  # Stop: what isn't written down by now isn't bought any more
+            raise
+        self._jobs.keep_pictures(requests)
+        return jobs
 
     async def _close_books(self) -> None:
-        self._jobs.close()
+        self._left_unsent = self._jobs.close()
         self._books.close()
+
+    def _tell_unsent(self) -> None:
+        """Says at the end of a script what it didn't wait for."""
+        if not self._left_unsent:
+            return
+        clips = "1 clip was" if self._left_unsent == 1 else f"{self._left_unsent} clips were"
+        later = (
+            ""
+            if self._books.in_memory
+            else " To send what is left, and pay for it: reelbook jobs resume --unsent"
+            + ("" if self.home == settings.home(None) else f" --home {shlex.quote(str(self.home))}")
+            + ", or session.resume(unsent=True)."
+        )
+        print(  # noqa: T201 - nobody is left to warn
+            f"Reelbook: {clips} not sent before the program ended. Nothing was paid for that.{later} A "
+            "script that is to wait submits within `with reelbook.connect() as session:`, or calls "
+            "job.result().",
+            file=sys.stderr,
+        )

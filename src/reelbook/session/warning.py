@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ..errors import SpendingWarning
 from ..ledger import Entry
@@ -30,6 +31,26 @@ def said_elsewhere() -> Iterator[None]:
         _silent.reset(token)
 
 
+class Caller(NamedTuple):
+    """The line of a person's code that a warning is about, in the words of `warnings.warn_explicit`."""
+
+    filename: str
+    lineno: int
+    module: str
+    registry: dict[Any, Any]
+
+
+def caller() -> Caller:
+    """The first line up from here that isn't Reelbook's."""
+    package = __name__.partition(".")[0]
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame = frame.f_back
+    known = frame.f_globals
+    registry = known.setdefault("__warningregistry__", {})
+    return Caller(frame.f_code.co_filename, frame.f_lineno, known.get("__name__", "<string>"), registry)
+
+
 class Warner:
     """Which thresholds a session has crossed. One that was left behind again may be warned of once more."""
 
@@ -37,10 +58,10 @@ class Warner:
         self._books = books
         self._reached: dict[Kind, int] = {}
 
-    def look(self, new: Sequence[Entry]) -> None:
-        """Warns of what was just written down and isn't sent yet.
+    def look(self, new: Sequence[Entry], caller: Caller) -> None:
+        """Warns `caller` of what was just written down and isn't sent yet.
 
-        Where warnings are errors it is taken back, and SpendingWarning is raised.
+        Raises SpendingWarning where warnings are errors.
         """
         limit_usd = self._books.max_spend_usd
         if not new or _silent.get():
@@ -56,21 +77,7 @@ class Warner:
         )
         stages = {each.kind: each.stage for each in near}
         crossed = [each for each in near if each.stage > self._reached.get(each.kind, 0)]
-        try:
-            for each in crossed:
-                warnings.warn(
-                    SpendingWarning(each.text, left_usd=each.left_usd), stacklevel=_the_callers_level()
-                )
-        except SpendingWarning:
-            self._books.take_back(new)
-            raise
+        for each in crossed:
+            warning = SpendingWarning(each.text, left_usd=each.left_usd)
+            warnings.warn_explicit(warning, SpendingWarning, **caller._asdict())
         self._reached = {kind: max(stage, self._reached.get(kind, 0)) for kind, stage in stages.items()}
-
-
-def _the_callers_level() -> int:
-    """How far up the first code is that isn't Reelbook's, counted from who warns."""
-    package = __name__.partition(".")[0]
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        level, frame = level + 1, frame.f_back
-    return level
