@@ -56,50 +56,51 @@ class Countdown:
 class Deadline:
     """`asyncio.timeout`, counted by a Countdown: `async with Deadline(seconds):` raises TimeoutError.
 
-    None sets no deadline. `spent` are the seconds that were counted so far.
+    None sets no deadline. `spent` are the seconds that were counted so far, in all.
     """
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
+        self._spent_before = 0.0
         self._timeout = asyncio.timeout(None)
-        self._timer: asyncio.TimerHandle | None = None
         self._over = False
 
     async def __aenter__(self) -> Deadline:
         self._loop = asyncio.get_running_loop()
         await self._timeout.__aenter__()
-        self.renew(self._seconds)
+        self._begin(self._seconds)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._over = True
-        self._set(None)
+        self._timer.cancel()
         self._countdown.next_pause()
         await self._timeout.__aexit__(kind, error, traceback)
 
     @property
     def spent(self) -> float:
-        return self._countdown.spent
+        return self._spent_before + self._countdown.spent
 
     def renew(self, seconds: float | None) -> None:
         """Counts from now on `seconds`, if the deadline hasn't passed yet."""
         if not self._over:
-            self._countdown = Countdown(seconds, self._loop.time)
-            self._set(self._countdown.next_pause())
+            self._timer.cancel()
+            self._countdown.next_pause()
+            self._spent_before = self.spent
+            self._begin(seconds)
+
+    def _begin(self, seconds: float | None) -> None:
+        self._countdown = Countdown(seconds, self._loop.time)
+        self._timer = self._loop.call_later(self._countdown.next_pause(), self._look)
 
     def _look(self) -> None:
         if pause := self._countdown.next_pause():
-            self._set(pause)
+            self._timer = self._loop.call_later(pause, self._look)
         else:
             self._over = True
             self._timeout.reschedule(self._loop.time())
-
-    def _set(self, pause: float | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None if pause is None else self._loop.call_later(pause, self._look)
 
 
 def acquire(lock: BaseFileLock, seconds: float) -> Any:

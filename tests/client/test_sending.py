@@ -36,9 +36,9 @@ async def _late(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def sleeps(progress: _Progress, event: str, info: Mapping[str, Any]) -> None:
         nonlocal late
+        await heard(progress, event, info)
         if event.endswith("send_request_headers.started"):
             late = 61
-        await heard(progress, event, info)
 
     monkeypatch.setattr(_Progress, "__call__", sleeps)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import math
 import ssl
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -18,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from .. import settings
-from ..deadlines import Deadline
+from ..deadlines import LOOK_SECONDS, Deadline
 from ..errors import (
     Answer,
     AnswerLost,
@@ -35,6 +36,7 @@ from .answers import Reply, summary
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
 MAX_BODY_BYTES = 8 << 20
+BEGINNING_BYTES = 64 << 10  # of an answer that isn't whole
 # Below the 5 s at which many servers close an idle connection, so that no request meets a closed one.
 KEEP_ALIVE_SECONDS = 3.0
 
@@ -89,7 +91,8 @@ class Transport:
         """
         client = self._client("fresh" if fresh else "kept")
         # A paid answer is worth the whole of the call's time.
-        progress = _Progress(sent=not fresh, read_seconds=None if fresh else READ_SECONDS)
+        answer_seconds = deadline_seconds if fresh else READ_SECONDS
+        progress = _Progress(deadline_seconds, answer_seconds, sent=not fresh)
         content = (
             None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         )
@@ -109,7 +112,7 @@ class Transport:
             if fresh:
                 assert isinstance(request.stream, httpx.AsyncByteStream)
                 request.stream = _Watched(request.stream, progress)
-            async with Deadline(deadline_seconds):
+            async with progress.deadline:
                 response = await _sent(client, request, progress)
                 try:
                     return await self._reply(response, progress)
@@ -137,12 +140,14 @@ class Transport:
         origin and nowhere else.
         """
         client = self._client("kept" if with_key else "files")
-        progress = _Progress(sent=True, read_seconds=READ_SECONDS)
+        progress = _Progress(math.inf, READ_SECONDS, sent=True)
         response: httpx.Response | None = None
         try:
             with _Translated(progress, self._masked) as translated, self._counted():
                 asking = {"accept-encoding": "identity", **headers}
-                response = await _sent(client, client.build_request("GET", url, headers=asking), progress)
+                request = client.build_request("GET", url, headers=asking)
+                async with progress.deadline:
+                    response = await _sent(client, request, progress)
             if response is None:
                 raise translated.error
             yield self._reply_of(response), self._chunks(response)
@@ -175,15 +180,17 @@ class Transport:
     async def _reply(self, response: httpx.Response, progress: _Progress) -> Reply:
         body = bytearray()
         try:
-            async for chunk in _pieces(response.aiter_bytes(), progress):
+            async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > MAX_BODY_BYTES:
-                    reply = self._reply_of(response, body[:MAX_BODY_BYTES], cut=True)
-                    raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
+                    break
+            else:
+                return self._reply_of(response, body)
         except BaseException:  # a cancellation, too: that is how a deadline begins
-            progress.heard = summary(self._reply_of(response, body, cut=True))
+            progress.heard = summary(self._reply_of(response, body[:BEGINNING_BYTES], cut=True))
             raise
-        return self._reply_of(response, body)
+        reply = self._reply_of(response, body[:BEGINNING_BYTES], cut=True)
+        raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
 
     def _reply_of(
         self, response: httpx.Response, body: bytes | bytearray = b"", *, cut: bool = False
@@ -202,12 +209,16 @@ class Transport:
         return text
 
     async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        progress = _Progress(sent=True, read_seconds=READ_SECONDS)
+        progress = _Progress(math.inf, READ_SECONDS, sent=True)
         progress.began = True
+        chunks = response.aiter_raw()
         with _Translated(progress, self._masked) as translated:
-            async for chunk in _pieces(response.aiter_raw(), progress):
+            while True:
+                async with Deadline(READ_SECONDS):
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    return
                 yield chunk
-            return
         raise translated.error
 
     def _client(self, kind: str) -> httpx.AsyncClient:
@@ -243,21 +254,29 @@ class _Bearer(httpx.Auth):
 class _Progress:
     """Listens to httpcore: how much of the request went out. `sent` also is one that may go out twice.
 
-    `read_seconds` is how long each part of an answer may take to come, None without end; `heard` is what had
-    come of it when the connection broke.
+    `deadline` ends the connecting after CONNECT_SECONDS, the wait for an answer's head after
+    `answer_seconds`, and the call as a whole after `seconds`. `heard` is what had come of an answer when the
+    connection broke.
     """
 
-    def __init__(self, *, sent: bool, read_seconds: float | None) -> None:
+    def __init__(self, seconds: float, answer_seconds: float, *, sent: bool) -> None:
         self.began = False
         self.sent = sent
-        self.read_seconds = read_seconds
         self.heard: Answer | None = None
-        self.silence = Deadline(CONNECT_SECONDS)
+        self._seconds = seconds
+        self._answer_seconds = answer_seconds
+        self.deadline = Deadline(min(CONNECT_SECONDS, seconds))
 
     async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith("send_request_headers.started"):
             self.began = True
-            self.silence.renew(self.read_seconds)
+            self._allow(self._answer_seconds)
+        elif event.endswith("receive_response_headers.complete"):
+            self._allow(math.inf)
+
+    def _allow(self, seconds: float) -> None:
+        # What begins to arrive as the time ends still has a moment to be read.
+        self.deadline.renew(max(LOOK_SECONDS, min(seconds, self._seconds - self.deadline.spent)))
 
 
 class _Watched(httpx.AsyncByteStream):
@@ -281,21 +300,9 @@ class _Watched(httpx.AsyncByteStream):
 
 
 async def _sent(client: httpx.AsyncClient, request: httpx.Request, progress: _Progress) -> httpx.Response:
-    """Sends a request and reads the answer's head. Raises TimeoutError, as `_pieces` does."""
+    """Sends a request and reads the answer's head, within `progress.deadline`."""
     request.extensions["trace"] = progress
-    async with progress.silence:
-        return await client.send(request, stream=True)
-
-
-async def _pieces(body: AsyncIterator[bytes], progress: _Progress) -> AsyncIterator[bytes]:
-    """An answer's body as it comes."""
-    while True:
-        try:
-            async with Deadline(progress.read_seconds):
-                piece = await anext(body)
-        except StopAsyncIteration:
-            return
-        yield piece
+    return await client.send(request, stream=True)
 
 
 class _Translated:
