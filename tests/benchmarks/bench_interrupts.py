@@ -1,8 +1,8 @@
 """Interrupts the main thread at random moments of everything a session does, and prints what was lost by it.
 
-`PYTHONPATH=src:tests python -m benchmarks.bench_interrupts --times 200`, about two minutes. Another kernel writes
-to the same ledger meanwhile, and keeps its lock for a while now and then. `--seed` repeats what is done and how
-long after its beginning the interrupt comes. Nothing may be lost, stranded or bought twice.
+`PYTHONPATH=src:tests python -m benchmarks.bench_interrupts --times 200`, about two minutes. Another kernel
+writes to the same ledger meanwhile, and keeps its lock for a while now and then. `--seed` repeats what is
+done and how long after its beginning the interrupt comes. Nothing may be lost, stranded or bought twice.
 """
 
 from __future__ import annotations
@@ -190,8 +190,8 @@ def run(home: Path, sandbox: Sandbox, times: int, seed: int) -> list[str]:
     written, kept, their_trouble = theirs.strip().split(" ", 2)
     person.session.close()
     print(
-        f"{dict(person.done)}; heard within {1000 * person.slowest_seconds:.0f} ms. {len(person.prompts)} clips; "
-        f"the neighbour wrote {written}."
+        f"{dict(person.done)}; heard within {1000 * person.slowest_seconds:.0f} ms. "
+        f"{len(person.prompts)} clips; the neighbour wrote {written}."
     )
     broken = faults(home, person.prompts)
     if trouble is not None or their_trouble != "None" or written != kept:

@@ -151,4 +151,5 @@ def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back(home: ob
             wait_for(lambda: [e.state for e in entries(session)] == ["uncertain", "intended"])
             assert not job.cancel()
             assert job.state == "sending"
+            session.close()  # the end of the block would wait until it is sent
         assert [e.state for e in entries(session)] == ["uncertain", "cancelled"]
