@@ -85,7 +85,7 @@ def _resumed(session: Session, to_send: Sequence[Entry]) -> tuple[Job, ...]:
     """The unfinished jobs of a session, with those that are sent only now; their cost is said before."""
     if to_send:
         cost = dollars(sum(entry.estimated_cost_usd for entry in to_send))
-        typer.echo(f"Sending {plural(len(to_send), 'clip')} for about {cost}.", err=True)
+        say(f"Sending {plural(len(to_send), 'clip')} for about {cost}.", err=True)
     with said_elsewhere():  # beside the cost
         return session.resume(unsent=bool(to_send))
 
