@@ -224,5 +224,6 @@ def shown(cell: Locator, selector: str = ".rb") -> Locator:
         panel.wait_for(timeout=20 * SECONDS)
     except PageTimeoutError as late:
         raise AssertionError(f"it never showed {selector}; it shows: {cell.all_inner_texts()}") from late
-    panel.scroll_into_view_if_needed()  # a clip is loaded when it is seen
+    # A clip is loaded when it is seen; the view may be swapped for a newer one meanwhile.
+    panel.evaluate("(panel) => panel.scrollIntoView({ block: 'nearest' })")
     return panel

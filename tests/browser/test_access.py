@@ -160,7 +160,7 @@ def test_axe_finds_nothing_serious(notebook: Notebook, panel: str) -> None:
 
 def findings(cell: Locator) -> list[str]:
     """What axe-core finds in the cell's panels that is serious or critical, a line for each element."""
-    cell.scroll_into_view_if_needed()
+    cell.evaluate("(cell) => cell.scrollIntoView()")
     violations: list[dict[str, Any]] = cell.locator(".jp-OutputArea-output").first.evaluate(
         "(output) => axe.run(output, {resultTypes: ['violations']}).then((found) => found.violations)"
     )
