@@ -8,8 +8,10 @@ import pytest
 from support import virtual_time
 
 from reelbook.client.answers import Reply
+from reelbook.client.belief import Belief
 from reelbook.client.budget import Budget, Purpose
 from reelbook.client.gate import Gate
+from reelbook.client.pace import Pace
 from reelbook.errors import ServiceUnreachable
 
 OK = Reply(200, {}, b"{}")
@@ -85,6 +87,29 @@ def test_cancelling_in_the_moment_of_admission_gives_the_place_back() -> None:
         return gate.budget.view(loop.time()).left
 
     assert virtual_time.run(scene()) == 1
+
+
+def test_a_watch_that_ends_as_its_question_falls_due_takes_no_place() -> None:
+    """The gate doesn't stumble over it, and the whole budget is there for the others."""
+
+    async def ask(gate: Gate, job: str) -> None:
+        async with gate.turn(Purpose.POLL, job):
+            pass
+
+    async def scene() -> tuple[int, list[dict[str, object]]]:
+        loop, broken = asyncio.get_running_loop(), list[dict[str, object]]()
+        loop.set_exception_handler(lambda _, context: broken.append(context))
+        gate = Gate(Budget(limit=1))
+        await one(gate, Purpose.CLICK, [], "first")
+        with gate.watched(Belief(Pace(), loop.time() - 3600)) as job:
+            watch = asyncio.create_task(ask(gate, job))
+            await asyncio.sleep(1)
+            gate.change_budget(Budget(limit=10))
+            watch.cancel()
+            await asyncio.wait([watch])
+        return gate.budget.view(loop.time()).left, broken
+
+    assert virtual_time.run(scene()) == (10, [])
 
 
 def test_an_unreachable_service_costs_no_request() -> None:

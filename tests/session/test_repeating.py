@@ -152,4 +152,6 @@ def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back(home: ob
             assert not job.cancel()
             assert job.state == "sending"
             session.close()  # the end of the block would wait until it is sent
+        with live(service) as later:
+            assert later.resume(unsent=True) == ()
         assert [e.state for e in entries(session)] == ["uncertain", "cancelled"]

@@ -174,6 +174,8 @@ class Gate:
         now = loop.time()
         for purpose, queue in self._queues.items():
             self._queues[purpose] = deque(waiter for waiter in queue if not waiter.future.done())
+        # One whose watch was ended a moment ago would get a place that nobody gives back.
+        self._askers = {job: waiter for job, waiter in self._askers.items() if not waiter.future.done()}
         while True:
             chosen = self._next(now)
             if isinstance(chosen, float):

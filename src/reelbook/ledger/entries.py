@@ -91,7 +91,8 @@ class Wanted:
     """A clip that is about to be asked for.
 
     `place` is None for what may be bought any number of times: a script, a button. `image_thumbnail` is a
-    small picture to show later; `image_digest` tells images apart.
+    small picture to show later; `image_digest` tells images apart. `repeats` is the number of an uncertain
+    entry that is sent again by it.
     """
 
     mode: str
@@ -104,6 +105,7 @@ class Wanted:
     image_thumbnail: bytes | None = None
     experiment: str | None = None
     place: Place | None = None
+    repeats: int | None = None
 
     @property
     def sameness(self) -> str:

@@ -48,6 +48,7 @@ def insert(connection: sqlite3.Connection, account: int, wanted: Wanted, kernel:
         "image_digest": wanted.image_digest,
         "sameness": wanted.sameness,
         "experiment": wanted.experiment,
+        "repeats": wanted.repeats,
         "cell": None if wanted.place is None else wanted.place.cell,
         "nth": None if wanted.place is None else wanted.place.nth,
         "cell_id": None if name is None else name.id,
@@ -230,7 +231,7 @@ def settle_kernel(
     for before, (after, error) in words.items():
         rows = connection.execute(
             # Both states by name, or the index of the unsent ones wouldn't be used.
-            "UPDATE entries SET state = ?, error = ?, ended_at = ?, left_unsent = ? "
+            "UPDATE entries SET state = ?, error = ?, ended_at = ?, left_unsent = (? AND repeats IS NULL) "
             "WHERE state IN ('intended', 'sending') "
             "AND state = ? AND kernel = ? AND coalesce(account = ?, 1) RETURNING *",
             (after, error, now, after == CANCELLED, before, kernel, account),

@@ -290,7 +290,9 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ),
     (
         # Cancelled because its kernel ended before it was sent: a person may have it sent after all.
+        # Not so one that sends another entry again, `repeats`, which may have been bought.
         "ALTER TABLE entries ADD COLUMN left_unsent INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE entries ADD COLUMN repeats INTEGER",
         "CREATE INDEX entries_left_unsent ON entries (account, sameness) WHERE left_unsent = 1",
     ),
 )

@@ -115,11 +115,7 @@ class Batch(Sequence[Job]):
 
     def cancel(self) -> int:
         """Takes back what isn't sent yet and returns how many those are. What was sent goes on."""
-
-        async def take_back() -> int:
-            return sum(self._runner.cancel(job) for job in self._distinct)
-
-        return self._engine.call(take_back())
+        return self._engine.run(lambda: sum(self._runner.cancel(job) for job in self._distinct))
 
     @property
     def estimated_cost_usd(self) -> float:

@@ -337,7 +337,7 @@ class Books:
         entry = None if job.entry_id is None else self._ledger.get(job.entry_id)
         if entry is None or job.request is None:
             return
-        wanted = replace(wanted_of(job.request, entry.experiment), place=entry.place)
+        wanted = replace(wanted_of(job.request, entry.experiment), place=entry.place, repeats=entry.id)
         try:
             intended = self._ledger.intend(self._account, wanted, again=True, limit_usd=self.max_spend_usd)
         except SpendLimitReached as limit:

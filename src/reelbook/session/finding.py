@@ -134,7 +134,7 @@ class Finding:
         self._engine.refuse_closed()
         all_tags = None if tags is None else tuple(tags)
 
-        async def mark() -> None:
+        def mark() -> None:
             had = job._known.marks
             marks = Marks(
                 starred=had.starred if starred is None else starred,
@@ -143,16 +143,12 @@ class Finding:
             )
             self._jobs.mark(job, marks)
 
-        self._engine.call(mark())
+        self._engine.run(mark)
 
     def delete_clip(self, job: Job) -> None:
         """See `Job.delete_clip`."""
         self._engine.refuse_closed()
-
-        async def delete() -> None:
-            self._jobs.delete_clip(job)
-
-        self._engine.call(delete())
+        self._engine.run(lambda: self._jobs.delete_clip(job))
 
 
 def _request_id(clip: Job | Clip | str) -> str | None:

@@ -151,7 +151,9 @@ class Jobs:
         return len(unsent)
 
     def _is_unsent(self, job: Job) -> bool:
-        entry = self._books.entry(job) if job.request_id is None else None
+        # Not one whose first attempt wasn't answered, and may have been bought.
+        asked = job.request_id is None and not job._known.unanswered
+        entry = self._books.entry(job) if asked else None
         return entry is not None and entry.state == INTENDED
 
     def _intended(

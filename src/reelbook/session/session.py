@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import shlex
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 from urllib.parse import urlsplit
 
-from .. import settings, wire
+from .. import wire
 from ..client import checks
 from ..formatting import file_name
 from ..meant import Meant, by_name
@@ -36,7 +34,7 @@ from .rotation import Rotation, rotate
 from .runner import Runner
 from .telling import tell_all
 from .tools import SessionTools
-from .warning import caller
+from .warning import caller, say_unsent
 
 if TYPE_CHECKING:
     from ..media.images import ImageSource, PreparedImage
@@ -351,11 +349,7 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
 
     def cancel(self, job: Job) -> bool:
         """See `Job.cancel`."""
-
-        async def cancel() -> bool:
-            return self._runner.cancel(job)
-
-        return self._engine.call(cancel())
+        return self._engine.run(lambda: self._runner.cancel(job))
 
     def carry(self, job: Job) -> None:
         """Submits a job, or goes on with its watch or its download. For the session's own thread."""
@@ -399,20 +393,5 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         self._books.close()
 
     def _tell_unsent(self) -> None:
-        """Says at the end of a script what it didn't wait for."""
-        if not self._left_unsent:
-            return
-        clips = "1 clip was" if self._left_unsent == 1 else f"{self._left_unsent} clips were"
-        later = (
-            ""
-            if self._books.in_memory
-            else " To send what is left, and pay for it: reelbook jobs resume --unsent"
-            + ("" if self.home == settings.home(None) else f" --home {shlex.quote(str(self.home))}")
-            + ", or session.resume(unsent=True)."
-        )
-        print(  # noqa: T201 - nobody is left to warn
-            f"Reelbook: {clips} not sent before the program ended. Nothing was paid for that.{later} A "
-            "script that is to wait submits within `with reelbook.connect() as session:`, or calls "
-            "job.result().",
-            file=sys.stderr,
-        )
+        if self._left_unsent:
+            say_unsent(self._left_unsent, self.home, kept=not self._books.in_memory)

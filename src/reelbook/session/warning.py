@@ -1,18 +1,22 @@
 """Warns in code of a submission that nears the limit or the end of the balance: once for each threshold.
 
-A panel and the terminal say it in their own place, before they submit, and silence it here.
+A panel and the terminal say it in their own place, before they submit, and silence it here. What a script
+that ends has left unsent is said here, too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from .. import settings
 from ..errors import SpendingWarning
 from ..ledger import Entry
 from .books import Books
@@ -81,3 +85,21 @@ class Warner:
             warning = SpendingWarning(each.text, left_usd=each.left_usd)
             warnings.warn_explicit(warning, SpendingWarning, **caller._asdict())
         self._reached = {kind: max(stage, self._reached.get(kind, 0)) for kind, stage in stages.items()}
+
+
+def say_unsent(count: int, home: Path, *, kept: bool) -> None:
+    """Says on stderr, at the end of a script, how much it submitted and never sent, and what to do.
+
+    `kept`: it is on the disk, and can be sent later.
+    """
+    clips = "1 clip was" if count == 1 else f"{count} clips were"
+    command = "reelbook jobs resume --unsent"
+    if home != settings.home(None):
+        command += f" --home {shlex.quote(str(home))}"
+    later = f" To send what is left, and pay for it: {command}, or session.resume(unsent=True)."
+    print(  # noqa: T201 - there is no caller any more whom a warning could name
+        f"Reelbook: {clips} not sent before the program ended. Nothing was paid for that."
+        f"{later if kept else ''} A script that is to wait submits within "
+        "`with reelbook.connect() as session:`, or calls job.result().",
+        file=sys.stderr,
+    )

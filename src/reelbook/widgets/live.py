@@ -6,6 +6,7 @@ thread can't reach the page (Colab), the page asks, and the panel answers within
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import logging
@@ -49,17 +50,17 @@ class Live:
         with self._lock:
             if self._planned or self._closed:
                 return
+            # Ordered before it is noted: an interrupt between the two costs a message, not all further ones.
+            self._later(max(0.0, self._next_at - self._clock()), self._due)
             self._planned = True
-            wait = max(0.0, self._next_at - self._clock())
-        self._later(wait, self._due)
 
     def changed_in(self, seconds: float) -> None:
         """As `changed()`, but in so many seconds: for what changes by time alone. One such wait at a time."""
         with self._lock:
             if self._timed or self._closed:
                 return
+            self._later(seconds, self._time_came)
             self._timed = True
-        self._later(seconds, self._time_came)
 
     def close(self) -> None:
         """Sends no more."""
@@ -81,28 +82,36 @@ class Live:
 
 
 class _Courier:
-    """One daemon thread that calls things when they are due; started when it is first needed."""
+    """One daemon thread that calls things when they are due; started when it is first needed.
+
+    Without a Condition: an interrupt of the main thread could leave that locked, and this thread waiting.
+    """
 
     def __init__(self) -> None:
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = itertools.count()
-        self._wake = threading.Condition()
+        self._lock = threading.Lock()
+        self._bell = threading.Lock()  # taken until something new is due
         self._thread: threading.Thread | None = None
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
-        with self._wake:
+        with self._lock:
             heapq.heappush(self._due, (time.monotonic() + seconds, next(self._numbers), call))
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="reelbook-page", daemon=True)
-                self._thread.start()
-            self._wake.notify()
+                thread = threading.Thread(target=self._run, name="reelbook-page", daemon=True)
+                thread.start()
+                self._thread = thread
+        with contextlib.suppress(RuntimeError):  # it has rung already
+            self._bell.release()
 
     def _run(self) -> None:
         while True:
-            with self._wake:
-                while not self._due or self._due[0][0] > time.monotonic():
-                    self._wake.wait(self._due[0][0] - time.monotonic() if self._due else None)
-                call = heapq.heappop(self._due)[2]
+            with self._lock:
+                left = self._due[0][0] - time.monotonic() if self._due else -1
+                call = heapq.heappop(self._due)[2] if self._due and left <= 0 else None
+            if call is None:
+                self._bell.acquire(timeout=left)
+                continue
             try:
                 call()
             except Exception:
