@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.hurried_time import HurriedLoop
 
+from reelbook.event_thread import Engine
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session.engine import Engine
 
 # Its asserts tell what they compared, as those of the tests themselves do.
 pytest.register_assert_rewrite("browser.liveness")

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import errors
-    from .client import AsyncClient, ToolServer
+    from .agent_tools.server import ToolServer
+    from .client import AsyncClient
     from .session import (
         Batch,
         Clip,
@@ -102,7 +103,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncClient": "client",
-    "ToolServer": "client",
+    "ToolServer": "agent_tools",
     **dict.fromkeys(
         (
             "ClassroomPanel",
@@ -126,7 +127,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        from .meant import missing
+        from .suggestions import missing
 
         raise missing(f"module {__name__!r}", name, __all__)
     if name == "errors":

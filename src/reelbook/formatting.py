@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -72,3 +73,53 @@ def _hashed(stem: str, ending: str, whole: str, room: int) -> str:
     left = MAX_NAME_BYTES - room - len(tail.encode())
     begin = _DEVICES.sub(r"\1_", stem).encode(errors="surrogatepass")[:left]
     return begin.decode(errors="ignore") + tail
+
+
+__all__ = ["Line", "counting", "dollars", "file_name", "plain", "seconds"]
+
+Line = list[str | list[float]]
+
+
+def dollars(usd: float) -> str:
+    """An amount in USD: "$0.25"."""
+    return f"-${-usd:,.2f}" if usd < -0.004 else f"${abs(usd):,.2f}"
+
+
+def seconds(value: float) -> str:
+    """A span of time: "14 s", "2 min 5 s"."""
+    whole = max(0, int(value + 0.5))
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole % 60 == 0 else f"{whole // 60} min {whole % 60} s"
+
+
+def plain(line: Line) -> str:
+    """The line as it reads at this moment."""
+    return "".join(part if isinstance(part, str) else seconds(_counted(*part)) for part in line)
+
+
+def _counted(value: float, rate: float) -> float:
+    # As on the page: what is due is about to happen, and "0 s left" would be said for as long as it takes.
+    return max(1.0, value) if rate < 0 else value
+
+
+def counting(value: float, rate: float) -> list[float]:
+    """A number of seconds in a line, and how many of them a second adds."""
+    return [round(value, 1), rate]
+
+
+def local(at: float) -> datetime:
+    """Epoch seconds as a time where the person is."""
+    return datetime.fromtimestamp(at).astimezone()
+
+
+def clock(moment: datetime) -> str:
+    """The time of day, with the date if that isn't today."""
+    today = moment.date() == datetime.now(moment.tzinfo).date()
+    return moment.strftime("%H:%M:%S" if today else "%d %b %Y, %H:%M:%S")
+
+
+def exact_dollars(amount_usd: float) -> str:
+    """An amount with cents, and with more digits where it has them."""
+    sign, text = "-" if amount_usd < 0 else "", f"{abs(amount_usd):,.4f}"
+    return f"{sign}${text[:-2]}{text[-2:].rstrip('0')}"

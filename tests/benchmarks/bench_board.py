@@ -22,7 +22,7 @@ from dataclasses import replace
 sys.path.insert(0, {str(TESTS)!r})
 import reelbook as rb
 from widgets.doubles import FOX
-from widgets.test_board import FakeLedgerSession, made
+from widgets.test_job_board import FakeLedgerSession, made
 session = FakeLedgerSession()
 session.clock = time.monotonic
 prompt = 'a red fox runs through snow at night, slow pan left, number {{}}'

@@ -24,14 +24,13 @@ from pathlib import Path
 from support.hurried_time import HurriedLoop
 
 import reelbook as rb
-from reelbook import wire
+from reelbook import event_thread, wire
 from reelbook.errors import WaitTimeout
+from reelbook.event_thread import Engine
 from reelbook.ledger import CANCELLED, Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
-from reelbook.session import engine
-from reelbook.session.engine import Engine
 
 WAIT_SECONDS = 60.0
 SPEED = 5.0  # of the sessions' clock: they give a job some seconds before they first ask about it
@@ -187,7 +186,7 @@ def run(home: Path, sandbox: Sandbox, times: int, seed: int) -> list[str]:
     )
     signal.signal(signal.SIGALRM, signal.default_int_handler)  # the system's timer: no thread has to run
     Engine._new_loop = staticmethod(lambda: HurriedLoop(SPEED))
-    engine.SETTLE_SECONDS *= SPEED  # the sandbox's answers come at their usual time
+    event_thread.SETTLE_SECONDS *= SPEED  # the sandbox's answers come at their usual time
     person = Interrupted(home, random.Random(seed))
     while sum(person.done.values()) < times:
         person.once()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbook.ledger import Ledger, Wanted
-from reelbook.ledger.requests import Instant
+from reelbook.ledger.request_log import Instant
 from reelbook.secret import Secret
 
 TEXT = """

@@ -26,9 +26,9 @@ from benchmarks.polling_bound import MeanBound, time_to_all
 from benchmarks.polling_runs import Outcome, looped, scheduled
 from benchmarks.simulated_service import DISTRIBUTIONS, WINDOW_SECONDS, World, draw
 
-from reelbook.client.belief import Belief
-from reelbook.client.budget import Budget
-from reelbook.client.polling import Decision, decide
+from reelbook.client.scheduling.budget import Budget
+from reelbook.client.scheduling.estimates import Belief
+from reelbook.client.scheduling.polling import Decision, decide
 
 JOBS = (1, 4, 20, 50)
 LOOPS = ((0.1, 0.0), (0.5, 0.0), (1.0, 0.0), (5.0, 0.0), (6.0, 1.5), (10.0, 0.0))

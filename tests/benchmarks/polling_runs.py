@@ -10,10 +10,14 @@ from statistics import fmean
 
 from benchmarks.simulated_service import SimulatedService, World
 
-from reelbook.client.belief import Belief
-from reelbook.client.budget import Budget
-from reelbook.client.pace import Pace
-from reelbook.client.polling import Decision, Submit, Wait, decide
+from reelbook.client.scheduling.budget import Budget
+from reelbook.client.scheduling.estimates import Belief, Pace
+from reelbook.client.scheduling.polling import (
+    Decision,
+    Submit,
+    Wait,
+    decide,
+)
 
 MOST_SECONDS = 3600.0
 

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reelbook.client.tool_values import TextContent, Tool, ToolResult
-from reelbook.client.tools import ToolServer
+from reelbook.agent_tools.server import ToolServer
+from reelbook.agent_tools.types import TextContent, Tool, ToolResult
 from reelbook.errors import ReelbookError
-from reelbook.widgets.schema import form_of
+from reelbook.widgets.schema_form import form_of
 
 USER = "user-of-the-benchmark"
 START_SECONDS = 60.0

@@ -26,7 +26,7 @@ VIEWS = {
     "gallery": ".rb-gallery .rb-tile",
     "compare": ".rb-compare .rb-deck",
     "usage": ".rb-usage-head",
-    "keys": ".rb-of-keys .rb-list",
+    "keys": ".rb-of-key_manager .rb-list",
     "tools": ".rb-explorer .rb-list button",
     "connection": ".rb-connection",
 }
@@ -80,7 +80,7 @@ def test_a_panel_has_the_themes_colours_and_can_be_read(notebook: Notebook, them
 def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None:
     """At 700 px the panes stand one above the other, and in every view each panel keeps to its cell."""
     cell = notebook.run(STUDIO)
-    shown(cell, ".rb-of-card .rb-card")
+    shown(cell, ".rb-of-job_card .rb-card")
     until(cell, f"(cell) => Math.abs(({_BELOW})(cell)) < 40")
     try:
         notebook.page.set_viewport_size({"width": 700, "height": 1000})
@@ -99,7 +99,7 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
 def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook) -> None:
     """A page has one style for all that it shows: no panel's rules move anything in another."""
     cell = notebook.run(STUDIO)
-    until(shown(cell, ".rb-of-card .rb-card"), PLAYS)
+    until(shown(cell, ".rb-of-job_card .rb-card"), PLAYS)
     before = at_rest(cell, _PLACES)  # what a clip cost is known a little later than the clip
     for view, selector in VIEWS.items():
         notebook.run(f"studio18.view = {view!r}")
@@ -107,7 +107,7 @@ def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook)
     shown(notebook.run("rb.Player(both18[0].clip)"), ".rb-tools")
     shown(notebook.run("rb.ImagePicker()"), ".rb-drop")
     notebook.run("studio18.view = 'create'")
-    until(shown(cell, ".rb-of-card .rb-card"), PLAYS)
+    until(shown(cell, ".rb-of-job_card .rb-card"), PLAYS)
     assert at_rest(cell, _PLACES) == before
 
 
@@ -127,7 +127,7 @@ def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Not
 # How many pixels the card stands below the form.
 _BELOW = """(cell) => {
   const top = (selector) => cell.querySelector(selector).getBoundingClientRect().top;
-  return top('.rb-of-card .rb-card') - top('.rb-form');
+  return top('.rb-of-job_card .rb-card') - top('.rb-form');
 }"""
 _NAMES_BELOW_FACTS = """(cell) => {
   const box = (part) => cell.querySelector(part).getBoundingClientRect();
@@ -141,7 +141,7 @@ _WIDE = """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *
     || node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
   .map((node) => node.className || node.tagName)"""
 # Where everything in the form and the card is; the play button's picture changes with time.
-_PLACES = """(cell) => [...cell.querySelectorAll(':is(.rb-of-form, .rb-of-card) .rb *')]
+_PLACES = """(cell) => [...cell.querySelectorAll(':is(.rb-of-prompt_form, .rb-of-job_card) .rb *')]
   .filter((node) => node.getClientRects().length && node.tagName !== 'I').map((node) => {
     const from = node.closest('.rb').getBoundingClientRect(), box = node.getBoundingClientRect();
     return [node.tagName, node.className, box.x - from.x, box.y - from.y, box.width, box.height].join(' ');

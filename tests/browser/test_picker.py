@@ -217,7 +217,7 @@ def test_a_recent_image_is_taken_again_by_keyboard_alone(notebook: Notebook) -> 
     """Arrows lead through them, Enter takes one, the focus never gets lost; Forget them leaves none."""
     cell = notebook.run(
         "from PIL import Image\n"
-        "from reelbook.media.images import prepare\nfrom reelbook.media.recent import RecentImages\n"
+        "from reelbook.media.images import prepare\nfrom reelbook.media.recent_images import RecentImages\n"
         "for side in (300, 200):\n"
         "    RecentImages(session.home).keep(prepare(Image.new('RGB', (side, 100))))\n"
         "picker23 = rb.ImagePicker()\npicker23"

@@ -73,7 +73,7 @@ def test_an_afternoons_notebook_stays_small_and_keeps_its_pictures(
     studio = notebook.run(STUDIO)
     shown(studio, ".rb-form")
     notebook.run("studio60.card.job = jobs[0]")
-    until(shown(studio, ".rb-of-card .rb-card"), PLAYS)
+    until(shown(studio, ".rb-of-job_card .rb-card"), PLAYS)
     for view in ("board", "gallery", "compare", "usage", "keys", "connection"):
         notebook.run(f"studio60.view = '{view}'")
     field = studio.get_by_label("API key", exact=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reelbook.classroom import handouts
 from reelbook.ledger.classrooms import MADE, Classroom, Seat
 from reelbook.secret import Secret
-from reelbook.session import handouts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

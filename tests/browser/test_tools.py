@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from widgets.test_schema import forms
+from widgets.test_schema_form import forms
 
 from browser.lab import PLAYS, Notebook, says, shown, until
 from browser.pages import SECONDS
-from reelbook.widgets import assets
-from reelbook.widgets.schema import Form, form_of, same
+from reelbook.widgets import bundle
+from reelbook.widgets.schema_form import Form, form_of, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +24,9 @@ pytestmark = [pytest.mark.browser]
 
 HOSTILE = """
 import concurrent.futures
-from reelbook.client.tool_values import ResourceLink, TextContent, Tool, ToolResult
+from reelbook.agent_tools.types import ResourceLink, TextContent, Tool, ToolResult
 from types import SimpleNamespace
-from reelbook.widgets.tools import ToolPanel
+from reelbook.widgets.tool_explorer import ToolPanel
 
 evil = '<script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">'
 deep = evil
@@ -73,7 +73,7 @@ def test_a_clip_is_made_through_a_tool_and_played(notebook: Notebook, page: Page
     panel.get_by_label("Aspect ratio").select_option("1:1")
     panel.get_by_role("button", name="Call", exact=True).click()
     panel.get_by_role("button", name="Take up as a job").click(timeout=20 * SECONDS)
-    card = shown(cell, ".rb-of-card .rb-card")
+    card = shown(cell, ".rb-of-job_card .rb-card")
     until(card, PLAYS)
     assert card.locator("video").evaluate("(video) => video.videoWidth === video.videoHeight")
     notebook.comes_to("explorer.result.structured['request_id'] == explorer.taken.job.request_id", True)
@@ -122,7 +122,7 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
 @pytest.fixture
 def fields(page: Page) -> Iterator[Page]:
     """An empty page with the module that draws forms, without a notebook."""
-    code = f"{assets.module('_fields')}\nexport {{ drawForm }};"
+    code = f"{bundle.module('_fields')}\nexport {{ drawForm }};"
     url = f"data:text/javascript;base64,{base64.b64encode(code.encode()).decode()}"
     assert page.context.browser is not None
     blank = page.context.browser.new_page()

@@ -16,12 +16,12 @@ from cli.doubles import WAIT_SECONDS, environment
 from support.raw_server import RawServer
 
 import reelbook as rb
+from reelbook.classroom.address import own_address
+from reelbook.classroom.provisioning import Step
 from reelbook.cli.attending import far
 from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session.room import own_address
-from reelbook.session.seating import Step
 
 STUDENTS = [f"Student {number:02}" for number in range(1, 31)]
 
@@ -192,7 +192,7 @@ def test_ctrl_c_ends_it_between_two_keys(
     words: list[str], home: Path, run: Run, monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox
 ) -> None:
     """It says how to go on, and what was asked for is whole."""
-    from reelbook.session import handouts
+    from reelbook.classroom import handouts
 
     real = handouts.write
 

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from support.raw_server import Exchange, raw_server
 
 from reelbook import models, wire
-from reelbook.client import AsyncClient, downloads, rate_headers, retries
-from reelbook.client.answers import Reply, model, read
+from reelbook.client import AsyncClient, downloads, retries
+from reelbook.client.responses import Reply, model, read
+from reelbook.client.scheduling import budget
 from reelbook.errors import (
     ConfigurationError,
     DownloadFailed,
@@ -109,7 +110,7 @@ def test_any_rate_headers_are_figures_or_absent(
     limit: str, remaining: str, reset: str, retry_after: str, date: str
 ) -> None:
     """What can't be read of a limit isn't believed, and a wait is never endless."""
-    told = rate_headers.read(
+    told = budget.read(
         {
             wire.RATE_LIMIT.lower(): limit,
             wire.RATE_REMAINING.lower(): remaining,
@@ -118,7 +119,7 @@ def test_any_rate_headers_are_figures_or_absent(
             "date": date,
         }
     )
-    assert told.limit is None or 1 <= told.limit <= rate_headers.MOST_A_MINUTE
+    assert told.limit is None or 1 <= told.limit <= budget.MOST_A_MINUTE
     assert told.remaining is None or told.remaining >= 0
     assert told.reset is None or 0 <= told.reset <= 2 * wire.RATE_WINDOW_SECONDS
     assert told.retry_after is None or 0 <= told.retry_after <= 3600

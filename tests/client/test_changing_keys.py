@@ -10,9 +10,9 @@ from support import virtual_time
 from support.raw_server import Exchange, raw_server
 
 from reelbook.client import AsyncClient
-from reelbook.client.answers import Reply
-from reelbook.client.budget import Budget, Purpose
-from reelbook.client.gate import Gate
+from reelbook.client.responses import Reply
+from reelbook.client.scheduling.budget import Budget, Purpose
+from reelbook.client.scheduling.scheduler import Gate
 from reelbook.errors import BadRequest
 
 OLD, NEW = "sk-planted-old", "sk-planted-new"

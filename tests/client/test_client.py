@@ -12,7 +12,8 @@ from support import hurried_time
 from support.raw_server import Exchange, Handler, raw_server
 
 from reelbook import errors
-from reelbook.client import AsyncClient, Observation, retries
+from reelbook.client import AsyncClient, retries
+from reelbook.client.scheduling.watch import Observation
 
 KEY = "sk-planted-client"
 pytestmark = pytest.mark.anyio

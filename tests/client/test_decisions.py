@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reelbook import errors
 from reelbook.client import retries
-from reelbook.client.progress import Progress
+from reelbook.client.scheduling.estimates import Progress
 from reelbook.errors import Answer
 
 

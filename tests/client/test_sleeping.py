@@ -22,7 +22,7 @@ from reelbook.client import AsyncClient, downloads, transport
 from reelbook.client.transport import Transport, _Progress
 from reelbook.errors import DeadlineExceeded, SubmissionUncertain, WaitTimeout
 from reelbook.secret import Secret
-from reelbook.session import connecting
+from reelbook.session import connector
 
 KEY = "sk-planted-sleeping"
 ACCEPTED = b'{"request_id": "req_slept", "status": "pending"}'
@@ -218,7 +218,7 @@ def test_a_sandbox_that_answered_while_we_slept_isnt_taken_for_a_live_service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Asking who is there sleeps like everything else."""
-    monkeypatch.setattr(connecting, "IDENTIFY_SECONDS", DEADLINE_SECONDS)
+    monkeypatch.setattr(connector, "IDENTIFY_SECONDS", DEADLINE_SECONDS)
     about = b'{"service": "reelbook-sandbox"}'
     with raw_server(after_a_moment(about)) as service:
-        assert connecting._is_sandbox(service.url)
+        assert connector._is_sandbox(service.url)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ledger.doubles import KEY, SERVICE, fox
 
 from reelbook.ledger import Account, Ledger
-from reelbook.ledger.requests import Instant
+from reelbook.ledger.request_log import Instant
 from reelbook.secret import Secret
 
 LATER = Secret("sk-planted-later")

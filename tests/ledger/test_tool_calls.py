@@ -10,8 +10,8 @@ from ledger.doubles import SERVICE, Clock, fox
 
 from reelbook.errors import SpendLimitReached
 from reelbook.ledger import Account, Ledger, Spend
-from reelbook.ledger.opening import open_memory
-from reelbook.ledger.rescue import rescue
+from reelbook.ledger.recovery import rescue
+from reelbook.ledger.store import open_memory
 from reelbook.secret import Secret
 
 USER = Secret("user-planted-7f3a")

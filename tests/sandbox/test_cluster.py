@@ -26,7 +26,7 @@ from reelbook.errors import SandboxError
 from reelbook.sandbox import cluster as cluster_module
 from reelbook.sandbox.cluster import DaskPool
 from reelbook.sandbox.render import Spec, render
-from reelbook.sandbox.renders import WorkerKilled
+from reelbook.sandbox.render_pool import WorkerKilled
 
 PROMPT = "a red fox"
 # Dask's own setting: how long a scheduler is waited for.

@@ -12,7 +12,7 @@ import pytest
 from sandbox.doubles import CLIP, NOON, Client, InstantExecutor, Open
 
 from reelbook.sandbox.clock import Clock
-from reelbook.sandbox.renders import WorkerKilled
+from reelbook.sandbox.render_pool import WorkerKilled
 
 
 class FailingExecutor(InstantExecutor):

@@ -18,10 +18,10 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.ledger.finding import Filter
+from reelbook.executions import Execution
+from reelbook.ledger.search import Filter
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import display
-from reelbook.session.cells import Execution
 
 KEY = "sk-planted-batch"
 

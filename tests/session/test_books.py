@@ -16,13 +16,12 @@ from support.raw_server import Exchange, raw_server
 import reelbook as rb
 from reelbook import errors
 from reelbook.client import AsyncClient
+from reelbook.executions import Execution
 from reelbook.ledger import Ledger, Wanted
 from reelbook.models import job_status
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
-from reelbook.session.cells import Execution
-from reelbook.session.job import Job
-from reelbook.session.known import Known, state_of
+from reelbook.session.job import Job, Known, state_of
 from reelbook.session.warning import said_elsewhere
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}

@@ -12,7 +12,15 @@ from session.accounts import BOX, EVERY_HABIT, HABIT, LATE, NOON, Habit, Truth, 
 
 from reelbook.ledger import Entry, Sample, ToolCall
 from reelbook.ledger.tool_calls import Outcome
-from reelbook.session.evidence import LINGERS_SECONDS, LIVE, SANDBOX, Account, Finding, Rules, compare
+from reelbook.session.evidence import (
+    LINGERS_SECONDS,
+    LIVE,
+    SANDBOX,
+    Account,
+    Finding,
+    Rules,
+    compare,
+)
 
 HOUR = 3600.0
 

@@ -13,11 +13,10 @@ from support.hurried_time import HurriedLoop
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
-from reelbook import errors
+from reelbook import errors, text
+from reelbook.event_thread import Engine
 from reelbook.ledger import Ledger
 from reelbook.sandbox.render import Spec, render
-from reelbook.session.engine import Engine
-from reelbook.widgets import words
 
 SPEED = 60
 KEY = "sk-planted-given-up"
@@ -80,8 +79,8 @@ def test_one_stray_404_costs_no_clip() -> None:
 
 def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """The card says so; a later session shows it, asks a few times more, and fetches the clip once it can."""
-    monkeypatch.setattr("reelbook.session.runner.PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr("reelbook.client.watching.REFUSALS", 2)
+    monkeypatch.setattr("reelbook.session.job_lifecycle.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("reelbook.client.scheduling.watch.REFUSALS", 2)
     with running(Service(None)) as service:
         with connected(service) as session:
             job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
@@ -90,7 +89,7 @@ def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home:
             assert session.spend().uncertain_usd == 0.05
         with connected(service) as later:
             (found,) = later.jobs()
-            face = words.job_face(
+            face = text.job_face(
                 found.view(), found.request, request_id=found.request_id, clip=None, service="live"
             )
             assert face["note"] == str(job.error)

@@ -19,7 +19,7 @@ import reelbook as rb
 from reelbook.futures import Future
 from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Session, connecting
+from reelbook.session import Session, connector
 from reelbook.session.warning import Warner
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
@@ -123,7 +123,7 @@ def test_stop_while_a_session_is_made_leaves_it_to_the_next_connect(
         goes_on.wait(30)
         return Session(*given, **options)  # type: ignore[arg-type]  # as it was called
 
-    monkeypatch.setattr(connecting, "Session", slow)
+    monkeypatch.setattr(connector, "Session", slow)
     stopped(lambda: rb.connect("sandbox"), after=0.1)
     goes_on.set()
     session = rb.connect("sandbox")

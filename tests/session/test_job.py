@@ -13,10 +13,9 @@ import pytest
 from PIL import Image
 
 import reelbook as rb
-from reelbook import errors
+from reelbook import errors, event_thread
 from reelbook.models import Accepted
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import engine
 
 
 @pytest.fixture
@@ -246,7 +245,7 @@ def test_what_is_out_when_a_session_closes_keeps_its_id(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A script may end right after it submitted: the answer is waited for, the next session has the job."""
-    monkeypatch.setattr(engine, "SETTLE_SECONDS", 60)  # of a clock that runs fast
+    monkeypatch.setattr(event_thread, "SETTLE_SECONDS", 60)  # of a clock that runs fast
     for _ in range(5):
         with rb.connect("sandbox") as session:
             job = session.text_to_video("a fox", duration_seconds=1)
@@ -260,7 +259,7 @@ def test_closing_does_not_wait_long_for_a_service_that_says_nothing(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was sent is uncertain then, and kept as that."""
-    monkeypatch.setattr(engine, "SETTLE_SECONDS", 0.1)
+    monkeypatch.setattr(event_thread, "SETTLE_SECONDS", 0.1)
     sandbox.fault("stall", endpoint="text-to-video")
     with rb.connect("sandbox") as session:
         job = session.text_to_video("a fox", duration_seconds=1)

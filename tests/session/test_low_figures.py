@@ -14,7 +14,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.session.engine import Engine
+from reelbook.event_thread import Engine
 from reelbook.session.warning import said_elsewhere
 
 Said = dict[str, Any]

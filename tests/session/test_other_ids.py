@@ -14,9 +14,9 @@ from support.hurried_time import HurriedLoop
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
+from reelbook.event_thread import Engine
 from reelbook.media.clips import probe
 from reelbook.sandbox.render import Spec, render
-from reelbook.session.engine import Engine
 
 SPEED = 30
 Answers = Callable[[str, int], dict[str, Any]]

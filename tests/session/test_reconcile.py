@@ -13,7 +13,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.client.tool_reading import found_jobs
+from reelbook.agent_tools.parsing import found_jobs
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.books import Books
 from reelbook.session.evidence import PATIENCE_SECONDS

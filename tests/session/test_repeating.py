@@ -13,8 +13,8 @@ from support.raw_server import Exchange, Handler, RawServer, raw_server
 import reelbook as rb
 from reelbook import errors
 from reelbook.client import retries
+from reelbook.executions import Execution
 from reelbook.ledger import Entry, Ledger
-from reelbook.session.cells import Execution
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7, "retry_uncertain": True}
 PENDING = {"request_id": "req_1", "status": "pending"}

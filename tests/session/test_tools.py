@@ -15,8 +15,8 @@ from client.tool_doubles import USER, no_call_answered, result, scripted
 from support.raw_server import Exchange
 
 import reelbook as rb
-from reelbook.client.tool_reading import found_jobs
-from reelbook.client.tool_values import ToolResult
+from reelbook.agent_tools.parsing import found_jobs
+from reelbook.agent_tools.types import ToolResult
 from reelbook.errors import (
     AuthenticationError,
     ConfigurationError,

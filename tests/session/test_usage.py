@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from session.usage_service import AFTERNOON, DAY, Service, busy, in_runs, refine
 
-from reelbook.session.usage import Known, Reading, Totals, infer, spans
+from reelbook.session.usage import (
+    Known,
+    Reading,
+    Totals,
+    infer,
+    spans,
+)
 
 BOTH = pytest.mark.parametrize("reading", ["rolling", "calendar"])
 

@@ -9,7 +9,7 @@ import pytest
 from support.raw_server import Exchange, Handler, raw_server
 
 import reelbook as rb
-from reelbook.client import AsyncClient, answers
+from reelbook.client import AsyncClient, responses
 from reelbook.errors import ReelbookError, SubmissionUncertain
 from reelbook.ledger import REFUSED, UNCERTAIN, Ledger
 
@@ -59,7 +59,7 @@ def test_a_mistake_of_ours_after_the_sending_is_uncertain_too(
 
     with raw_server(answering(accepted)) as service:
         session = connected(service.url)
-        monkeypatch.setattr(answers, "read", broken)
+        monkeypatch.setattr(responses, "read", broken)
         job = session.text_to_video("a fox")
         with pytest.raises(SubmissionUncertain, match=r"ZeroDivisionError.*may bill"):
             job.result(20)

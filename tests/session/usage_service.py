@@ -6,7 +6,15 @@ import math
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from reelbook.session.usage import Known, Reading, Totals, UsageSpan, began_at, next_days, spans
+from reelbook.session.usage import (
+    Known,
+    Reading,
+    Totals,
+    UsageSpan,
+    began_at,
+    next_days,
+    spans,
+)
 
 DAY = 86_400.0
 MIDNIGHT = 20_000 * DAY

@@ -13,8 +13,14 @@ import av
 import numpy as np
 
 from reelbook.ledger import Spend
-from reelbook.session import Clip, Facts, Job, JobRequest, JobView
-from reelbook.session.known import Known
+from reelbook.session import (
+    Clip,
+    Facts,
+    Job,
+    JobRequest,
+    JobView,
+)
+from reelbook.session.job import Known
 from reelbook.widgets.base import Panel
 
 FOX = JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7)

@@ -14,7 +14,7 @@ import reelbook as rb
 import reelbook.widgets
 from reelbook.errors import InvalidInput, InvalidPrompt
 from reelbook.widgets.base import Panel, Still
-from reelbook.widgets.picker import ImagePicker
+from reelbook.widgets.image_picker import ImagePicker
 from reelbook.widgets.studio import Studio
 
 

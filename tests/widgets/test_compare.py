@@ -18,9 +18,14 @@ from widgets.doubles import FOX, FakeSession, clip_file, heard, job, learn, page
 
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Clip, JobRequest, Session, connect
+from reelbook.session import (
+    Clip,
+    JobRequest,
+    Session,
+    connect,
+)
+from reelbook.text.compare import PROMPT_CHARACTERS, differing, plain_runs
 from reelbook.widgets.compare import Compare
-from reelbook.widgets.words.compare import PROMPT_CHARACTERS, differing, plain_runs
 
 DUNES = replace(FOX, prompt="a red fox runs through dunes", seed=9)
 

@@ -17,7 +17,7 @@ from widgets.doubles import heard, page_sends
 from reelbook.errors import InvalidInput
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, Session, connect
-from reelbook.widgets import Gallery, found
+from reelbook.widgets import Gallery, search_results
 from reelbook.widgets import gallery as module
 
 
@@ -60,7 +60,7 @@ def until(condition: Any, seconds: float = 10) -> None:
 
 def test_tiles_come_a_page_at_a_time(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first page when a view opens, the next ones as it asks; a page of another search is not sent."""
-    monkeypatch.setattr(found, "PAGE", 2)
+    monkeypatch.setattr(search_results, "PAGE", 2)
     monkeypatch.setattr(module, "PAGE", 2)
     finished(session, "one", "two", "three", seed=4)
     gallery = Gallery(session)

@@ -12,7 +12,7 @@ from widgets.doubles import FakeSession, page_sends
 import reelbook as rb
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Facts
-from reelbook.widgets.line import StatusLine
+from reelbook.widgets.status_line import StatusLine
 from reelbook.widgets.studio import Studio, tools_offered
 
 

@@ -14,7 +14,16 @@ from typer.core import TyperGroup
 from .. import settings
 from ..errors import InvalidInput, ReelbookError
 from ..secret import NOT_SHOWN, looks_like_key, without_keys
-from . import classroom, generate, jobs, keys, lab, sandbox, tools, usage
+from . import (
+    classroom,
+    generate,
+    jobs,
+    keys,
+    lab,
+    sandbox,
+    tools,
+    usage,
+)
 from .output import say
 from .plainly import plainly, said
 

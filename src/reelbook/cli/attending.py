@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 import typer
 
+from ..classroom.classroom import Opened, Presence, Status
+from ..classroom.handouts import WARNING
+from ..classroom.provisioning import Step
 from ..formatting import terminal_line
 from ..models import ApiKey
-from ..session.classroom import Opened, Presence, Status
-from ..session.handouts import WARNING
-from ..session.seating import Step
 from .carrying import STOPPED
 from .interrupts import CtrlC
 from .listing import plural

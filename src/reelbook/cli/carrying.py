@@ -11,9 +11,14 @@ from .. import wire
 from ..deadlines import Countdown
 from ..errors import ReelbookError
 from ..formatting import terminal_line
-from ..session import Clip, Job, JobRequest, Session
+from ..session import (
+    Clip,
+    Job,
+    JobRequest,
+    Session,
+)
 from ..session.warning import said_elsewhere
-from ..widgets.words import dollars
+from ..text import dollars
 from .interrupts import CtrlC
 from .output import say, word
 from .waiting import wait

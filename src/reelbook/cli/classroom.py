@@ -76,9 +76,9 @@ def open_one(
     The files hold the keys, and nothing else does: they are readable by you only, and lie in no repository.
     Stopped half-way, the same command goes on, and nobody gets two keys.
     """
+    from ..classroom import roster as lists
+    from ..classroom.classroom import checked_options, open_classroom
     from ..session import connect
-    from ..session import students as lists
-    from ..session.classroom import checked_options, open_classroom
     from .attending import progress, stoppable, tell_opened
 
     checked_options(rate_limit, max_spend)
@@ -107,8 +107,8 @@ def open_one(
 @commands.command()
 def status(service: Which = Service.auto, home: Home = None) -> None:
     """Show who uses their key, and which keys somebody else made. One request."""
+    from ..classroom.classroom import classroom_status
     from ..session import connect
-    from ..session.classroom import classroom_status
     from .attending import show_status
 
     with connect(service.value, home=home) as session:
@@ -122,8 +122,8 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
 @commands.command()
 def close(name: Name = None, service: Which = Service.auto, home: Home = None) -> None:
     """Revoke all keys of the class, and list the keys to prove it. May be run again."""
+    from ..classroom.classroom import close_classroom
     from ..session import connect
-    from ..session.classroom import close_classroom
     from .attending import progress, stoppable, tell_others
     from .listing import plural
 

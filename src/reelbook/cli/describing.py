@@ -8,10 +8,15 @@ from pathlib import Path
 from .. import wire
 from ..formatting import terminal_line
 from ..ledger import LOST, UNCERTAIN, Entry
-from ..widgets.words import seconds
+from ..text import seconds
 from .lookup import KnownJobs, state_of
 from .output import say, say_json, word
-from .records import UNPAID, cost, fields, iso
+from .records import (
+    UNPAID,
+    cost,
+    fields,
+    iso,
+)
 
 LABEL_WIDTH = 13
 

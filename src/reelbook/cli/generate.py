@@ -76,7 +76,7 @@ def generate(
     sent to only after a yes. Ctrl-C ends the waiting, not the job, and says how to take it up again.
     """
     from ..session import connect
-    from ..widgets.words import file_name
+    from ..session.clip import clip_file_name
     from .carrying import carry
     from .saving import Target, figures
 
@@ -86,7 +86,7 @@ def generate(
     request = None if prompt is None else _request(prompt, image, duration, ratio, seed)
     if resume is not None and (image, ratio, seed) != (None, None, None):
         raise typer.BadParameter("--resume takes up a job as it was sent: no --image, --ratio or --seed.")
-    target = Target.checked(output, file_name(request, resume or ""), force=force)
+    target = Target.checked(output, clip_file_name(request, resume or ""), force=force)
     with connect(service.value, home=home) as session:
         if request is not None:
             _tell_cost(session, request)
@@ -101,13 +101,13 @@ def _request(
     prompt: str, image: Path | None, duration: int, ratio: str | None, seed: int | None
 ) -> JobRequest:
     """What was asked for, checked before anything is started or sent. Raises InvalidInput."""
-    from ..client import checks
+    from .. import validation
     from ..session import JobRequest
 
-    text, seconds = checks.prompt(prompt), checks.duration_seconds(duration)
+    text, seconds = validation.prompt(prompt), validation.duration_seconds(duration)
     if image is None:
-        shape = checks.aspect_ratio(ratio or wire.DEFAULT_ASPECT_RATIO)
-        fixed = checks.seed(wire.RANDOM_SEED if seed is None else seed)
+        shape = validation.aspect_ratio(ratio or wire.DEFAULT_ASPECT_RATIO)
+        fixed = validation.seed(wire.RANDOM_SEED if seed is None else seed)
         return JobRequest("text-to-video", text, seconds, aspect_ratio=shape, seed=fixed)
     if ratio is not None or seed is not None:
         raise InvalidInput("A clip from an image has no --ratio and no --seed: the service takes none.")

@@ -63,7 +63,7 @@ def list_keys(
     home: Home = None,
 ) -> None:
     """List the keys, with what each is used for last; the keys themselves are never in the list."""
-    from ..widgets.words import keys as words
+    from ..text import keys as words
 
     with _session(service, home) as session:
         with patience(session):
@@ -112,7 +112,7 @@ def revoke(
     home: Home = None,
 ) -> None:
     """Revoke a key at once and for good."""
-    from ..widgets.words import keys as words
+    from ..text import keys as words
 
     with _session(service, home) as session:
         with patience(session):
@@ -146,7 +146,7 @@ def rotate(
     The ledger's jobs, spend and limit go on under the new key. Other notebooks that run with the old key
     stop when it is revoked; until then it works.
     """
-    from ..widgets.words import keys as words
+    from ..text import keys as words
 
     with _session(service, home) as session:
         own = session.sandbox is not None

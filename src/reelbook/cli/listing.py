@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from .. import wire
 from ..formatting import terminal_line
-from ..ledger import LOST, REFUSED, UNCERTAIN, Entry, Spend
-from ..widgets.words import dollars
+from ..ledger import (
+    LOST,
+    REFUSED,
+    UNCERTAIN,
+    Entry,
+    Spend,
+)
+from ..text import dollars
 from . import records
 from .lookup import KnownJobs, cut, state_of
 from .output import say, say_json

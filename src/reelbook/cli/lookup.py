@@ -19,9 +19,16 @@ import typer
 from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_line
-from ..ledger import UNCERTAIN, Account, Entry, Ledger, Spend, ToolJob
-from ..ledger.opening import FILE_NAME
-from ..ledger.states import named_states, refuse_strange, told_state
+from ..ledger import (
+    UNCERTAIN,
+    Account,
+    Entry,
+    Ledger,
+    Spend,
+    ToolJob,
+)
+from ..ledger.records import named_states, refuse_strange, told_state
+from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
 from .options import Service
 from .output import say

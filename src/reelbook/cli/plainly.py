@@ -21,7 +21,7 @@ def said(error: Exception) -> str:
     """The text of an error of the library, with what to do about it here and not in code."""
     if not isinstance(error, ConfigurationError):
         return str(error)
-    from ..session.connecting import IN_CODE
+    from ..session.connector import IN_CODE
 
     return str(error).replace(IN_CODE, ". --service sandbox needs none.")
 

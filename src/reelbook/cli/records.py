@@ -7,8 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from ..formatting import terminal_line
-from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, Entry
-from ..widgets.words import dollars
+from ..ledger import (
+    CANCELLED,
+    NOT_ACCEPTED,
+    REFUSED,
+    Entry,
+)
+from ..text import dollars
 from .lookup import KnownJobs, state_of
 
 UNPAID = (REFUSED, CANCELLED, NOT_ACCEPTED)

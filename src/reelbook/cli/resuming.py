@@ -15,10 +15,15 @@ from .. import settings
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..ledger import SENDING, Account, Entry
-from ..ledger.accounts import origin
-from ..session import Clip, Job, Session, connect
+from ..ledger.records import origin
+from ..session import (
+    Clip,
+    Job,
+    Session,
+    connect,
+)
 from ..session.warning import said_elsewhere
-from ..widgets.words import dollars
+from ..text import dollars
 from .carrying import STOPPED
 from .interrupts import CtrlC
 from .listing import plural, uncertain_lines, unsent_lines

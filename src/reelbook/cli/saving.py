@@ -13,7 +13,7 @@ from typing import Final
 
 from ..errors import InvalidInput, ReelbookError
 from ..session import Clip
-from ..widgets.words import dollars
+from ..text import dollars
 
 # What programs would take for another kind of file.
 OTHER_ENDINGS: Final = frozenset({".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".png", ".webm", ".webp"})

@@ -25,7 +25,12 @@ from .options import Home, Service
 from .output import say, say_json, say_over
 
 if TYPE_CHECKING:
-    from ..client.tool_values import Content, Tool, ToolProgress, ToolResult
+    from ..agent_tools.types import (
+        Content,
+        Tool,
+        ToolProgress,
+        ToolResult,
+    )
     from ..session import Session, Tools
 
 MAX_ABOUT = 300
@@ -191,7 +196,7 @@ def _progress(progress: ToolProgress) -> None:
 
 
 def _show(result: ToolResult, out: Path | None) -> None:
-    from ..client.tool_values import TextContent
+    from ..agent_tools.types import TextContent
 
     structured = result.structured is not None and not result.is_error
     if structured:
@@ -207,7 +212,12 @@ def _show(result: ToolResult, out: Path | None) -> None:
 
 def _other(content: Content, number: int, out: Path | None) -> str:
     """What to say of a piece that isn't plain text; the bytes of one are put into `out`."""
-    from ..client.tool_values import AudioContent, EmbeddedResource, ImageContent, ResourceLink
+    from ..agent_tools.types import (
+        AudioContent,
+        EmbeddedResource,
+        ImageContent,
+        ResourceLink,
+    )
 
     match content:
         case ResourceLink():

@@ -10,7 +10,12 @@ import typer
 
 from ..errors import ReelbookError
 from .options import Home, Service
-from .output import say, say_drawn, say_json, say_over
+from .output import (
+    say,
+    say_drawn,
+    say_json,
+    say_over,
+)
 from .patience import patience
 
 if TYPE_CHECKING:
@@ -56,7 +61,7 @@ def usage(
 
 def balance(service: Of = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
     """Say what is left of the balance, and what was spent in all."""
-    from ..widgets.words import dollars
+    from ..text import dollars
 
     with _session(service, home) as session:
         with patience(session):
@@ -76,7 +81,7 @@ def _session(service: Service, home: Path | None) -> Session:
 
 
 def _wait(history: UsageHistory, most: int | None) -> None:
-    from ..widgets.words.usage import progress_words
+    from ..text.usage import progress_words
 
     person = sys.stderr.isatty()
     try:
@@ -111,7 +116,7 @@ def _write(console: Console, history: UsageHistory, session: Session) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ..widgets.words.usage import (
+    from ..text.usage import (
         NOTHING_SPENT,
         ledger_words,
         pace_words,

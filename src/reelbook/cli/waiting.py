@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from .. import text as words
 from .. import wire
 from ..errors import NotFound, WaitTimeout
 from ..formatting import terminal_line
 from ..session import Clip, Job, JobView
-from ..widgets import words
 from .interrupts import CtrlC
 from .output import say
 

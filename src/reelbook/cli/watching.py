@@ -14,7 +14,13 @@ from ..session import Clip, Job
 from .interrupts import CtrlC
 from .lookup import cut
 from .output import say
-from .waiting import LOOK_SECONDS, SAY_AGAIN_SECONDS, figures, share, state_word
+from .waiting import (
+    LOOK_SECONDS,
+    SAY_AGAIN_SECONDS,
+    figures,
+    share,
+    state_word,
+)
 
 ROWS = 12
 PROMPT_CHARACTERS = 20

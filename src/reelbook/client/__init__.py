@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from .belief import Belief
-from .budget import Purpose
 from .client import AsyncClient
-from .gate import SharedRequests
-from .pace import Pace
-from .tools import ToolServer
-from .watching import Observation, job_failed
+from .scheduling.budget import Purpose
+from .scheduling.estimates import Belief, Pace
+from .scheduling.scheduler import SharedRequests
+from .scheduling.watch import Observation, job_failed
 
 __all__ = [
     "AsyncClient",
@@ -17,6 +15,5 @@ __all__ = [
     "Pace",
     "Purpose",
     "SharedRequests",
-    "ToolServer",
     "job_failed",
 ]

@@ -1,6 +1,7 @@
 """`AsyncClient`: every endpoint of the service's interface, for code that has an event loop.
 
-No widgets, no threads, no disk but for downloads. How a request is sent, and sent again, is `calling`'s.
+No widgets, no threads, and no disk but for downloads. What may be sent again is decided in `retries.py`, when
+a request fits the key's budget in `scheduling/`.
 """
 
 from __future__ import annotations
@@ -9,25 +10,37 @@ import asyncio
 import contextlib
 import functools
 import os
-from collections.abc import AsyncGenerator, Callable
+import random
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from .. import settings, wire
+from .. import settings, validation, wire
 from ..deadlines import Deadline
-from ..errors import ConfigurationError, ReelbookError, WaitTimeout
-from ..lazy import LazyModule
+from ..errors import ConfigurationError, RateLimited, ReelbookError, WaitTimeout
+from ..lazy_module import LazyModule
 from ..secret import Secret, veiled
-from . import answers, checks, retries
-from .belief import Belief
-from .budget import Budget, BudgetView, Purpose
-from .calling import Caller, Content
-from .gate import Gate, SharedRequests
+from . import responses, retries
 from .job_ids import JobIds
-from .pace import Pace
-from .paid import OnSending, OnUncertain, Paid, key_uncertain
-from .watching import PATIENCE_SECONDS, Observation, job_failed, watch
+from .retries import (
+    OnSending,
+    OnUncertain,
+    Paid,
+    key_uncertain,
+)
+from .scheduling.budget import Budget, BudgetView, Purpose
+from .scheduling.estimates import Belief, Pace
+from .scheduling.scheduler import Gate, SharedRequests
+from .scheduling.watch import (
+    PATIENCE_SECONDS,
+    Observation,
+    job_failed,
+    watch,
+)
+
+if TYPE_CHECKING:
+    pass
 
 if TYPE_CHECKING:
     from .. import models
@@ -40,7 +53,7 @@ else:
 DEADLINE_SECONDS = 60.0
 
 
-class AsyncClient(Caller):
+class AsyncClient:
     """A client of the service for asynchronous code.
 
     Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
@@ -85,7 +98,11 @@ class AsyncClient(Caller):
         self._job_ids = JobIds(is_known)
         from .transport import Transport
 
-        super().__init__(Transport(self.base_url, self._key), Gate(Budget(), shared), deadline_seconds)
+        self.deadline_seconds = deadline_seconds
+        self._transport = Transport(self.base_url, self._key)
+        self._gate = Gate(Budget(), shared)
+        self._quota = retries.RetryQuota()
+        self._rng = random.Random()  # noqa: S311 - jitter, no secret
 
     def __repr__(self) -> str:
         return f"AsyncClient(base_url={self.base_url!r})"
@@ -158,12 +175,12 @@ class AsyncClient(Caller):
         is called with an attempt's error before `retry_uncertain` repeats it; a ReelbookError that it raises
         ends the repetitions.
         """
-        seconds = checks.duration_seconds(duration_seconds)
+        seconds = validation.duration_seconds(duration_seconds)
         body = {
-            "prompt": checks.prompt(prompt),
+            "prompt": validation.prompt(prompt),
             "duration_seconds": seconds,
-            "aspect_ratio": checks.aspect_ratio(aspect_ratio),
-            "seed": checks.seed(seed),
+            "aspect_ratio": validation.aspect_ratio(aspect_ratio),
+            "seed": validation.seed(seed),
         }
         paid = Paid(retry_uncertain=retry_uncertain, on_sending=on_sending, on_uncertain=on_uncertain)
         return await self._submit(wire.TEXT_TO_VIDEO, wire.cost_usd(seconds), paid, body=body)
@@ -185,8 +202,8 @@ class AsyncClient(Caller):
         1 to 10. The rest is as in `text_to_video`; each repetition by `retry_uncertain` may buy a second
         clip. Raises as `text_to_video` does, and InvalidImage.
         """
-        prompt = checks.prompt(prompt)
-        seconds = checks.duration_seconds(duration_seconds)
+        prompt = validation.prompt(prompt)
+        seconds = validation.duration_seconds(duration_seconds)
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
         prepared = await asyncio.to_thread(self.prepare_image, image)
         paid = Paid(retry_uncertain=retry_uncertain, on_sending=on_sending, on_uncertain=on_uncertain)
@@ -213,12 +230,12 @@ class AsyncClient(Caller):
         `for_download` asks for the sake of a fresh link, and lets submissions go first.
         """
         purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
-        return await self._status(checks.identifier(request_id, "request_id"), purpose)
+        return await self._status(validation.identifier(request_id, "request_id"), purpose)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
         """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
-        return await self._call("GET", wire.BALANCE, answers.model(models.Balance), purpose)
+        return await self._call("GET", wire.BALANCE, responses.model(models.Balance), purpose)
 
     async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
         """What was used in the last `days` days (GET billing/usage): requests, seconds, USD.
@@ -227,13 +244,13 @@ class AsyncClient(Caller):
         """
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call(
-            "GET", wire.USAGE, answers.model(models.Usage), purpose, query={"days": checks.days(days)}
+            "GET", wire.USAGE, responses.model(models.Usage), purpose, query={"days": validation.days(days)}
         )
 
     async def list_keys(self) -> tuple[models.ApiKey, ...]:
         """All keys of the account, without the keys themselves (GET keys)."""
         listed: models.ApiKeys = await self._call(
-            "GET", wire.KEYS, answers.model(models.ApiKeys), Purpose.CLICK
+            "GET", wire.KEYS, responses.model(models.ApiKeys), Purpose.CLICK
         )
         return listed.api_keys
 
@@ -246,9 +263,9 @@ class AsyncClient(Caller):
         lost, a 5xx or unreadable, KeyUncertain says so and nothing is sent again: a key may exist whose
         secret nobody saw; list the keys and revoke it.
         """
-        name = checks.key_name(name)
-        body = {"name": name, "rate_limit": checks.rate_limit(rate_limit)}
-        read = answers.model(models.CreatedKey)
+        name = validation.key_name(name)
+        body = {"name": name, "rate_limit": validation.rate_limit(rate_limit)}
+        read = responses.model(models.CreatedKey)
         try:
             return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body)
         except ReelbookError as error:
@@ -259,7 +276,7 @@ class AsyncClient(Caller):
 
     async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""
-        path = wire.key_path(checks.identifier(key_id, "key_id"))
+        path = wire.key_path(validation.identifier(key_id, "key_id"))
         revoked = functools.partial(models.revoked, key_id)
         return await self._call("DELETE", path, revoked, Purpose.CLICK)
 
@@ -274,7 +291,7 @@ class AsyncClient(Caller):
         AuthenticationError at once; any other refusal, such as NotFound, only where the service repeats it at
         least five times and for `patience_seconds`, and answers other questions meanwhile.
         """
-        request_id = checks.identifier(request_id, "request_id")
+        request_id = validation.identifier(request_id, "request_id")
         if belief is None:
             belief = Belief(Pace(), asyncio.get_running_loop().time())
         with self._gate.watched(belief) as job:
@@ -349,7 +366,7 @@ class AsyncClient(Caller):
     async def _submit(
         self, path: str, estimated_cost_usd: float, paid: Paid, **content: Unpack[Content]
     ) -> models.Accepted:
-        read = answers.model(models.Accepted)
+        read = responses.model(models.Accepted)
         try:
             accepted = await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, **content)
             self._job_ids.add(accepted.request_id)
@@ -372,3 +389,70 @@ class AsyncClient(Caller):
         read = functools.partial(models.job_status, asked=request_id)
         status = await self._call("GET", path, read, purpose, attempts=attempts, job=job)
         return self._job_ids.own(request_id, status)
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        into: Callable[[Mapping[str, Any]], Model],
+        purpose: Purpose,
+        *,
+        paid: Paid | None = None,
+        attempts: int = retries.MAX_ATTEMPTS,
+        job: str | None = None,
+        **content: Unpack[Content],
+    ) -> Model:
+        """Sends a request of `purpose` when its turn comes, and gives what `into` makes of the answer.
+
+        `paid` is one that must not have its effect twice: it goes out on a fresh connection, because one kept
+        alive may be closed in that very moment. `job` is the name under which the gate knows a watched job.
+        Raises the last attempt's error.
+        """
+        attempt = taken = 0
+        while True:
+            attempt += 1
+            try:
+                async with self._gate.turn(purpose, job) as turn:
+                    if paid is not None:
+                        paid.sending()
+                    reply = await self._transport.request(
+                        method,
+                        path,
+                        deadline_seconds=self.deadline_seconds,
+                        fresh=paid is not None,
+                        **content,
+                    )
+                    turn.answered(reply)
+                answer = responses.read(reply, into, quote=path != wire.KEYS)
+                self._quota.succeeded(taken)
+                self._answered_at = asyncio.get_running_loop().time()
+                return answer
+            except ReelbookError as error:
+                if attempt >= attempts or not self._may_send_again(error, paid):
+                    raise
+                taken += not isinstance(error, RateLimited)
+                # The gate already holds back as long as a 429 asked for.
+                pause = (
+                    0.0
+                    if isinstance(error, RateLimited)
+                    else retries.delay_seconds(attempt, error, self._rng)
+                )
+            await asyncio.sleep(pause)
+
+    def _may_send_again(self, error: ReelbookError, paid: Paid | None) -> bool:
+        risky = paid is not None and paid.retry_uncertain
+        if not retries.may_send_again(error, paid=paid is not None, retry_uncertain=risky):
+            return False
+        return self._quota.take(error) and (paid is None or paid.repeats(error))
+
+
+Model = TypeVar("Model")
+
+
+class Content(TypedDict, total=False):
+    """What a request carries: see `Transport.request`."""
+
+    body: Mapping[str, Any]
+    form: Mapping[str, str]
+    files: Mapping[str, tuple[str, bytes, str]]
+    query: Mapping[str, Any]

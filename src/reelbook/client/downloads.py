@@ -29,10 +29,17 @@ from urllib.parse import urljoin
 from filelock import AsyncFileLock
 
 from ..deadlines import Deadline
-from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, LinkExpired, NotAVideo, ReelbookError
+from ..errors import (
+    AnswerLost,
+    ConnectionFailed,
+    DownloadFailed,
+    LinkExpired,
+    NotAVideo,
+    ReelbookError,
+)
 from ..formatting import plain_name
 from . import retries
-from .answers import Reply
+from .responses import Reply
 from .transport import Transport
 
 MAX_REDIRECTS = 5

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..errors import Answer, UnexpectedAnswer
-from ..lazy import LazyModule
+from ..lazy_module import LazyModule
 
 if TYPE_CHECKING:
     from .. import models

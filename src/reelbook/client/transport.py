@@ -31,7 +31,7 @@ from ..errors import (
     UnexpectedAnswer,
 )
 from ..secret import Secret
-from .answers import Reply, summary
+from .responses import Reply, summary
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0

@@ -4,7 +4,9 @@ One SQLite file in `REELBOOK_HOME`, shared by all kernels of the home. It never 
 service; what to submit, ask and fetch is the session's.
 """
 
-from .entries import (
+from ..executions import CellId
+from .ledger import Ledger
+from .records import (
     CANCELLED,
     INTENDED,
     LOST,
@@ -13,7 +15,6 @@ from .entries import (
     SENDING,
     UNCERTAIN,
     Account,
-    CellId,
     Entry,
     Intended,
     KnownBy,
@@ -23,8 +24,7 @@ from .entries import (
     Spend,
     Wanted,
 )
-from .ledger import Ledger
-from .reruns import Reruns
+from .submissions import Reruns
 from .tool_calls import ToolCall, ToolCalls, ToolJob
 
 __all__ = [

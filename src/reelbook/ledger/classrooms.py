@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .accounts import origin
-from .entries import micro, usd
+from .records import micro, origin, usd
 from .store import Store
 
 WAITING: Final = "waiting"  # no key was asked for

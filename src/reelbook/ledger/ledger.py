@@ -1,4 +1,4 @@
-"""The ledger as the session uses it: a submission's life. The questions about it are in `reading.py`.
+"""The ledger as the session uses it: a submission's life. The questions about it are in `ledger.py`.
 
 Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns. A
 disk that can't be used raises nothing: the ledger goes on in memory and `trouble` says so.
@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import wire
+from ..executions import CellId
 from ..secret import Secret
-from . import accounts, life, money
+from . import records, search, spend, submissions
+from .annotations import Marks
+from .billing_samples import Samples
 from .classrooms import Classrooms
-from .entries import (
+from .process_locks import Kernel
+from .records import (
     CANCELLED,
     INTENDED,
     LOST,
@@ -26,19 +30,13 @@ from .entries import (
     SENDING,
     UNCERTAIN,
     Account,
-    CellId,
     Entry,
     Intended,
     Spend,
     Wanted,
     micro,
 )
-from .kernels import Kernel
-from .marks import Marks
-from .overview import Overview
-from .reading import Reading
-from .requests import SharedRequests
-from .samples import Samples
+from .request_log import SharedRequests
 from .store import Store
 from .tool_calls import ToolCalls, ToolJobs
 
@@ -49,7 +47,7 @@ BUSY_SECONDS = 20.0
 GIVEN_UP_SECONDS = 7 * 86_400.0
 
 
-class Ledger(Reading):
+class Ledger:
     """All submissions of one home, in `REELBOOK_HOME/ledger.db`. `Ledger.open(home)` makes it.
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
@@ -111,7 +109,7 @@ class Ledger(Reading):
         What it has not sent is left unsent: see `intend_again`.
         """
         if not self._store.in_memory:
-            settle = functools.partial(life.settle_kernel, kernel=self._kernel.name, now=self._clock())
+            settle = functools.partial(submissions.settle_kernel, kernel=self._kernel.name, now=self._clock())
             self._store.write(settle)
         self._kernel.end()
         self._store.close()
@@ -122,7 +120,7 @@ class Ledger(Reading):
         Where the address changes and the service stays, any other name will do for it. With `same_as` the
         key takes that account's place, for good: jobs, limits and spend go on.
         """
-        account = self._store.write(lambda db: accounts.account_of(db, base_url, key, same_as))
+        account = self._store.write(lambda db: records.account_of(db, base_url, key, same_as))
         self._accounts[account.id] = account
         return account
 
@@ -171,14 +169,15 @@ class Ledger(Reading):
 
         def work(connection: sqlite3.Connection) -> list[Intended]:
             twins = [
-                None if again else life.twin(connection, account.id, each, other_cells) for each in wanted
+                None if again else submissions.twin(connection, account.id, each, other_cells)
+                for each in wanted
             ]
             if limit_usd is not None:
                 new = [each for each, twin in zip(wanted, twins, strict=True) if twin is None]
-                money.check_limit(connection, account.id, new, limit_usd, limit_since)
+                spend.check_limit(connection, account.id, new, limit_usd, limit_since)
             now = self._clock()
             return [
-                Intended(life.insert(connection, account.id, each, self._kernel.name, now), True)
+                Intended(submissions.insert(connection, account.id, each, self._kernel.name, now), True)
                 if twin is None
                 else Intended(twin, False)
                 for each, twin in zip(wanted, twins, strict=True)
@@ -188,7 +187,7 @@ class Ledger(Reading):
 
     def left_unsent(self, account: Account) -> list[Entry]:
         """What was never sent because its kernel ended, oldest first, but for what was asked for again."""
-        return self._store.read(lambda connection: life.left_unsent(connection, account.id))
+        return self._store.read(lambda connection: submissions.left_unsent(connection, account.id))
 
     def intend_again(
         self, account: Account, entries: Collection[Entry], *, limit_usd: float | None = None
@@ -201,11 +200,11 @@ class Ledger(Reading):
         wanted = {entry.id for entry in entries}
 
         def work(connection: sqlite3.Connection) -> list[Entry]:
-            left = [entry for entry in life.left_unsent(connection, account.id) if entry.id in wanted]
+            left = [entry for entry in submissions.left_unsent(connection, account.id) if entry.id in wanted]
             if limit_usd is not None:
-                money.check_limit(connection, account.id, left, limit_usd, None)
+                spend.check_limit(connection, account.id, left, limit_usd, None)
             now = self._clock()
-            return [life.intend_again(connection, entry.id, self._kernel.name, now) for entry in left]
+            return [submissions.intend_again(connection, entry.id, self._kernel.name, now) for entry in left]
 
         return self._store.write(work)
 
@@ -274,13 +273,13 @@ class Ledger(Reading):
             "error": error,
         }
         changes = {"state": state, **{name: value for name, value in heard.items() if value is not None}}
-        known = self._store.read(lambda connection: life.row(connection, entry_id))
+        known = self._store.read(lambda connection: submissions.row(connection, entry_id))
         if known is None:
             return
         if known["abandoned_at"] is None and all(known[name] == value for name, value in changes.items()):
             return
         self._store.write(
-            lambda connection: life.hear(
+            lambda connection: submissions.hear(
                 connection, entry_id, changes, self._clock(), self._kernel.name if watched else None
             ),
             flush=known["state"] != state,
@@ -318,16 +317,20 @@ class Ledger(Reading):
 
         What they were sending is uncertain now; what they had only written down is cancelled.
         """
-        names = self._store.read(lambda connection: life.unsent_kernels(connection, account.id))
+        names = self._store.read(lambda connection: submissions.unsent_kernels(connection, account.id))
         recovered: list[Entry] = []
         for name in names:
             if (fate := self._kernel.fate(name)) == "lives":
                 continue
             settle = functools.partial(
-                life.settle_kernel, kernel=name, now=self._clock(), account=account.id, sure=fate == "gone"
+                submissions.settle_kernel,
+                kernel=name,
+                now=self._clock(),
+                account=account.id,
+                sure=fate == "gone",
             )
             recovered += self._store.write(settle)
-            if not self._store.read(functools.partial(life.has_unsent, kernel=name)):
+            if not self._store.read(functools.partial(submissions.has_unsent, kernel=name)):
                 self._kernel.forget(name)
         return recovered
 
@@ -338,7 +341,9 @@ class Ledger(Reading):
         after; also those that were given up, once that is a week ago.
         """
         given_up_since = self._clock() - GIVEN_UP_SECONDS
-        entries = self._store.read(lambda connection: life.unfinished(connection, account.id, given_up_since))
+        entries = self._store.read(
+            lambda connection: submissions.unfinished(connection, account.id, given_up_since)
+        )
         if watched_elsewhere:
             return entries
         names = {entry.kernel for entry in entries} - {self._kernel.name}
@@ -347,19 +352,165 @@ class Ledger(Reading):
 
     def take_up(self, entry: Entry) -> bool:
         """This kernel looks after the job from now on. False if another one was quicker."""
-        return self._store.write(lambda connection: life.take_up(connection, entry, self._kernel.name))
+        return self._store.write(lambda connection: submissions.take_up(connection, entry, self._kernel.name))
 
     # Money.
 
     def spend(self, account: Account, *, since: float | None = None, process: int | None = None) -> Spend:
         """What the account's submissions cost so far, by how sure it is; of one process where it is given."""
-        return self._store.read(lambda connection: money.spend(connection, account.id, since, process))
+        return self._store.read(lambda connection: spend.spend(connection, account.id, since, process))
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
-        return self._store.write(lambda connection: life.change(connection, entry_id, only_from, changes))
+        return self._store.write(
+            lambda connection: submissions.change(connection, entry_id, only_from, changes)
+        )
 
     def _fell(self) -> None:
         # From now on the rows on the disk are no longer this kernel's last word.
         self._kernel.end()
         for account in self._accounts.values():
-            self._store.write(functools.partial(accounts.restore, account=account))
+            self._store.write(functools.partial(records.restore, account=account))
+
+    def get(self, entry_id: int) -> Entry | None:
+        """The entry with that number."""
+        row = self._store.read(lambda connection: submissions.row(connection, entry_id))
+        return None if row is None else Entry.of(row)
+
+    def by_request_id(self, account: Account | None, request_id: str) -> Entry | None:
+        """The newest entry of the service's id, of any account where that is None."""
+        return self._store.read(
+            lambda connection: submissions.by_request_id(
+                connection, None if account is None else account.id, request_id
+            )
+        )
+
+    def twin(self, account: Account, wanted: Wanted, *, other_cells: Collection[CellId] = ()) -> Entry | None:
+        """The entry that `intend` would give back instead of a new one."""
+        return self._store.read(
+            lambda connection: submissions.twin(connection, account.id, wanted, other_cells)
+        )
+
+    def cell_ids(self, account: Account, wanted: Sequence[Wanted]) -> set[CellId]:
+        """The cells that asked for the same before, as far as they have ids: each may be another cell."""
+
+        def read(connection: sqlite3.Connection) -> set[CellId]:
+            twins = (twin for each in wanted for twin in submissions.twins(connection, account.id, each))
+            return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
+
+        return self._store.read(read)
+
+    def thumbnail(self, image_digest: str) -> bytes | None:
+        """The small picture of an image that was submitted."""
+        row = self._store.read(
+            lambda connection: connection.execute(
+                "SELECT thumbnail FROM images WHERE digest = ?", (image_digest,)
+            ).fetchone()
+        )
+        return None if row is None else row["thumbnail"]
+
+    def find(
+        self,
+        *,
+        account: Account | None = None,
+        text: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        state: str | Collection[str] | None = None,
+        min_cost_usd: float | None = None,
+        max_cost_usd: float | None = None,
+        experiment: str | None = None,
+        mode: str | None = None,
+        starred: bool | None = None,
+        tag: str | None = None,
+        sort: search.Sort = "newest",
+        limit: int = 50,
+        after: int | None = None,
+    ) -> list[Entry]:
+        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry.
+
+        Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
+        included) are epoch seconds. The cost is the final one, the estimate until it is known.
+        """
+        wanted = search.Filter(
+            text=text,
+            since=since,
+            until=until,
+            state=state,
+            min_cost_usd=min_cost_usd,
+            max_cost_usd=max_cost_usd,
+            experiment=experiment,
+            mode=mode,
+            starred=starred,
+            tag=tag,
+        )
+        return self.page(account, wanted, sort=sort, limit=limit, after=after)
+
+    def page(
+        self,
+        account: Account | None,
+        wanted: search.Filter,
+        *,
+        sort: search.Sort = "newest",
+        limit: int = 50,
+        after: int | None = None,
+    ) -> list[Entry]:
+        """As `find`, for what was put together before."""
+        ready = bool(wanted.text and wanted.text.strip()) and search.index_ready(self._store)
+        return self._store.read(
+            lambda connection: search.find(
+                connection,
+                records.all_ids(connection) if account is None else [account.id],
+                wanted,
+                after=after,
+                sort=sort,
+                limit=limit,
+                indexed=ready,
+            )
+        )
+
+    def took_seconds(
+        self,
+        account: Account,
+        *,
+        mode: str,
+        duration_seconds: int | None = None,
+        aspect_ratio: str | None = None,
+        limit: int = 50,
+    ) -> list[float]:
+        """How long the last clips of this kind took, newest first; None stands for any length or ratio."""
+        return self._store.read(
+            lambda connection: submissions.took_seconds(
+                connection, account.id, mode, duration_seconds, aspect_ratio, limit
+            )
+        )
+
+
+_LAST_CHARACTER = "\U0010ffff"
+
+
+class Overview:
+    """What a home's ledger holds, whoever's key it was bought with."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def accounts(self) -> list[Account]:
+        """Every account that ever submitted from this home, oldest first."""
+        return self._store.read(
+            lambda connection: [
+                Account(row["id"], row["origin"], row["fingerprint"])
+                for row in connection.execute("SELECT id, origin, fingerprint FROM accounts ORDER BY id")
+            ]
+        )
+
+    def beginning_with(self, beginning: str, *, limit: int = 10) -> list[Entry]:
+        """The entries whose id at the service begins so, newest first."""
+        return self._store.read(
+            lambda connection: [
+                Entry.of(row)
+                for row in connection.execute(
+                    "SELECT * FROM entries WHERE request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?",
+                    (beginning, beginning + _LAST_CHARACTER, limit),
+                )
+            ]
+        )

@@ -10,22 +10,214 @@ again in memory. `trouble` then says what happened; nothing is raised, or a subm
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import sqlite3
 import threading
+import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
-from filelock import Timeout
+from filelock import FileLock, Timeout
 
+from ..deadlines import Countdown, acquire
 from ..futures import Future
-from . import opening
-from .migrations import NewerLedger
-from .rescue import rescue
+from .migrations import NewerLedger, migrate
+from .recovery import rescue
 
 T = TypeVar("T")
+
+FILE_NAME: Final = "ledger.db"
+# SQLite asks often only while a wait is young, and hears no Stop meanwhile: long waits are many short ones.
+_SLICE_SECONDS: Final = 0.25
+_PAUSE_SECONDS: Final = 0.01
+_COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
+_DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_MISSING: Final = "A job that is missing goes on at the service: take it up by its id with session.job(id)."
+
+
+def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str | None]:
+    """A connection to the ledger of `home`, and what there is to say about it.
+
+    Waits `busy_seconds` for other kernels. Raises OSError, sqlite3.Error, filelock.Timeout or NewerLedger.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / FILE_NAME
+    # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
+    with acquire(FileLock(home / "ledger.lock"), busy_seconds):
+        if path.is_file() and path.stat().st_size == 0:
+            return _after_emptying(path, busy_seconds)
+        try:
+            return patiently(lambda: _ready(path), busy_seconds), None
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
+        return _after_damage(path, busy_seconds)
+
+
+def open_memory() -> sqlite3.Connection:
+    """An empty ledger that ends with the process."""
+    connection = _connect(":memory:", 0)
+    migrate(connection)
+    return connection
+
+
+def patiently(attempt: Callable[[], T], busy_seconds: float) -> T:
+    """The result of `attempt`, which is done again for `busy_seconds` where other programs lock the file."""
+    countdown = Countdown(busy_seconds)
+    while True:
+        pause = countdown.next_pause(_PAUSE_SECONDS)
+        try:
+            return attempt()
+        except sqlite3.Error as error:
+            if primary_code(error) != sqlite3.SQLITE_BUSY or not pause:
+                raise
+        time.sleep(pause)  # SQLite doesn't wait by itself where two would wait for each other
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether SQLite says that the file itself is broken."""
+    return primary_code(error) in _DAMAGE
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """SQLite's result code without its details; 0 where the error is Python's own."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def suspicion(path: Path) -> Path:
+    """The file that a kernel leaves which met damage in use: the next one looks through the whole ledger."""
+    return path.with_name("ledger.suspect")
+
+
+def _ready(path: Path) -> sqlite3.Connection:
+    if not path.exists():
+        _make_new(path)
+    # Not opened and closed again: that would end the locks that SQLite holds on it in this process.
+    elif path.is_file():
+        with contextlib.suppress(OSError):  # some network folders have no modes
+            path.chmod(0o600)
+    connection = _at_newest_schema(path)
+    try:
+        _look_through(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_new(path: Path) -> None:
+    unfinished = path.with_name("ledger.new.db")
+    _remove(unfinished)  # of a kernel that was killed here
+    # SQLite gives its companions the mode of the file, so that has to be right before there are any.
+    os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    _at_newest_schema(unfinished).close()
+    unfinished.rename(path)
+    _remove(unfinished)  # a journal that was emptied and left
+
+
+def _remove(path: Path) -> None:
+    for ending in _COMPANIONS:
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+
+
+def _at_newest_schema(path: Path) -> sqlite3.Connection:
+    connection = _connect(str(path), _SLICE_SECONDS)
+    try:
+        connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
+        connection.execute("PRAGMA synchronous=FULL")
+        migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _after_damage(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
+    kept = _moved_aside(path)
+    suspicion(path).unlink(missing_ok=True)
+    connection = patiently(lambda: _ready(path), busy_seconds)
+    return connection, (
+        f"The ledger was damaged. {_jobs(_saved(kept, connection))} could be read and went into a "
+        f"new one; the damaged file is kept as {kept}. {_MISSING}"
+    )
+
+
+def _after_emptying(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
+    earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
+    kept = _moved_aside(path)
+    connection = patiently(lambda: _ready(path), busy_seconds)
+    said = f"The ledger was empty: {path} had 0 bytes, and what it knew of jobs and money is gone from it. "
+    for copy in earlier:
+        if saved := _saved(copy, connection):
+            # The lost ledger may have known that it was sent since.
+            connection.execute("UPDATE entries SET left_unsent = 0")
+            said += f"{_jobs(saved)} could be read from an earlier one, {copy}, and went into a new one. "
+            break
+    else:
+        said += "A new one was begun. "
+    return connection, (
+        f"{said}The empty file is kept as {kept}. A spending limit counts only what is in the new one: "
+        f"session.balance() says what is left. {_MISSING}"
+    )
+
+
+def _saved(copy: Path, connection: sqlite3.Connection) -> int:
+    with contextlib.suppress(sqlite3.Error), _reading_damaged(copy) as broken:
+        return rescue(broken, connection)
+    return 0
+
+
+def _jobs(count: int) -> str:
+    return "1 job" if count == 1 else f"{count} jobs"
+
+
+def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        database, timeout=busy_seconds, isolation_level=None, check_same_thread=False, uri=uri
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _look_through(connection: sqlite3.Connection, path: Path) -> None:
+    # It reads the whole file, too long to do at each start: a broken head or a missing tail shows itself.
+    if suspicion(path).exists():
+        found = connection.execute("PRAGMA quick_check").fetchone()[0]
+        if found != "ok":
+            error = sqlite3.DatabaseError(found)
+            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+            raise error
+        suspicion(path).unlink(missing_ok=True)
+
+
+def _moved_aside(path: Path) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    kept = path.with_name(f"ledger.damaged-{stamp}.db")
+    count = 1
+    while kept.exists():
+        count += 1
+        kept = path.with_name(f"ledger.damaged-{stamp}-{count}.db")
+    for ending in _COMPANIONS:
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{ending}").rename(f"{kept}{ending}")
+    return kept
+
+
+@contextlib.contextmanager
+def _reading_damaged(path: Path) -> Iterator[sqlite3.Connection]:
+    # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
+    connection = _connect(f"{path.resolve().as_uri()}?mode=ro", 0, uri=True)
+    try:
+        connection.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
+        yield connection
+    finally:
+        connection.close()
+
+
 Work = Callable[[sqlite3.Connection], T]
 
 _DISK: Final = frozenset(
@@ -72,12 +264,12 @@ class Store:
     @classmethod
     def open(cls, home: Path, busy_seconds: float) -> Store:
         """The store of `home`; in memory, with `trouble` set, where its file can't be used. Never raises."""
-        path = home / opening.FILE_NAME
+        path = home / FILE_NAME
         thread = _Thread()
         try:
-            connection, trouble = thread.call(lambda: opening.open_file(home, busy_seconds))
+            connection, trouble = thread.call(lambda: open_file(home, busy_seconds))
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
-            memory = thread.call(opening.open_memory)
+            memory = thread.call(open_memory)
             return cls(thread, memory, path, in_memory=True, trouble=_at_opening(error, path))
         return cls(thread, connection, path, in_memory=False, trouble=trouble, busy_seconds=busy_seconds)
 
@@ -94,7 +286,7 @@ class Store:
 
         def read() -> T:
             try:
-                return opening.patiently(lambda: work(self._connection), self._busy_seconds)
+                return patiently(lambda: work(self._connection), self._busy_seconds)
             except sqlite3.Error as error:
                 self._go_on_in_memory(error)
                 return work(self._connection)
@@ -115,7 +307,7 @@ class Store:
 
         def write() -> T:
             try:
-                return opening.patiently(lambda: self._transaction(work, flush, given_up), self._busy_seconds)
+                return patiently(lambda: self._transaction(work, flush, given_up), self._busy_seconds)
             except sqlite3.Error as error:
                 self._go_on_in_memory(error)
                 return self._transaction(work, flush, given_up)
@@ -154,15 +346,15 @@ class Store:
         return result
 
     def _go_on_in_memory(self, error: sqlite3.Error) -> None:
-        if self.in_memory or opening.primary_code(error) not in _DISK:
+        if self.in_memory or primary_code(error) not in _DISK:
             raise error
-        if opening.is_damage(error):
+        if is_damage(error):
             with contextlib.suppress(OSError):
-                opening.suspicion(self.path).touch()
+                suspicion(self.path).touch()
         self._fall(_later(error, self.path))
 
     def _fall(self, trouble: str) -> None:
-        memory = opening.open_memory()
+        memory = open_memory()
         with contextlib.suppress(sqlite3.Error):
             self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
         rescue(self._connection, memory)
@@ -240,12 +432,12 @@ def _at_opening(error: Exception, path: Path) -> str:
 def _later(error: sqlite3.Error, path: Path) -> str:
     what = f"The ledger {path} can't be used any more ({_reason(error)}). It was left as it is."
     mended = "Restart the kernel: what can be read of it goes into a new one."
-    return f"{what} {_ONLY_HERE} {mended if opening.is_damage(error) else _NEXT}"
+    return f"{what} {_ONLY_HERE} {mended if is_damage(error) else _NEXT}"
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, sqlite3.Error):
-        code = opening.primary_code(error)
+        code = primary_code(error)
         return {
             sqlite3.SQLITE_BUSY: "another program has locked it",
             sqlite3.SQLITE_FULL: "the disk is full",
@@ -261,3 +453,41 @@ _ONLY_HERE: Final = (
     "counts this kernel alone."
 )
 _NEXT: Final = "Set that right or set REELBOOK_HOME to another folder, then restart the kernel."
+
+
+MOUNTS = Path("/proc/mounts")
+
+# Every FUSE is taken for a network (Drive, sshfs, rclone), but for those that are known to be local disks.
+_NETWORK = (
+    *("nfs", "cifs", "smb", "ncpfs", "afs", "9p"),
+    *("ceph", "gluster", "lustre", "davfs", "virtiofs", "vboxsf"),
+)
+_OCTAL = re.compile(r"\\([0-7]{3})")  # how that file writes spaces and tabs
+_LOCAL_FUSE = ("fuseblk", "fuse.fuse-overlayfs", "fuse.ntfs", "fuse.exfat")
+
+
+def on_network(folder: Path, mounts: str | None = None) -> bool:
+    """Whether `folder` lies on a network or FUSE mount, such as a mounted Drive.
+
+    `mounts` is the text of /proc/mounts, read where it isn't given. False where the system has none and the
+    folder is no Windows share.
+    """
+    if str(folder).startswith(("\\\\", "//")) and os.name == "nt":
+        return True
+    if mounts is None:
+        try:
+            mounts = MOUNTS.read_text(errors="replace")
+        except OSError:
+            return False
+    kind, depth = "", -1
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        mount = Path(_OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[1]))
+        # A later mount hides an earlier one at the same place.
+        if folder.is_relative_to(mount) and len(mount.parts) >= depth:
+            kind, depth = fields[2], len(mount.parts)
+    if kind.startswith("fuse"):
+        return not kind.startswith(_LOCAL_FUSE)
+    return kind.startswith(_NETWORK)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from ..secret import Secret
-from .accounts import origin
-from .entries import Account, micro
+from .records import Account, micro, origin
 from .store import Store
 
 # "failed" was answered with an error, "unsent" never arrived, "uncertain" was sent and never answered.

@@ -23,8 +23,8 @@ from .. import wire
 from . import answers, control, payloads
 from .answers import Answered
 from .bodies import Body
+from .fault_injection import happen
 from .faults import VIDEOS
-from .misbehaving import happen
 from .payloads import Refused, refusal
 from .protocol import STATE, TOOLS
 from .service import Service

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..errors import SandboxError
-from .renders import ClusterLost, WorkerKilled
+from .render_pool import ClusterLost, WorkerKilled
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """Faults that tests and lessons make happen: which there are, and which request is due for one.
 
-Pure state: `misbehaving.py` makes a due fault happen, `Sandbox.fault` says what each kind does.
+Pure state: `fault_injection.py` makes a due fault happen, `Sandbox.fault` says what each kind does.
 """
 
 from __future__ import annotations

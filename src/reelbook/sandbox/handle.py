@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, SandboxError
-from ..meant import Meant
 from ..secret import Secret, quotable
+from ..suggestions import Meant
 from . import protocol
 from .access import read_access
-from .notice import ended_within
+from .lock_file import ended_within
 from .places import Places
 
 if TYPE_CHECKING:

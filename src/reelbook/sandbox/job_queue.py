@@ -20,10 +20,15 @@ from typing import TypeVar
 from .. import wire
 from .accounts import charge, micro, require_funds
 from .clock import Clock
-from .jobs import MOVES, UNDER_WAY, Job, next_move
+from .jobs import (
+    MOVES,
+    UNDER_WAY,
+    Job,
+    next_move,
+)
 from .places import Places, write_whole
 from .render import Spec
-from .renders import ClusterLost, Renders
+from .render_pool import ClusterLost, Renders
 from .store import Store
 
 logger = logging.getLogger(__name__)

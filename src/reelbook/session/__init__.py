@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from ..requests import JobRequest
 from .batch import Batch
 from .clip import Clip
-from .connecting import connect
+from .connector import connect
 from .facts import Facts
-from .finding import Picked
-from .job import Job
-from .known import EarlierRun, JobView
-from .nesting import allow_nested_loops
+from .job import EarlierRun, Job, JobView
+from .nested_loops import allow_nested_loops
 from .receipt import Receipt
 from .reconcile import Reconciliation, Verdict
-from .requests import JobRequest
 from .rotation import Rotation
-from .session import Session
+from .session import Picked, Session
 from .spending import Spending
 from .tools import Tools, connect_tools
 

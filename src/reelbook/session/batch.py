@@ -18,16 +18,22 @@ from ..errors import (
     SubmissionUncertain,
     WaitTimeout,
 )
+from ..event_thread import Engine, ended
 from ..futures import Future
-from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
+from ..ledger import (
+    CANCELLED,
+    NOT_ACCEPTED,
+    REFUSED,
+    SENDING,
+    UNCERTAIN,
+)
+from ..requests import JobRequest
 from . import display
 from .clip import Clip
-from .engine import Engine, ended
 from .job import Job
-from .requests import JobRequest
 
 if TYPE_CHECKING:
-    from .runner import Runner
+    from .job_lifecycle import Runner
     from .session import Session
 
 _UNPAID = frozenset({REFUSED, CANCELLED, NOT_ACCEPTED})

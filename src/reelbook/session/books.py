@@ -11,6 +11,7 @@ from typing import Final
 
 from .. import wire
 from ..errors import SpendLimitReached
+from ..executions import current_execution, is_another
 from ..ledger import (
     SENDING,
     UNCERTAIN,
@@ -26,15 +27,20 @@ from ..ledger import (
     ToolJob,
     Wanted,
 )
-from ..ledger.finding import Filter, Sort
-from ..models import Accepted, Balance, Completed, Failed, JobStatus, Usage
+from ..ledger.search import Filter, Sort
+from ..models import (
+    Accepted,
+    Balance,
+    Completed,
+    Failed,
+    JobStatus,
+    Usage,
+)
+from ..requests import JobRequest
 from ..secret import Secret
-from .cells import current_execution, is_another
 from .entries import earlier_run_of, marks_of, wanted_of
 from .experiment import current_experiment
-from .job import Job
-from .known import EarlierRun, Marks, state_of
-from .requests import JobRequest
+from .job import EarlierRun, Job, Marks, state_of
 from .sharing import LedgerRequests
 
 USAGE_DAYS: Final = 30
@@ -270,7 +276,7 @@ class Books:
     def is_here(self, bought: Entry | ToolJob) -> bool:
         """Whether this kernel bought it since this session began."""
         at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
-        # A kernel's name begins with its process (ledger/kernels.py).
+        # A kernel's name begins with its process (ledger/process_locks.py).
         return at >= self._opened_at and bought.kernel.startswith(f"{os.getpid()}-")
 
     def usage_days(self) -> int:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import filecmp
 import functools
+import importlib
+import itertools
+import json
 import os
+import re
+import secrets
+import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ..errors import NotAVideo
-from ..meant import Meant
-from . import display, saving
+from .. import formatting, wire
+from ..errors import InvalidInput, NotAVideo, ReelbookError
+from ..suggestions import Meant
+from . import display
 
 if TYPE_CHECKING:
     from PIL import Image
 
     from ..media.clips import ClipInfo
-    from .requests import JobRequest
+    from ..requests import JobRequest
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +100,14 @@ class Clip(Meant):
         replaced only with `overwrite=True`. Raises InvalidInput where a file is in the way or no folder is,
         ReelbookError where the disk refuses.
         """
-        return saving.save(self, path, overwrite=overwrite)
+        return save(self, path, overwrite=overwrite)
 
     def as_code(self) -> str:
         """The Python call that made this clip, to be put into a cell. Run there, it buys another clip.
 
         For a clip that is known by its file alone: the call that plays it.
         """
-        return saving.code(self)
+        return code(self)
 
     def show(self) -> None:
         """Shows the clip in a player below the cell."""
@@ -123,3 +133,102 @@ class Clip(Meant):
             return f"<Clip {self.path.name}, whose file isn't there any more>"
         where = " sandbox" if self.sandbox else ""
         return f"<Clip {self.path.name}, {self.duration_seconds:.1f} s, {self.width}×{self.height}{where}>"
+
+
+NUMBER_BYTES: Final = 10  # a name that is taken gets a number
+
+
+def clip_file_name(request: JobRequest | None, request_id: str) -> str:
+    """What a saved clip is called: the prompt's first words and the seed."""
+    words = re.findall(r"\w+", request.prompt.lower()) if request else []
+    stem = "-".join(words[:8])[:60].strip("-") or formatting.file_name(f"clip-{request_id[:12]}")
+    if request is not None and request.seed not in (None, wire.RANDOM_SEED):
+        # A second dash would read as an option, or as a dash.
+        stem += f"-{str(request.seed).replace('-', 'minus-')}"
+    return formatting.plain_name(f"{stem}.mp4", room=NUMBER_BYTES)
+
+
+def call(request: JobRequest) -> str:
+    """The Python call that submits `request`. Run, it buys a clip, and says so."""
+    given = [f"duration_seconds={request.duration_seconds}"]
+    notes = [f"# Run again it makes another clip, for about ${request.estimated_cost_usd:.2f}."]
+    prompt = json.dumps(request.prompt, ensure_ascii=False)
+    if request.mode == "image-to-video":
+        name, first = "image_to_video", ["image", prompt]
+        notes.append("# image: the picture that it starts from, as a path or a PIL image.")
+    else:
+        name, first = "text_to_video", [prompt]
+        given.append(f'aspect_ratio="{request.aspect_ratio or wire.DEFAULT_ASPECT_RATIO}"')
+        if request.seed is None or request.seed == wire.RANDOM_SEED:
+            notes.append("# The seed was random.")
+        else:
+            given.append(f"seed={request.seed}")
+    arguments = "".join(f"    {argument},\n" for argument in (*first, *given))
+    return "\n".join([*notes, f"job = session.{name}(\n{arguments})"])
+
+
+def code(clip: Clip) -> str:
+    """The Python that shows this clip again: the call that made it, or for a mere file its player."""
+    if clip.request is not None:
+        return call(clip.request)
+    return f"reelbook.Player({json.dumps(str(clip.path), ensure_ascii=False)})"
+
+
+def save(clip: Clip, path: str | os.PathLike[str] | None, *, overwrite: bool) -> Path:
+    """See `Clip.save`."""
+    if not clip.path.is_file():
+        raise ReelbookError(f"The clip's file is no longer where it was: {clip.path}.")
+    try:
+        target = _target(clip, path, overwrite=overwrite)
+        if not _same(clip.path, target):
+            _copy(clip.path, target, overwrite=overwrite)
+    except OSError as error:
+        raise ReelbookError(
+            f"The clip could not be written: {error.strerror or error}. It is safe in {clip.path}."
+        ) from error
+    if "google.colab" in sys.modules:
+        # The disk of Colab vanishes with its runtime: the person's own computer keeps the clip.
+        with contextlib.suppress(ImportError):
+            importlib.import_module("google.colab.files").download(str(target))
+    return target
+
+
+def _copy(clip: Path, target: Path, *, overwrite: bool) -> None:
+    """Whole or not at all."""
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        shutil.copyfile(clip, part)
+        if target.exists() and not overwrite:
+            raise FileExistsError(f"{target} is there by now")
+        os.replace(part, target)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def _target(clip: Clip, path: str | os.PathLike[str] | None, *, overwrite: bool) -> Path:
+    name = (
+        clip_file_name(clip.request, clip.request_id) if clip.request or clip.request_id else clip.path.name
+    )
+    target = Path(path) if path is not None else Path.cwd()
+    if target.is_dir():
+        target /= name
+        if not overwrite:
+            # Saved again, the same clip is the same file; another one of that name gets a number.
+            numbered = (target.with_stem(f"{target.stem}-{number}") for number in itertools.count(2))
+            candidates = itertools.chain([target], numbered)
+            return next(one for one in candidates if not one.exists() or _same(clip.path, one))
+    if not target.absolute().parent.is_dir():
+        raise InvalidInput(
+            f"There is no folder {target.absolute().parent}. Make it first. Nothing was written."
+        )
+    if target.exists() and not overwrite and not _same(clip.path, target):
+        raise InvalidInput(
+            f"{target} is there already. Choose another name, or overwrite=True to replace it."
+            " Nothing was written."
+        )
+    return target
+
+
+def _same(clip: Path, other: Path) -> bool:
+    return other.is_file() and filecmp.cmp(clip, other, shallow=False)

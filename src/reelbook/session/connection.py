@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from ..client import AsyncClient, SharedRequests
+from ..client import AsyncClient
+from ..client.scheduling.scheduler import SharedRequests
 from ..secret import Secret
 
 if TYPE_CHECKING:

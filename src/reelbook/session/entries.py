@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from ..formatting import local
 from ..ledger import Entry, Wanted
 from ..media.images import thumbnail
+from ..requests import JobRequest
 from .clip import Clip
-from .figures import local
-from .known import EarlierRun, Marks
-from .requests import JobRequest
+from .job import EarlierRun, Marks
 
 
 def request_of(entry: Entry) -> JobRequest:

@@ -15,8 +15,18 @@ from typing import Final, Literal, NamedTuple
 
 from .. import wire
 from ..client.client import DEADLINE_SECONDS
-from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, UNCERTAIN, Entry, Sample, ToolCall
-from .figures import clock, dollars, local
+from ..formatting import clock, exact_dollars, local
+from ..ledger import (
+    CANCELLED,
+    INTENDED,
+    LOST,
+    NOT_ACCEPTED,
+    REFUSED,
+    UNCERTAIN,
+    Entry,
+    Sample,
+    ToolCall,
+)
 from .usage import SETTLED_SECONDS
 
 Answer = Literal["accepted", "not accepted", "can't tell"]
@@ -389,4 +399,4 @@ def value(figure: Figure, sample: Sample) -> float | None:
 
 def written(figure: Figure, amount: float) -> str:
     """A figure as a person reads it."""
-    return f"{amount:g}" if figure == "requests" else dollars(amount)
+    return f"{amount:g}" if figure == "requests" else exact_dollars(amount)

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 from .. import wire
 from ..errors import KeyUncertain, ReelbookError
-from ..meant import Meant
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
+from ..suggestions import Meant
 from .connection import Call
 
 CLOCKS_DIFFER_SECONDS = 600.0

@@ -9,7 +9,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from ..client import AsyncClient
-from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError
+from ..errors import (
+    AuthenticationError,
+    RateLimited,
+    ReelbookError,
+    ServiceError,
+)
 from ..models import Balance, Usage
 from .books import Books
 from .job import Job

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from .. import wire
-from ..formatting import spreadsheet_cell, terminal_line
+from ..formatting import exact_dollars, local, spreadsheet_cell, terminal_line
 from ..ledger import Entry, ToolJob
-from ..ledger.states import told_state
-from .figures import dollars, local
+from ..ledger.records import told_state
 
 CostIs = Literal["charged", "estimated", "uncertain"]
 
@@ -99,7 +98,7 @@ class Receipt:
         clips = "1 clip" if len(self.rows) == 1 else f"{len(self.rows)} clips"
         by_service: dict[str, list[str]] = {}
         for service, cost_is, _, usd in self._totals():
-            by_service.setdefault(service, []).append(f"{dollars(usd)} {cost_is}")
+            by_service.setdefault(service, []).append(f"{exact_dollars(usd)} {cost_is}")
         sums = [
             (f"{terminal_line(service)}: " if len(by_service) > 1 else "") + ", ".join(parts)
             for service, parts in by_service.items()
@@ -247,7 +246,9 @@ def _length(row: ReceiptRow) -> str:
 
 
 def _cost(row: ReceiptRow) -> str:
-    return {"charged": "", "estimated": "about ", "uncertain": "maybe "}[row.cost_is] + dollars(row.cost_usd)
+    return {"charged": "", "estimated": "about ", "uncertain": "maybe "}[row.cost_is] + exact_dollars(
+        row.cost_usd
+    )
 
 
 def _shown(row: ReceiptRow) -> tuple[str, ...]:

@@ -12,16 +12,37 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from ..errors import AuthenticationError, ReelbookError, ServiceError, SubmissionUncertain
-from ..ledger import LOST, NOT_ACCEPTED, Entry, Sample
+from ..errors import (
+    AuthenticationError,
+    ReelbookError,
+    ServiceError,
+    SubmissionUncertain,
+)
+from ..formatting import clock, local
+from ..ledger import (
+    LOST,
+    NOT_ACCEPTED,
+    Entry,
+    Sample,
+)
 from ..ledger.tool_calls import KEPT
-from .evidence import FIELDS, LIVE, SANDBOX, Account, Answer, Change, Finding, compare, value, written
-from .figures import clock, local
+from .evidence import (
+    FIELDS,
+    LIVE,
+    SANDBOX,
+    Account,
+    Answer,
+    Change,
+    Finding,
+    compare,
+    value,
+    written,
+)
 
 if TYPE_CHECKING:
     from .books import Books
     from .job import Job
-    from .jobs import Jobs
+    from .job_registry import Jobs
     from .money import Money
 
 _MARK: Final = {"accepted": "Accepted.", "not accepted": "Not accepted.", "can't tell": "Can't tell."}

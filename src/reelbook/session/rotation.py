@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from .. import settings, wire
 from ..client import AsyncClient
-from ..errors import ConfigurationError, KeyUncertain, NotFound, ReelbookError, RotationFailed
+from ..errors import (
+    ConfigurationError,
+    KeyUncertain,
+    NotFound,
+    ReelbookError,
+    RotationFailed,
+)
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
 from .books import Books

@@ -2,48 +2,70 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
 
-from .. import wire
-from ..client import checks
+from .. import validation, wire
+from ..errors import InvalidInput
+from ..event_thread import Engine
+from ..executions import follow
 from ..formatting import file_name
-from ..meant import Meant, by_name
+from ..ledger import Spend
+from ..ledger.records import named_states, refuse_strange
+from ..ledger.search import Filter
+from ..listeners import tell_all
+from ..requests import (
+    BatchItem,
+    BatchOptions,
+    JobRequest,
+    checked,
+    merged,
+)
 from ..secret import Secret, veiled
-from .accounting import Accounting
-from .asking import Asking
+from ..suggestions import Meant, by_name
 from .batch import Batch, Clips
 from .books import Books
-from .cells import follow
 from .connection import Connection
-from .engine import Engine
 from .experiment import Experiment
 from .facts import Facts
-from .finding import Finding
-from .job import Job
-from .jobs import Jobs
+from .job import Job, Marks
+from .job_lifecycle import Runner
+from .job_registry import Jobs
 from .keys import Keys
 from .money import Money
+from .receipt import Receipt, receipt_of
 from .reconcile import Reconciler
-from .requests import BatchItem, BatchOptions, JobRequest, checked, merged
 from .rotation import Rotation, rotate
-from .runner import Runner
-from .telling import tell_all
+from .spending import Spending, nearing
 from .tools import SessionTools
+from .usage_history import UsageHistory
 from .warning import caller, say_unsent
 
 if TYPE_CHECKING:
+    from ..client import AsyncClient
+    from ..event_thread import Engine
     from ..media.images import ImageSource, PreparedImage
+    from ..models import Balance, Usage
     from ..sandbox.handle import Sandbox
+    from .books import Books
+    from .clip import Clip
+    from .connection import Connection
+    from .job import Job
+    from .job_registry import Jobs
+    from .money import Money
+    from .reconcile import Reconciler, Reconciliation
 
 Service = Literal["sandbox", "live"]
 
 
-class Session(Finding, Accounting, Asking, SessionTools, Meant):
+class Session(SessionTools, Meant):
     """A connection to the service, made by `reelbook.connect()`.
 
     Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
@@ -180,10 +202,10 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         """
         request = JobRequest(
             mode="text-to-video",
-            prompt=checks.prompt(prompt),
-            duration_seconds=checks.duration_seconds(duration_seconds),
-            aspect_ratio=checks.aspect_ratio(aspect_ratio),
-            seed=checks.seed(seed),
+            prompt=validation.prompt(prompt),
+            duration_seconds=validation.duration_seconds(duration_seconds),
+            aspect_ratio=validation.aspect_ratio(aspect_ratio),
+            seed=validation.seed(seed),
         )
         return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
 
@@ -207,8 +229,8 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
         request = JobRequest(
             mode="image-to-video",
-            prompt=checks.prompt(prompt),
-            duration_seconds=checks.duration_seconds(duration_seconds),
+            prompt=validation.prompt(prompt),
+            duration_seconds=validation.duration_seconds(duration_seconds),
             image=self._client.prepare_image(image),
         )
         return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
@@ -256,7 +278,7 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
 
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
-        request_id = checks.identifier(request_id, "request_id")
+        request_id = validation.identifier(request_id, "request_id")
         self._engine.refuse_closed()
         return self._engine.run(lambda: self._jobs.take_up(request_id))
 
@@ -395,3 +417,229 @@ class Session(Finding, Accounting, Asking, SessionTools, Meant):
     def _tell_unsent(self) -> None:
         if self._left_unsent:
             say_unsent(self._left_unsent, self.home, kept=not self._books.in_memory)
+
+    @by_name
+    def jobs(
+        self,
+        *,
+        text: str | None = None,
+        since: datetime | float | None = None,
+        until: datetime | float | None = None,
+        state: str | Collection[str] | None = None,
+        min_cost_usd: float | None = None,
+        max_cost_usd: float | None = None,
+        experiment: str | None = None,
+        mode: wire.Mode | None = None,
+        starred: bool | None = None,
+        tag: str | None = None,
+        sort: Literal["newest", "oldest", "costliest"] = "newest",
+        limit: int = 50,
+        after: Job | None = None,
+    ) -> tuple[Job, ...]:
+        """The account's jobs, newest first, those of earlier kernels included.
+
+        Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
+        included) are times of the submission: datetimes, or epoch seconds. `state` is one word of `JobView`,
+        or several; the cost is the final one in USD, the estimate until it is known. `after` is the last job
+        of the page before. To find a job isn't to watch it: `job.watch()`, or waiting for it, takes it up.
+        Raises InvalidInput for a state that there isn't.
+        """
+        self._engine.refuse_closed()
+        if state is not None:
+            state = named_states(state)
+            refuse_strange(state, lambda each: bool(self._books.find(Filter(state=each), limit=1)))
+        wanted = Filter(
+            text=text,
+            since=epoch(since),
+            until=epoch(until),
+            state=state,
+            min_cost_usd=min_cost_usd,
+            max_cost_usd=max_cost_usd,
+            experiment=experiment,
+            mode=mode,
+            starred=starred,
+            tag=tag,
+        )
+        return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
+
+    def tags(self) -> dict[str, int]:
+        """The tags in use in alphabetical order, and how many jobs have each."""
+        self._engine.refuse_closed()
+        return self._books.tags()
+
+    def experiments(self) -> list[str]:
+        """The names of the experiments, the one used last first."""
+        self._engine.refuse_closed()
+        return self._books.experiments()
+
+    def pick(self, winner: Job | Clip | str, among: Iterable[Job | Clip | str]) -> None:
+        """Keeps that a person chose `winner` among the clips of `among`; each is a job, a clip or its id.
+
+        Clips that the ledger doesn't know are left out. Raises InvalidInput where that is no choice:
+        `winner` isn't among them, or is alone.
+        """
+        self._engine.refuse_closed()
+        ids = list(dict.fromkeys(map(_request_id, among)))
+        chosen = _request_id(winner)
+        if not chosen or chosen not in ids or len(ids) < 2:
+            raise InvalidInput("A winner is one of at least two clips. Nothing was kept.")
+        self._books.pick(chosen, [each for each in ids if each])
+
+    def picks(self, *, limit: int = 100) -> tuple[Picked, ...]:
+        """The winners that were picked, in Compare or by `pick()`, the newest first.
+
+        A table of them: `[(each.winner.request.prompt, len(each.among)) for each in session.picks()]`.
+        """
+        self._engine.refuse_closed()
+        found = []
+        for pick in self._books.picks(limit):
+            entries = {number: self._books.by_id(number) for number in (pick.winner, *pick.among)}
+            jobs = {number: self._jobs.of(entry, watch=False) for number, entry in entries.items() if entry}
+            if pick.winner in jobs:
+                among = tuple(jobs[number] for number in pick.among if number in jobs)
+                at = datetime.fromtimestamp(pick.at).astimezone()
+                found.append(Picked(jobs[pick.winner], among, at))
+        return tuple(found)
+
+    def mark(
+        self,
+        job: Job,
+        *,
+        starred: bool | None = None,
+        note: str | None = None,
+        tags: Iterable[str] | None = None,
+    ) -> None:
+        """See `Job.mark`."""
+        self._engine.refuse_closed()
+        all_tags = None if tags is None else tuple(tags)
+
+        def mark() -> None:
+            had = job._known.marks
+            marks = Marks(
+                starred=had.starred if starred is None else starred,
+                note=had.note if note is None else note,
+                tags=had.tags if all_tags is None else all_tags,
+            )
+            self._jobs.mark(job, marks)
+
+        self._engine.run(mark)
+
+    def delete_clip(self, job: Job) -> None:
+        """See `Job.delete_clip`."""
+        self._engine.refuse_closed()
+        self._engine.run(lambda: self._jobs.delete_clip(job))
+
+    def spend(self) -> Spend:
+        """What this key's clips cost so far by the ledger: spent, reserved and uncertain, in USD.
+
+        A clip that an agent tool bought is among them once it was taken up and has ended.
+        """
+        self._engine.refuse_closed()
+        return self._books.spend()
+
+    def spending(self) -> Spending:
+        """The running total: what this session's clips cost so far, and what `max_spend` leaves, in USD.
+
+        `print(session.spending())` says it in a sentence. `spend()` counts the clips of earlier sessions too.
+        """
+        self._engine.refuse_closed()
+        own, limit = self._books.spend_here(), self._books.max_spend_usd
+        counted = self._books.spend().committed_usd
+        return Spending(
+            own.spent_usd, own.reserved_usd, own.uncertain_usd, limit, counted, tools_usd=own.tools_usd
+        )
+
+    def spending_notes(self, cost_usd: float) -> tuple[str, ...]:
+        """What there is to say before a submission of that cost; empty while limit and balance are far off.
+
+        By what was last heard of the balance: nothing is asked.
+        """
+        self._engine.refuse_closed()
+        near = nearing(
+            cost_usd,
+            spend=self._books.spend(),
+            limit_usd=self._books.max_spend_usd,
+            balance_usd=self._books.likely_balance_usd(),
+        )
+        return tuple(each.text for each in near)
+
+    def receipt(
+        self,
+        experiment: str | None = None,
+        *,
+        since: datetime | float | None = None,
+        until: datetime | float | None = None,
+    ) -> Receipt:
+        """What the key's clips cost by the ledger, one by one and in all; one experiment's where it is named.
+
+        `since` and `until` (not included) are times of the submission: datetimes, or epoch seconds.
+        `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
+        """
+        self._engine.refuse_closed()
+        from_at, to_at = epoch(since), epoch(until)
+        entries = self._books.bought(experiment=experiment, since=from_at, until=to_at)
+        tools = [] if experiment is not None else self._books.bought_by_tools(since=from_at, until=to_at)
+        name = "sandbox" if self.service == "sandbox" else urlsplit(self._connection.client.base_url).netloc
+        accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
+        return receipt_of(entries, dict.fromkeys(accounts, name), experiment, tools)
+
+    def balance(self) -> Balance:
+        """Asks for the balance in USD and waits (GET billing/balance)."""
+        return self._call(lambda _: self._money.balance())
+
+    def usage(self, days: int = 30) -> Usage:
+        """Asks what was used in the last `days` days and waits (GET billing/usage)."""
+        return self._call(lambda _: self._money.usage(days))
+
+    def usage_history(self, days: int = 30) -> UsageHistory:
+        """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait."""
+        validation.days(days)
+        return UsageHistory(self._money, self._books, self._engine, days, reach=self._connection.reach)
+
+    def reconcile(self, *, alone: bool = False) -> Reconciliation:
+        """Finds out what became of submissions whose answer was lost, and waits for it.
+
+        Compares balance and usage, asked for now, with what was known before; what is sure is kept, the rest
+        says what to do. Others may use the account: `alone=True` says that only this key, from this home, has
+        used it since then. On a live service nothing is sure without that, and "not accepted" takes hours.
+        """
+        return self._engine.call(self._reconciler.find_out(alone=alone))
+
+    def _find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
+        """As `reconcile`, without waiting."""
+        return self._engine.submit(self._reconciler.find_out(alone=alone))
+
+    def refresh_balance(self) -> concurrent.futures.Future[None]:
+        """Asks for the balance without waiting; `facts` change when it is there."""
+        return self._engine.submit(self._money.refresh())
+
+    def _call(self, ask: Callable[[AsyncClient], Awaitable[T]]) -> T:
+        async def call() -> T:
+            await self._connection.reach()
+            try:
+                return await ask(self._client)
+            finally:
+                tell_all(self._listeners, None)
+
+        return self._engine.call(call())
+
+
+@dataclass(frozen=True)
+class Picked:
+    """That a person chose `winner` among `among`, which it is one of, at that moment."""
+
+    winner: Job
+    among: tuple[Job, ...]
+    at: datetime
+
+
+def _request_id(clip: Job | Clip | str) -> str | None:
+    return clip if isinstance(clip, str) else clip.request_id
+
+
+def epoch(moment: datetime | float | None) -> float | None:
+    """A time as epoch seconds."""
+    return moment.timestamp() if isinstance(moment, datetime) else moment
+
+
+T = TypeVar("T")

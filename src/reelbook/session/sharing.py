@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..ledger import Account, Ledger
-from ..ledger.requests import Instant
+from ..ledger.request_log import Instant
 
 
 class LedgerRequests:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from .. import wire
+from ..formatting import exact_dollars
 from ..ledger import Spend
-from .figures import dollars
 
 # The last fifth of a limit is a few clips: enough to finish a thought, or to raise the limit in good time.
 LIMIT_SHARE: Final = 0.8
@@ -46,11 +46,11 @@ class Spending:
         return None if self.limit_usd is None else max(0.0, round(self.limit_usd - self.counted_usd, 6))
 
     def __str__(self) -> str:
-        said = f"This session spent {dollars(self.spent_usd)}"
+        said = f"This session spent {exact_dollars(self.spent_usd)}"
         if self.tools_usd:
-            said += f" ({dollars(self.tools_usd)} of it through agent tools)"
+            said += f" ({exact_dollars(self.tools_usd)} of it through agent tools)"
         beside = [
-            f"{dollars(amount)} {word}"
+            f"{exact_dollars(amount)} {word}"
             for amount, word in (
                 (self.reserved_usd, "is reserved for clips on their way"),
                 (self.uncertain_usd, "is uncertain"),
@@ -62,8 +62,9 @@ class Spending:
             return f"{said}; no limit is set."
         own = self.spent_usd + self.reserved_usd + self.uncertain_usd
         earlier = self.counted_usd - own
-        counted = f", {dollars(earlier)} of earlier clips counted" if earlier > _LEAST_USD else ""
-        return f"{said}; {dollars(self.left_usd)} of the limit of {dollars(self.limit_usd)} is left{counted}."
+        counted = f", {exact_dollars(earlier)} of earlier clips counted" if earlier > _LEAST_USD else ""
+        left, limit = exact_dollars(self.left_usd), exact_dollars(self.limit_usd)
+        return f"{said}; {left} of the limit of {limit} is left{counted}."
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _limit(estimate_usd: float, each_usd: float, committed_usd: float, limit_usd
     left = _exact(limit_usd - committed_usd - estimate_usd)
     if left < 0:
         return None
-    said = f"This leaves {dollars(left)} of your limit of {dollars(limit_usd)}"
+    said = f"This leaves {exact_dollars(left)} of your limit of {exact_dollars(limit_usd)}"
     if left < each_usd:
         return Nearing("limit", 2, left, f"{said}: not enough for another clip like it.")
     if left <= limit_usd * (1 - LIMIT_SHARE) + _LEAST_USD:
@@ -117,11 +118,13 @@ def _limit(estimate_usd: float, each_usd: float, committed_usd: float, limit_usd
 def _balance(estimate_usd: float, each_usd: float, reserved_usd: float, balance_usd: float) -> Nearing | None:
     left = _exact(balance_usd - reserved_usd - estimate_usd)
     if left < 0:
-        beside = f", and {dollars(reserved_usd)} of it is for clips on their way" if reserved_usd else ""
-        text = f"The balance was {dollars(balance_usd)}{beside}: perhaps not enough for this."
+        beside = (
+            f", and {exact_dollars(reserved_usd)} of it is for clips on their way" if reserved_usd else ""
+        )
+        text = f"The balance was {exact_dollars(balance_usd)}{beside}: perhaps not enough for this."
         return Nearing("balance", 3, left, text)
     more = math.floor(left / wire.PRICE_USD_PER_SECOND + _LEAST_USD)
-    said = f"This leaves about {dollars(left)} of the balance, enough for {more} more second"
+    said = f"This leaves about {exact_dollars(left)} of the balance, enough for {more} more second"
     said += "." if more == 1 else "s."
     if left < each_usd:
         return Nearing("balance", 2, left, said)

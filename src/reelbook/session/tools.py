@@ -16,10 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import settings
+from ..agent_tools.parsing import found_jobs
+from ..agent_tools.server import ToolServer, checked_arguments
+from ..agent_tools.types import (
+    OnProgress,
+    Prompt,
+    Resource,
+    Tool,
+    ToolProgress,
+    ToolResult,
+    ToolServerInfo,
+)
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
-from ..client.tool_reading import found_jobs
-from ..client.tool_values import OnProgress, Prompt, Resource, Tool, ToolProgress, ToolResult, ToolServerInfo
-from ..client.tools import ToolServer, checked_arguments
 from ..errors import (
     ConfigurationError,
     InvalidInput,
@@ -28,11 +36,11 @@ from ..errors import (
     ToolCallUncertain,
     WaitTimeout,
 )
+from ..event_thread import Engine, ended, ended_within
 from ..ledger import Ledger, ToolCall, ToolCalls
-from ..ledger.accounts import origin
+from ..ledger.records import origin
 from ..ledger.tool_calls import Outcome
 from ..secret import Secret
-from .engine import Engine, ended, ended_within
 
 if TYPE_CHECKING:
     from .books import Books

@@ -14,16 +14,23 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ReelbookError
+from ..event_thread import ended_within
+from ..listeners import tell_all
 from . import usage
-from .engine import ended_within
-from .telling import tell_all
-from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan, infer
+from .usage import (
+    DAY_SECONDS,
+    Known,
+    Reading,
+    Totals,
+    UsageSpan,
+    infer,
+)
 
 if TYPE_CHECKING:
+    from ..event_thread import Engine
     from ..ledger import Sample
     from ..models import Usage
     from .books import Books
-    from .engine import Engine
     from .money import Money
 
 KEPT_DAYS: Final = 100

@@ -1,6 +1,7 @@
 """The panels: what a person at a notebook sees and presses. Loaded when the first thing is shown.
 
-`base` is what all share, `live` brings changes to the page, `words` says everything, `static/` draws it.
+`base` is what all share, `live` brings changes to the page, `static/` draws it; what is said is in
+`reelbook.text`.
 """
 
 from __future__ import annotations
@@ -8,22 +9,27 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from reelbook.session import Batch, Clip, Job, display
+from reelbook.session import (
+    Batch,
+    Clip,
+    Job,
+    display,
+)
 
 if TYPE_CHECKING:
-    from .board import JobBoard
-    from .card import JobCard
-    from .classroom import ClassroomPanel
+    from .classroom_panel import ClassroomPanel
     from .compare import Compare
-    from .connection import ConnectionPanel
-    from .form import PromptForm
+    from .connection_panel import ConnectionPanel
     from .gallery import Gallery
-    from .keys import KeyManager
-    from .picker import ImagePicker
+    from .image_picker import ImagePicker
+    from .job_board import JobBoard
+    from .job_card import JobCard
+    from .key_manager import KeyManager
     from .player import Player
+    from .prompt_form import PromptForm
     from .studio import Studio
-    from .tools import ToolExplorer
-    from .usage import UsageChart
+    from .tool_explorer import ToolExplorer
+    from .usage_chart import UsageChart
 
 __all__ = [
     "ClassroomPanel",
@@ -42,19 +48,19 @@ __all__ = [
 ]
 
 _MODULES = {
-    "ClassroomPanel": "classroom",
+    "ClassroomPanel": "classroom_panel",
     "Compare": "compare",
-    "ConnectionPanel": "connection",
+    "ConnectionPanel": "connection_panel",
     "Gallery": "gallery",
-    "ImagePicker": "picker",
-    "JobBoard": "board",
-    "JobCard": "card",
-    "KeyManager": "keys",
+    "ImagePicker": "image_picker",
+    "JobBoard": "job_board",
+    "JobCard": "job_card",
+    "KeyManager": "key_manager",
     "Player": "player",
-    "PromptForm": "form",
+    "PromptForm": "prompt_form",
     "Studio": "studio",
-    "ToolExplorer": "tools",
-    "UsageChart": "usage",
+    "ToolExplorer": "tool_explorer",
+    "UsageChart": "usage_chart",
 }
 
 
@@ -71,11 +77,11 @@ def __dir__() -> list[str]:
 
 
 def _board(batch: Batch) -> Any:
-    return import_module(".board", __name__).JobBoard(jobs=batch)
+    return import_module(".job_board", __name__).JobBoard(jobs=batch)
 
 
 def _card(job: Job) -> Any:
-    return import_module(".card", __name__).JobCard(job)
+    return import_module(".job_card", __name__).JobCard(job)
 
 
 def _player(clip: Clip) -> Any:

@@ -1,5 +1,5 @@
 """What every panel is: an anywidget that takes only arguments it knows, answers the page's messages, shows
-its errors under itself and has a still form. Joining the page's files is for `assets`, words for `words`.
+its errors under itself and has a still form. Joining the page's files is for `bundle`, words for `text`.
 """
 
 from __future__ import annotations

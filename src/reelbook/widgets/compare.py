@@ -14,12 +14,11 @@ import traitlets
 from reelbook.errors import InvalidInput
 from reelbook.session import Clip, Job, Session
 
-from .assets import module, style
+from ..text import compare as words
 from .base import session_of
+from .bundle import module, packed, pressed, style
+from .clip_serving import ServesClips, TellsTime
 from .live import Live
-from .media import ServesClips, TellsTime
-from .packing import packed, pressed
-from .words import compare as words
 
 FEWEST, MOST = 2, 9
 STILL_BYTES = 24_000  # of all posters in the still form together

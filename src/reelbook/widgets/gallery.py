@@ -1,4 +1,5 @@
-"""The gallery over the ledger: pages of tiles, one clip opened, a person's marks. Looking up is `found`'s."""
+"""The gallery over the ledger: pages of tiles, one clip opened, a person's marks. Looking up is for
+`search_results`."""
 
 from __future__ import annotations
 
@@ -13,19 +14,18 @@ import traitlets
 
 from reelbook import wire
 from reelbook.session import Job, Session
-from reelbook.session.exporting import export
-from reelbook.session.saving import call
+from reelbook.session.clip import call
+from reelbook.session.export import export
 
-from .acting import TWICE_SECONDS, send_again
-from .assets import module, style
+from ..text import gallery as words
 from .base import session_of
-from .drawn import DrawnPosters
-from .found import PAGE, Found
+from .bundle import module, packed, pressed, style
+from .clip_serving import ServesClips
+from .job_actions import TWICE_SECONDS, send_again
 from .live import Live
-from .media import ServesClips
-from .packing import packed, pressed
-from .still import tiles_html
-from .words import gallery as words
+from .poster_cache import DrawnPosters
+from .search_results import PAGE, Found
+from .static_html import tiles_html
 
 FILTERS = ("text", "state", "starred", "tag", "experiment", "mode", "days")
 DAY_SECONDS = 86_400.0

@@ -7,8 +7,8 @@ from typing import Any
 
 import traitlets
 
-from .assets import module, style
 from .base import Panel
+from .bundle import module, style
 
 
 class Hint(Panel):

@@ -13,11 +13,10 @@ import traitlets
 from reelbook.errors import InvalidInput
 from reelbook.session import Clip
 
-from . import words
-from .assets import module, style
-from .media import ServesClip, TellsTime
-from .packing import packed, pressed
-from .still import card_html, card_text
+from .. import text
+from .bundle import module, packed, pressed, style
+from .clip_serving import ServesClip, TellsTime
+from .static_html import card_html, card_text
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -83,8 +82,8 @@ class Player(TellsTime, ServesClip):  # type: ignore[misc] # as in Panel
             )
         self.clip = clip if isinstance(clip, Clip) else Clip(path=Path(clip), request_id="")
         super().__init__(
-            face=dict(words.clip_face(self.clip)),
-            figures=words.clip_lines(self.clip),
+            face=dict(text.clip_face(self.clip)),
+            figures=text.clip_lines(self.clip),
             poster=thumbnail(self.clip.poster(), max_side=400, max_bytes=POSTER_BYTES),
             code=self.clip.as_code(),
             **traits,

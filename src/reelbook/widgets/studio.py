@@ -9,24 +9,29 @@ import ipywidgets
 import traitlets
 
 from reelbook import settings
-from reelbook.client.tools import is_installed
+from reelbook.agent_tools.server import is_installed
 from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
 
-from .base import Panel, Still, only_known, session_of
-from .board import JobBoard
-from .card import JobCard
+from .base import (
+    Panel,
+    Still,
+    only_known,
+    session_of,
+)
 from .compare import Compare
-from .connection import ConnectionPanel
-from .form import PromptForm
+from .connection_panel import ConnectionPanel
 from .gallery import Gallery
 from .hint import Hint
-from .keys import KeyManager
-from .line import StatusLine
+from .job_board import JobBoard
+from .job_card import JobCard
+from .key_manager import KeyManager
+from .prompt_form import PromptForm
+from .status_line import StatusLine
 
 if TYPE_CHECKING:
-    from .tools import ToolExplorer
-    from .usage import UsageChart
+    from .tool_explorer import ToolExplorer
+    from .usage_chart import UsageChart
 
 VIEWS = {
     "create": "Create",
@@ -149,12 +154,12 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         return hint
 
     def _make_usage(self) -> UsageChart:
-        from .usage import UsageChart  # with pandas and bqplot, which only a chart needs
+        from .usage_chart import UsageChart  # with pandas and bqplot, which only a chart needs
 
         return UsageChart(self.session)
 
     def _make_tools(self) -> ToolExplorer:
-        from .tools import ToolExplorer  # nothing else needs it
+        from .tool_explorer import ToolExplorer  # nothing else needs it
 
         return ToolExplorer(self.session)
 

@@ -14,9 +14,14 @@ from typing import Any, Final
 
 import ipywidgets
 
-from reelbook.session.usage import DAY_SECONDS, Reading, UsageSpan, began_at
+from reelbook.session.usage import (
+    DAY_SECONDS,
+    Reading,
+    UsageSpan,
+    began_at,
+)
 
-from .words.usage import span_words
+from ..text.usage import span_words
 
 ACCENT: Final = "#1565c0"
 HEIGHT: Final = 200

@@ -1,0 +1,300 @@
+"""The agent tool server over MCP's streamable HTTP (interface, "What the service does").
+
+The package that speaks the protocol is an extra, imported when a server is joined and not before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from .. import settings
+from ..deadlines import Deadline
+from ..errors import (
+    ConfigurationError,
+    DeadlineExceeded,
+    InvalidInput,
+    ServiceUnreachable,
+    SessionClosed,
+    ToolCallFailed,
+    ToolTimeout,
+)
+from ..secret import Secret
+from . import parsing
+from .failures import (
+    Failed,
+    Note,
+    call_error,
+    error_of,
+)
+from .types import (
+    OnProgress,
+    Prompt,
+    Resource,
+    Tool,
+    ToolResult,
+    ToolServerInfo,
+)
+
+if TYPE_CHECKING:
+    from .connection import Joined
+
+INSTALL = "pip install 'reelbook[agents]'"
+JOIN_SECONDS = 30.0
+LIST_SECONDS = 60.0
+CALL_SECONDS = 600.0
+LEAVE_SECONDS = 3.0
+MAX_PAGES = 100
+MAX_LISTED = 5000
+MAX_USER_ID = 200
+
+T = TypeVar("T")
+Row = TypeVar("Row", Tool, Resource, Prompt)
+Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
+
+
+def is_installed() -> bool:
+    """Whether the extra `agents` is there, without importing anything of it."""
+    try:
+        return all(importlib.util.find_spec(name) is not None for name in ("mcp", "httpx2"))
+    except ImportError:
+        return False
+
+
+def checked_user_id(user_id: str | Secret) -> Secret:
+    """`user_id`, if it can stand in a header. Raises ConfigurationError without quoting it."""
+    secret = Secret.of(user_id)
+    text = secret.reveal()
+    if not 0 < len(text) <= MAX_USER_ID or not all("!" <= character <= "~" for character in text):
+        raise ConfigurationError(
+            "This can't be the user id of a tool server: it is empty, far too long, or holds a space, a line "
+            "break or a letter that no id has. Copy it again; the dashboard's API page has it."
+        )
+    return secret
+
+
+class ToolServer:
+    """The tools of one server for one user. Belongs to the event loop that uses it.
+
+        async with rb.ToolServer("https://host/mcp", user_id) as server:
+            tools = await server.tools()
+            result = await server.call(tools[0].name, {"prompt": "a fox"})
+
+    It is joined by the first question, and again when the server has dropped the session. `spawn` starts a
+    task on the loop, which holds the connection. Raises ConfigurationError for an address or a user id that
+    can't be used, and where the extra isn't installed.
+    """
+
+    def __init__(self, mcp_url: str, user_id: str | Secret, *, spawn: Spawn | None = None) -> None:
+        user_id = Secret.of(user_id)  # verbose tracebacks print arguments
+        address = Secret.of(mcp_url)
+        mcp_url = ""
+        settings.checked_mcp_url(address)
+        self.url = address.reveal().strip()
+        self.user_id = checked_user_id(user_id)
+        self._spawn = spawn or asyncio.create_task
+        self._lock = asyncio.Lock()
+        self._joined: Joined | None = None
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"ToolServer({self.url!r})"
+
+    async def __aenter__(self) -> ToolServer:
+        await self.info()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def info(self) -> ToolServerInfo:
+        """Who the server says it is. Joins it where that isn't done yet."""
+
+        async def ask(joined: Joined) -> ToolServerInfo:
+            from .connection import info
+
+            return info(joined)
+
+        return await self._asked(ask)
+
+    async def tools(self) -> tuple[Tool, ...]:
+        """All tools that the server offers, asked for now."""
+        return await self._all("tools", parsing.tool)
+
+    async def resources(self) -> tuple[Resource, ...]:
+        """All resources, none where the server doesn't offer any."""
+        offered = (await self.info()).offers_resources
+        return await self._all("resources", parsing.resource) if offered else ()
+
+    async def prompts(self) -> tuple[Prompt, ...]:
+        """All prompts, none where the server doesn't offer any."""
+        offered = (await self.info()).offers_prompts
+        return await self._all("prompts", parsing.prompt) if offered else ()
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        deadline_seconds: float | None = None,
+    ) -> ToolResult:
+        """Calls a tool, once, and returns what it answered. A call may cost money.
+
+        `on_progress` is called on the loop with what the server tells meanwhile. To cancel the task that
+        waits here tells the server that nobody does any more; so does `deadline_seconds` (ten minutes, if
+        left out) when it passes, with ToolTimeout. What a tool reports as its own failure is a result with
+        `is_error`.
+
+        It is sent a second time only where the server has refused it unread, because it had dropped the
+        session. Raises ToolCallFailed where the server answers with an error, ToolCallUncertain where the
+        call may have been carried out and its result is lost, ServiceUnreachable where nothing was sent,
+        AuthenticationError for a user id that the server doesn't know, and InvalidInput.
+        """
+        given = checked_arguments(name, arguments)
+        seconds = CALL_SECONDS if deadline_seconds is None else deadline_seconds
+        note = Note()
+
+        async def send(joined: Joined) -> Mapping[str, Any]:
+            from .connection import call
+
+            nonlocal note
+            note = Note()
+            return await call(joined, name, given, on_progress, note)
+
+        try:
+            raw = await self._sent(send, seconds)
+        except Failed:
+            raise call_error(note, self.user_id) from None
+        except TimeoutError:
+            if not note.began:
+                raise ServiceUnreachable(
+                    "The tool server didn't let us in before the deadline. Nothing was sent."
+                ) from None
+            raise ToolTimeout(
+                f"No result of {_short(name)} came within {seconds:g} s. The server was told that nobody "
+                "waits; the call may still be carried out, and billed."
+            ) from None
+        if raw.get("resultType") == "input_required":
+            raise ToolCallFailed("The tool asks back for more than its arguments, which Reelbook can't give.")
+        return parsing.result(raw)
+
+    async def aclose(self) -> None:
+        """Leaves the server. Safe to call twice."""
+        self._closed = True
+        joined, self._joined = self._joined, None
+        if joined is None or joined.task is None:
+            return
+        joined.over.set()
+        await asyncio.wait({joined.task}, timeout=LEAVE_SECONDS)
+        joined.task.cancel()
+        await asyncio.wait({joined.task}, timeout=LEAVE_SECONDS)
+
+    async def _all(
+        self, what: Literal["tools", "resources", "prompts"], read: Callable[[Any], Row | None]
+    ) -> tuple[Row, ...]:
+        async def ask(joined: Joined) -> tuple[Row, ...]:
+            from .connection import page
+
+            found: dict[str, Row] = {}
+            cursor: str | None = None
+            cursors = set()
+            for _ in range(MAX_PAGES):
+                rows, cursor = await page(joined, what, cursor)
+                for row in map(read, rows):
+                    if row is not None and len(found) < MAX_LISTED:
+                        found.setdefault(row.uri if isinstance(row, Resource) else row.name, row)
+                if cursor is None or cursor in cursors or len(found) >= MAX_LISTED:
+                    break
+                cursors.add(cursor)
+            return tuple(found.values())
+
+        return await self._asked(ask)
+
+    async def _asked(self, ask: Callable[[Joined], Awaitable[T]]) -> T:
+        """The answer to a question that costs nothing. Raises ReelbookError."""
+        try:
+            return await self._sent(ask, LIST_SECONDS)
+        except Failed as failed:
+            note = failed.note
+        except TimeoutError:
+            raise DeadlineExceeded("The tool server didn't answer in time.") from None
+        raise error_of(note, self.user_id)
+
+    async def _sent(self, send: Callable[[Joined], Awaitable[T]], seconds: float) -> T:
+        """What `send` brings; sent a second time where the server had dropped the session, and so refused it
+        unread. Raises Failed, TimeoutError, and ReelbookError where the server can't be joined.
+        """
+        async with Deadline(seconds):
+            joined = await self._join()
+            try:
+                return await send(joined)
+            except Failed as failed:
+                if not failed.note.session_gone:
+                    raise
+                failed.note.began = False
+            self._leave(joined)
+            return await send(await self._join())
+
+    async def _join(self) -> Joined:
+        """The session with the server, joined where there is none. Raises ReelbookError and TimeoutError."""
+        if self._closed:
+            raise SessionClosed("The connection to the tool server is closed.")
+        async with self._lock:
+            joined = self._joined
+            if joined is None or joined.task is None or joined.task.done():
+                joined = await self._joined_anew()
+            return joined
+
+    async def _joined_anew(self) -> Joined:
+        try:
+            # It takes half a second, in which the loop would stand still.
+            await asyncio.to_thread(importlib.import_module, ".tool_connection", __package__)
+        except ImportError as absent:
+            raise ConfigurationError(
+                f"Agent tools need a package that isn't installed ({absent.name}). Install it: {INSTALL}"
+            ) from None
+        from . import connection
+
+        joined = connection.Joined(asyncio.get_running_loop().create_future())
+        joined.task = self._spawn(connection.live(joined, self.url, self.user_id))
+        note: Note | None = None
+        try:
+            async with Deadline(JOIN_SECONDS):
+                await asyncio.shield(joined.ready)
+            self._joined = joined
+        except Failed as failed:
+            note = failed.note
+        finally:
+            if self._joined is not joined:
+                joined.task.cancel()
+        if note is not None:
+            raise error_of(note, self.user_id)
+        return joined
+
+    def _leave(self, joined: Joined) -> None:
+        joined.over.set()
+        if self._joined is joined:
+            self._joined = None
+
+
+def checked_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A call's arguments as JSON holds them. Raises InvalidInput before anything is sent."""
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInput("A tool has a name. session.tools() lists them.")
+    try:
+        given = json.loads(json.dumps(dict(arguments or {}), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+    else:
+        assert isinstance(given, dict)
+        return given
+    raise InvalidInput(f"The arguments of {_short(name)} can't be sent as JSON: {reason[:200]}.")
+
+
+def _short(name: str) -> str:
+    return f"“{name if len(name) <= 60 else name[:60] + '…'}”"

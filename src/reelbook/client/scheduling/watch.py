@@ -1,0 +1,101 @@
+"""Follows one job to its end: the gate says when to ask, this asks and tells what was learnt."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...errors import (
+    AuthenticationError,
+    ConnectionFailed,
+    JobFailed,
+    RateLimited,
+    ReelbookError,
+    ServerError,
+    ServiceError,
+    UnexpectedAnswer,
+)
+from ...formatting import terminal_line
+from ...lazy_module import LazyModule
+from .estimates import Belief
+
+if TYPE_CHECKING:
+    from ... import models
+    from ...models import JobStatus
+else:
+    models = LazyModule("reelbook.models")
+
+# A proxy, a lagging replica or a deploy says no for a while, and the job is there all the same.
+REFUSALS = 5
+PATIENCE_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One answer of a watch, or the error that came instead.
+
+    `progress` goes from 0 to 1, never backwards; `remaining_seconds` is a guess from its pace, or from how
+    long such jobs take, None where nothing is known. `asked_at` and `next_ask_at` (a guess) are the event
+    loop's time, in seconds.
+    """
+
+    status: JobStatus | None = None
+    error: ReelbookError | None = None
+    progress: float | None = None
+    remaining_seconds: float | None = None
+    asked_at: float | None = None
+    next_ask_at: float | None = None
+
+
+async def watch(
+    belief: Belief,
+    ask: Callable[[], Awaitable[JobStatus]],
+    otherwise_answers: Callable[[], Awaitable[bool]],
+    *,
+    patience_seconds: float = PATIENCE_SECONDS,
+) -> AsyncGenerator[Observation, None]:
+    """Asks until the job is finished; `ask` waits for its turn. See `AsyncClient.watch`.
+
+    `otherwise_answers` tells whether the service answers other questions than those about this job.
+    """
+    loop = asyncio.get_running_loop()
+    refusals, refused_since = 0, loop.time()
+    while True:
+        status: JobStatus | None = None
+        error: ReelbookError | None = None
+        try:
+            status = await ask()
+        except (ConnectionFailed, RateLimited, ServerError, UnexpectedAnswer) as fault:
+            error = fault
+        except AuthenticationError:
+            raise
+        except ServiceError as refusal:
+            error = refusal
+            if refusals == 0:
+                refused_since = loop.time()
+            refusals += 1
+            long_enough = loop.time() - refused_since >= patience_seconds
+            if refusals >= REFUSALS and long_enough and await otherwise_answers():
+                raise
+        now = loop.time()
+        done = status is not None and status.finished
+        if status is None:
+            belief.failed(now)
+        elif done:
+            belief.ended(now, completed=isinstance(status, models.Completed))
+        else:
+            refusals = 0
+            belief.told(status.progress if isinstance(status, models.Processing) else None, now)
+        yield Observation(
+            status, error, belief.progress, None if done else belief.remaining_seconds(now), now
+        )
+        if done:
+            return
+
+
+def job_failed(request_id: str, reason: str | None) -> JobFailed:
+    """The error of a job that the service reported as failed; `reason` is its own text, if it gave any."""
+    said = terminal_line(reason or "") or "The service gave no reason."
+    return JobFailed(f"The service couldn't make this clip: “{said}”", request_id=request_id, reason=reason)

@@ -1,0 +1,240 @@
+"""One daemon thread with one event loop: everything a session does on the network happens here.
+
+Nothing of ours runs in the kernel's loop, so cells, widgets and scripts can all hand over work and wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import concurrent.futures
+import contextlib
+import functools
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+from .deadlines import Countdown, Deadline
+from .errors import SessionClosed, WouldDeadlock
+from .executions import keep_out
+from .futures import SLICE_SECONDS, Future
+
+STOP_SECONDS = 2.0
+SETTLE_SECONDS = 5.0
+_CLOSED = "This session is closed. reelbook.connect() makes a new one."
+
+T = TypeVar("T")
+
+_running: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+class Engine:
+    """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it."""
+
+    # A seam for tests, where the clock may run faster.
+    _new_loop: Callable[[], asyncio.AbstractEventLoop] = staticmethod(asyncio.SelectorEventLoop)
+
+    def __init__(self, name: str = "reelbook-session") -> None:
+        # Made here and not by asyncio.run, so that a patched asyncio (nest-asyncio) doesn't matter.
+        self.loop = self._new_loop()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._settling: list[Callable[[], Awaitable[None]]] = []
+        self._closing: list[Callable[[], Awaitable[None]]] = []
+        self._telling: list[Callable[[], None]] = []
+        self._door = threading.RLock()  # between what is handed over and the end, after which nothing is run
+        self._ending = False
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        keep_out(self._thread)
+        self._thread.start()
+        _running.add(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no more work."""
+        return self._ending or not self._thread.is_alive() or self.loop.is_closed()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Runs `coroutine` on the engine's loop and returns at once. Raises SessionClosed."""
+        future: Future[T] = Future()
+        try:
+            self._hand_over(functools.partial(self._begin, coroutine, future))
+        except SessionClosed:
+            coroutine.close()
+            raise
+        return future
+
+    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Starts a task on the engine's own thread; it is cancelled when the engine closes."""
+        return self._own(self.loop.create_task(coroutine))
+
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs `coroutine` on the engine's loop and waits for it. Raises WouldDeadlock on its own thread."""
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            self.refuse_own_thread()
+        future = self.submit(coroutine)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # Stop ends a call that nobody waits for any more
+            raise
+
+    def run(self, step: Callable[[], T]) -> T:
+        """Carries `step` out on the engine's thread and waits for it; at once where this is that thread.
+
+        It is done whole or not at all: an interrupt ends the waiting, and one that has begun is carried out.
+        """
+        if threading.current_thread() is self._thread:
+            return step()
+        future: Future[T] = Future()
+
+        def carry_out() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(step())
+                except BaseException as error:
+                    future.set_exception(error)
+
+        try:
+            self._hand_over(carry_out)
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def refuse_closed(self) -> None:
+        """Raises SessionClosed if the engine was closed."""
+        if self.closed:
+            raise SessionClosed(_CLOSED)
+
+    def refuse_own_thread(self) -> None:
+        """Raises WouldDeadlock if this is the engine's own thread, where waiting would never end."""
+        if threading.current_thread() is self._thread:
+            raise WouldDeadlock(
+                "This call waits, and was made on the session's own thread, which it would wait for. "
+                "Make it from a cell or another thread, or await the job instead."
+            )
+
+    def on_ending(self, settle: Callable[[], Awaitable[None]]) -> None:
+        """`settle` is awaited on the loop before what runs is cancelled, for SETTLE_SECONDS at most."""
+        self._settling.append(settle)
+
+    def on_close(self, close: Callable[[], Awaitable[None]]) -> None:
+        """`close` is awaited on the loop before it ends."""
+        self._closing.append(close)
+
+    def on_exit(self, tell: Callable[[], None]) -> None:
+        """`tell` is called when the interpreter's end has closed the engine, and nobody before."""
+        self._telling.append(tell)
+
+    def close(self) -> None:
+        """Cancels what runs, closes what was opened and ends the thread. Safe to call twice."""
+        if self.loop.is_closed() or not self._thread.is_alive():
+            return
+        with self._door:
+            # What is handed over from now on would wait for an answer that never comes.
+            self._ending = True
+            with contextlib.suppress(RuntimeError):  # it has just ended
+                self.loop.call_soon_threadsafe(self._stop)
+        if threading.current_thread() is not self._thread:
+            countdown = Countdown(STOP_SECONDS + (SETTLE_SECONDS if self._settling else 0.0))
+            while self._thread.is_alive() and (pause := countdown.next_pause()):
+                self._thread.join(pause)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+            self.loop.run_until_complete(self._end())
+        finally:
+            self.loop.close()
+
+    def _stop(self) -> None:
+        # Once: the loop goes on for what is to be settled.
+        if not self._stopped:
+            self._stopped = True
+            self.loop.stop()
+
+    def _hand_over(self, begin: Callable[[], None]) -> None:
+        """`begin` is called on the loop, in the caller's context. Raises SessionClosed."""
+        self.refuse_closed()
+        with self._door:
+            if self._ending:
+                raise SessionClosed(_CLOSED)
+            self.loop.call_soon_threadsafe(begin)
+
+    def _begin(self, coroutine: Coroutine[Any, Any, T], future: Future[T]) -> None:
+        if future.cancelled():
+            coroutine.close()
+            return
+        task = self.spawn(coroutine)
+        task.add_done_callback(functools.partial(_pass_on, future))
+
+        def cancel(_: object) -> None:
+            if future.cancelled():
+                self.loop.call_soon_threadsafe(task.cancel)
+
+        future.add_done_callback(cancel)
+
+    def _own(self, task: asyncio.Task[T]) -> asyncio.Task[T]:
+        # From its creation on: a task that was never begun would leave a coroutine that was never awaited.
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _end(self) -> None:
+        await asyncio.sleep(0)  # what was handed over a moment ago begins, so that it can be ended
+        for settle in self._settling:
+            with contextlib.suppress(TimeoutError):
+                async with Deadline(SETTLE_SECONDS):
+                    await settle()
+        # Only our own: the tasks inside a library are ended by what started them.
+        while tasks := tuple(self._tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await self.loop.shutdown_asyncgens()
+        for close in self._closing:
+            await close()
+
+
+def _pass_on(future: Future[T], task: asyncio.Task[T]) -> None:
+    """What a task came to, to those who wait for it in other threads."""
+    error = None if task.cancelled() else task.exception()
+    if task.cancelled():
+        future.cancel()
+    if not future.set_running_or_notify_cancel():
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(task.result())
+
+
+async def ended(future: concurrent.futures.Future[Any]) -> None:
+    """Waits for a future of another thread without owning it: Stop ends the waiting, not the work.
+
+    In slices, because a kernel's loop that only waits for another thread doesn't notice the Stop button.
+    """
+    waiter = asyncio.wrap_future(future)
+    waiter.add_done_callback(lambda done: done.cancelled() or done.exception())  # it is looked at elsewhere
+    while not waiter.done():
+        await asyncio.wait({waiter}, timeout=SLICE_SECONDS)
+
+
+def ended_within(future: concurrent.futures.Future[Any], seconds: float | None) -> bool:
+    """Waits for a future of another thread, at most `seconds`; whether it has ended."""
+    countdown = Countdown(seconds)
+    while not future.done() and (pause := countdown.next_pause()):
+        concurrent.futures.wait({future}, pause)
+    return future.done()
+
+
+@atexit.register
+def _close_all() -> None:
+    for engine in [each for each in _running if not each.closed]:
+        engine.close()
+        for tell in engine._telling:
+            tell()

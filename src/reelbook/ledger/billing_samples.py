@@ -1,0 +1,106 @@
+"""What the billing endpoints said, and when."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final, Literal
+
+from .records import (
+    Account,
+    Sample,
+    micro,
+    usd,
+)
+from .store import Store
+
+Figure = Literal["balance_usd", "total_spent_usd", "total_requests", "total_seconds", "total_cost_usd"]
+
+# Long after a job's end what it cost is in the balance and in the sum of all that was spent.
+FOLLOWED_SECONDS: Final = 600.0
+
+_COLUMNS: Final[dict[str, str]] = {
+    "balance_usd": "balance_micro",
+    "total_spent_usd": "total_spent_micro",
+    "total_requests": "total_requests",
+    "total_seconds": "total_seconds",
+    "total_cost_usd": "total_cost_micro",
+    "period_days": "period_days",
+}
+
+
+class Samples:
+    """The samples of a home's accounts (interface, Balance and Usage summary)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, account: Account, sample: Sample) -> None:
+        """Notes what was said."""
+        values = {
+            column: micro(value) if value is not None and column.endswith("_micro") else value
+            for field, column in _COLUMNS.items()
+            for value in (getattr(sample, field),)
+        }
+
+        def work(connection: sqlite3.Connection) -> None:
+            row = {**values, "complete_to": _complete_to(connection, account.id, sample.at)}
+            connection.execute(
+                f"INSERT INTO samples (account, at, {', '.join(row)}) "  # noqa: S608 - our own column names
+                f"VALUES (?, ?, {', '.join('?' * len(row))})",
+                (account.id, sample.at, *row.values()),
+            )
+
+        self._store.write(work, flush=False)
+
+    def last(
+        self, account: Account, *, before: float | None = None, having: Figure | None = None
+    ) -> Sample | None:
+        """The newest sample, taken before that moment and holding that figure where they are given."""
+        found = self.list(account, before=before, having=having, limit=1)
+        return found[0] if found else None
+
+    def list(
+        self,
+        account: Account,
+        *,
+        since: float | None = None,
+        before: float | None = None,
+        having: Figure | None = None,
+        limit: int = 1000,
+    ) -> list[Sample]:
+        """The samples from `since` until `before` (not included), newest first."""
+        conditions = ["account = ?"]
+        values: list[Any] = [account.id]
+        if since is not None:
+            conditions.append("at >= ?")
+            values.append(since)
+        if before is not None:
+            conditions.append("at < ?")
+            values.append(before)
+        if having is not None:
+            conditions.append(f"{_COLUMNS[having]} IS NOT NULL")
+        sql = (
+            f"SELECT * FROM samples WHERE {' AND '.join(conditions)} "  # noqa: S608 - our own column names
+            "ORDER BY at DESC, id DESC LIMIT ?"
+        )
+        return self._store.read(
+            lambda connection: [_sample(row) for row in connection.execute(sql, (*values, limit))]
+        )
+
+
+def _complete_to(connection: sqlite3.Connection, account: int, at: float) -> int | None:
+    """The newest entry, if what was charged for all of them must be in the figures; else None."""
+    newest, ended_at = connection.execute(
+        "SELECT coalesce(max(id), 0), coalesce(max(coalesce(ended_at, 9e99)), 0) FROM entries "
+        "WHERE account = ? AND charge <> 'none'",
+        (account,),
+    ).fetchone()
+    return newest if ended_at <= at - FOLLOWED_SECONDS else None
+
+
+def _sample(row: sqlite3.Row) -> Sample:
+    figures = {
+        field: usd(row[column]) if column.endswith("_micro") else row[column]
+        for field, column in _COLUMNS.items()
+    }
+    return Sample(at=row["at"], **figures)

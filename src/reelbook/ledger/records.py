@@ -1,0 +1,356 @@
+"""The ledger's values and words. Times are epoch seconds, amounts USD, lengths seconds; None: not known.
+
+In the file amounts are whole micro-USD, so that a limit is compared exactly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from .. import wire
+from ..errors import InvalidInput
+from ..executions import CellId
+from ..secret import NOT_SHOWN, Secret, holds_key, quotable
+
+# A job's states before the service knows it, and those it never hears of; after acceptance the state is the
+# service's own word (interface, "Job states").
+INTENDED: Final = "intended"  # written down, not sent
+SENDING: Final = "sending"  # the request may be on its way
+REFUSED: Final = "refused"  # the service said no
+CANCELLED: Final = "cancelled"  # taken back before it was sent
+UNCERTAIN: Final = "uncertain"  # sent, never answered
+LOST: Final = "lost"  # was uncertain: accepted and billed, but its id never arrived
+NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
+
+Charge = Literal["spent", "reserved", "uncertain", "none"]
+KnownBy = Literal["id", "text", "label"]
+
+_ONCE: Final = "once:"
+MICRO: Final = 1_000_000
+MOST_USD: Final = 1e9  # many of them add up to less than the file's integers hold
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whose rows they are: one key at one service. `fingerprint` tells keys apart, not what they are.
+
+    A key that took the place of another one has that one's `id`, and a number in `later_key`.
+    """
+
+    id: int
+    origin: str
+    fingerprint: str
+    later_key: int | None = None
+
+    @property
+    def requests_id(self) -> int:
+        """Under which number its requests are counted: a rate limit is a key's own."""
+        return self.id if self.later_key is None else -self.later_key
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which submission of a cell this is: the `nth` equal one, from 1.
+
+    `cell` is a hash of its source, `cell_id` its name where the front end gives one.
+    """
+
+    cell: str
+    nth: int = 1
+    cell_id: CellId | None = None
+
+    @classmethod
+    def once(cls, label: str) -> Place:
+        """The place for `once="label"`: an equal submission under the same label is bought once."""
+        return cls(f"{_ONCE}{label}")
+
+    @property
+    def label(self) -> str | None:
+        """The label in `once`, None for a cell's place."""
+        return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
+
+    def known_by(self, earlier: Place) -> KnownBy:
+        """What `earlier` is recognised by as this place: the label in `once`, its cell's id, or its text."""
+        if self.label is not None:
+            return "label"
+        if self.cell_id is None or earlier.cell_id is None:
+            return "text"
+        return "id" if self.cell_id.id == earlier.cell_id.id else "text"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A clip that is about to be asked for.
+
+    `place` is None for what may be bought any number of times: a script, a button. `image_thumbnail` is a
+    small picture to show later; `image_digest` tells images apart. `repeats` is the number of an uncertain
+    entry that is sent again by it.
+    """
+
+    mode: str
+    prompt: str
+    duration_seconds: int
+    estimated_cost_usd: float
+    aspect_ratio: str | None = None
+    seed: int | None = None
+    image_digest: str | None = None
+    image_thumbnail: bytes | None = None
+    experiment: str | None = None
+    place: Place | None = None
+    repeats: int | None = None
+
+    @property
+    def sameness(self) -> str:
+        """Equal for two submissions that ask for the same: mode, prompt, image, length, ratio and seed."""
+        asked = (
+            self.mode,
+            self.prompt,
+            self.duration_seconds,
+            self.aspect_ratio,
+            self.seed,
+            self.image_digest,
+        )
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One submission and all that became of it.
+
+    `duration_seconds` is what was asked for, `actual_seconds` the clip's length. `kernel` looks after it.
+    `charge` says how sure it is that its price has to be paid, in the words of `Spend`.
+    `took_seconds` is from the acceptance to the end as one kernel saw it, None where nobody watched.
+    """
+
+    id: int
+    account_id: int
+    state: str
+    mode: str
+    prompt: str
+    duration_seconds: int
+    aspect_ratio: str | None
+    seed: int | None
+    image_digest: str | None
+    experiment: str | None
+    place: Place | None
+    kernel: str
+    intended_at: float
+    sent_at: float | None
+    accepted_at: float | None
+    ended_at: float | None
+    downloaded_at: float | None
+    abandoned_at: float | None
+    request_id: str | None
+    estimated_cost_usd: float
+    cost_usd: float | None
+    estimated_duration_seconds: float | None
+    actual_seconds: float | None
+    took_seconds: float | None
+    progress: float | None
+    video_url: str | None
+    clip_path: str | None
+    error: str | None
+    starred: bool
+    note: str
+    tags: tuple[str, ...]
+    charge: Charge
+
+    @classmethod
+    def of(cls, row: sqlite3.Row) -> Entry:
+        """The entry that a row of `entries` holds."""
+        return cls(
+            id=row["id"],
+            account_id=row["account"],
+            state=row["state"],
+            mode=row["mode"],
+            prompt=row["prompt"],
+            duration_seconds=row["duration_seconds"],
+            aspect_ratio=row["aspect_ratio"],
+            seed=None if row["seed"] is None else int(row["seed"]),
+            image_digest=row["image_digest"],
+            experiment=row["experiment"],
+            place=_place(row),
+            kernel=row["kernel"],
+            intended_at=row["intended_at"],
+            sent_at=row["sent_at"],
+            accepted_at=row["accepted_at"],
+            ended_at=row["ended_at"],
+            downloaded_at=row["downloaded_at"],
+            abandoned_at=row["abandoned_at"],
+            request_id=row["request_id"],
+            estimated_cost_usd=row["estimated_cost_micro"] / MICRO,
+            cost_usd=usd(row["cost_micro"]),
+            estimated_duration_seconds=row["estimated_duration_seconds"],
+            actual_seconds=row["actual_seconds"],
+            took_seconds=row["took_seconds"],
+            progress=row["progress"],
+            video_url=row["video_url"],
+            clip_path=row["clip_path"],
+            error=row["error"],
+            starred=bool(row["starred"]),
+            note=row["note"],
+            tags=tuple(json.loads(row["tags"])),
+            charge=row["charge"],
+        )
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A comparison's winner: the entry that a person chose `among` others (itself included), and when."""
+
+    at: float
+    winner: int
+    among: tuple[int, ...]
+
+
+class Intended(NamedTuple):
+    """What `intend` gives: the new entry or, if not `new`, the one of an earlier run. Send only a new one."""
+
+    entry: Entry
+    new: bool
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What an account's submissions cost, in USD, by how sure it is.
+
+    `spent_usd` is billed, as the service says; `reserved_usd` is for clips on their way; `uncertain_usd` is
+    for those that were never answered, failed (whether those are charged isn't stated) or can't be asked
+    about any more, and for what the service's figures are short of its price. Of what was spent, `tools_usd`
+    is for clips that agent tools bought and a session took up.
+    """
+
+    spent_usd: float
+    reserved_usd: float
+    uncertain_usd: float
+    tools_usd: float = 0.0
+
+    @property
+    def committed_usd(self) -> float:
+        """All three: what the account may have to pay so far."""
+        return round(self.spent_usd + self.reserved_usd + self.uncertain_usd, 6)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the billing endpoints said at one moment; a field that wasn't asked for is None."""
+
+    at: float
+    balance_usd: float | None = None
+    total_spent_usd: float | None = None
+    total_requests: float | None = None
+    total_seconds: float | None = None
+    total_cost_usd: float | None = None
+    period_days: float | None = None
+
+
+def _place(row: sqlite3.Row) -> Place | None:
+    if row["cell"] is None:
+        return None
+    name = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
+    return Place(row["cell"], row["nth"], name)
+
+
+def micro(amount_usd: float) -> int:
+    """USD as whole micro-USD. What no service can mean is kept as the most that there is."""
+    return round(max(-MOST_USD, min(MOST_USD, amount_usd)) * MICRO)
+
+
+def usd(amount_micro: int | None) -> float | None:
+    """Whole micro-USD as USD."""
+    return None if amount_micro is None else amount_micro / MICRO
+
+
+STATES: Final = (
+    *(SENDING, wire.PENDING, wire.PROCESSING, wire.COMPLETED, wire.FAILED),
+    *(REFUSED, UNCERTAIN, LOST, NOT_ACCEPTED, CANCELLED),
+)
+
+
+def told_state(state: str) -> str:
+    """The word for an entry's state."""
+    return SENDING if state == INTENDED else state
+
+
+def named_states(given: str | Collection[str]) -> tuple[str, ...]:
+    """The entries' words for the states that a person named. Raises InvalidInput for what are no words."""
+    words = [given] if isinstance(given, str) else given
+    if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
+        raise InvalidInput(f"A state is a word, or several: {_listed()}.")
+    if any(map(holds_key, words)):
+        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {_listed()}.")
+    named = [word.strip().lower().replace("-", " ") for word in words]
+    return (*named, INTENDED) if SENDING in named else tuple(named)
+
+
+def refuse_strange(named: Collection[str], is_there: Callable[[str], bool]) -> None:
+    """Raises InvalidInput for a state that nothing is known to come to and, by `is_there`, no job has."""
+    for state in named:
+        # A service may have states of its own.
+        if state not in (*STATES, INTENDED) and not is_there(state):
+            raise InvalidInput(f"No job has the state {quotable(state)}. There are {_listed()}.")
+
+
+def _listed() -> str:
+    return ", ".join(state.replace(" ", "-") for state in STATES)
+
+
+def account_of(
+    connection: sqlite3.Connection, service: str, key: Secret, same_as: Account | None = None
+) -> Account:
+    """The account of `key` at `service`, made where there is none.
+
+    With `same_as` the key takes the place of that account's key, from now on and for every later kernel: the
+    rows stay the account's, only the requests of the two keys are counted apart.
+    """
+    salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
+    fingerprint = hashlib.blake2b(key.reveal().encode(), key=salt, digest_size=8).hexdigest()
+    named = (origin(service), fingerprint)
+    if same_as is not None:
+        connection.execute(
+            "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",
+            (*named, same_as.id),
+        )
+    later = connection.execute(
+        "SELECT id, account FROM later_keys WHERE origin = ? AND fingerprint = ?", named
+    ).fetchone()
+    if later is not None:
+        return Account(later["account"], *named, later_key=later["id"])
+    connection.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
+    row = connection.execute("SELECT * FROM accounts WHERE origin = ? AND fingerprint = ?", named).fetchone()
+    return Account(row["id"], row["origin"], row["fingerprint"])
+
+
+def restore(connection: sqlite3.Connection, account: Account) -> None:
+    """Puts an account that is in use into a ledger that lost it."""
+    connection.execute(
+        "INSERT OR IGNORE INTO accounts VALUES (?, ?, ?)", (account.id, account.origin, account.fingerprint)
+    )
+    if account.later_key is not None:
+        connection.execute(
+            "INSERT OR IGNORE INTO later_keys VALUES (?, ?, ?, ?)",
+            (account.later_key, account.origin, account.fingerprint, account.id),
+        )
+
+
+def all_ids(connection: sqlite3.Connection) -> list[int]:
+    """The numbers of all accounts."""
+    return [row["id"] for row in connection.execute("SELECT id FROM accounts")]
+
+
+def origin(service: str) -> str:
+    """Scheme, host and port of an address; any other name as it is."""
+    try:
+        parts = urlsplit(service.strip())
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return service.strip()
+    if not parts.hostname:
+        return service.strip()
+    return f"{parts.scheme}://{parts.hostname}:{port}"

@@ -1,0 +1,128 @@
+"""One key's requests as all kernels of this machine send them, so that together they keep to its limit.
+
+Each kernel knows its own; here it learns of the others'. What fits, and which request matters most, is the
+client's part.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .. import wire
+from .records import Account
+from .store import Store
+
+KEPT_SECONDS: Final = 300.0
+LONGEST_SECONDS: Final = 60.0  # one that isn't answered by then never will be: its kernel has ended
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+
+# Anybody may set the clock of the epoch, so it only serves between machines that share a folder.
+_AGE: Final = "CASE WHEN boot = :boot THEN :steady - steady ELSE :epoch - at END"
+
+
+@dataclass(frozen=True)
+class Instant:
+    """One moment by two clocks, in seconds: the steady one, and the epoch's.
+
+    All processes of a machine share the steady clock; it counts from the machine's start, `boot`.
+    """
+
+    steady: float
+    epoch: float
+    boot: str
+
+    @classmethod
+    def now(cls) -> Instant:
+        """This moment on this machine."""
+        return cls(time.monotonic(), time.time(), _boot())
+
+
+class SharedRequests:
+    """The requests of a home's keys."""
+
+    def __init__(self, store: Store, kernel: str) -> None:
+        self._store = store
+        self._kernel = kernel
+
+    def enter(
+        self, account: Account, now: Instant, fits: Callable[[Sequence[float], int | None], bool]
+    ) -> int | None:
+        """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
+
+        `fits` gets how long ago those count from, in seconds, oldest first: from their answers, or from `now`
+        while they are under way; and the limit that the newest was told of, None if none was. No other kernel
+        notes one meanwhile, so two can't both take the last place. Follow it with `answered` or `give_back`.
+        """
+        bound = {
+            "account": account.requests_id,
+            "kernel": self._kernel,
+            "boot": now.boot,
+            "steady": now.steady,
+            "epoch": now.epoch,
+            "window": wire.RATE_WINDOW_SECONDS,
+            "oldest": wire.RATE_WINDOW_SECONDS + LONGEST_SECONDS,
+            "kept": KEPT_SECONDS,
+        }
+
+        def work(connection: sqlite3.Connection) -> int | None:
+            # Another machine's clock may be a little ahead; times far in the future mean nothing.
+            rows = connection.execute(
+                f"SELECT {_AGE} AS age, answered, told_limit FROM requests "  # noqa: S608 - our own words
+                "WHERE account = :account AND kernel <> :kernel AND age >= -:window AND age < :oldest "
+                "ORDER BY id",
+                bound,
+            ).fetchall()
+            # One that isn't answered counts from now, or from when it was given up.
+            ages = [max(0.0, row["age"] - (0.0 if row["answered"] else LONGEST_SECONDS)) for row in rows]
+            told = next((row["told_limit"] for row in reversed(rows) if row["told_limit"] is not None), None)
+            counts = sorted((age for age in ages if age < wire.RATE_WINDOW_SECONDS), reverse=True)
+            if not fits(counts, told):
+                return None
+            connection.execute(
+                f"DELETE FROM requests WHERE account = :account AND {_AGE} NOT BETWEEN -:kept AND :kept",  # noqa: S608 - our own words
+                bound,
+            )
+            cursor = connection.execute(
+                "INSERT INTO requests (account, kernel, at, steady, boot) "
+                "VALUES (:account, :kernel, :epoch, :steady, :boot)",
+                bound,
+            )
+            return cursor.lastrowid
+
+        return self._store.write(work, flush=False)
+
+    def answered(self, number: int, at: Instant, limit: int | None = None) -> None:
+        """It was answered, or lost, at `at`: the service counted it no later, so it counts from then.
+
+        `limit` is how many requests a minute the service said that the key has.
+        """
+        self._store.write(
+            lambda connection: connection.execute(
+                "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? WHERE id = ?",
+                (at.epoch, at.steady, limit, number),
+            ),
+            flush=False,
+        )
+
+    def give_back(self, number: int) -> None:
+        """It was never sent."""
+        self._store.write(
+            lambda connection: connection.execute("DELETE FROM requests WHERE id = ?", (number,)),
+            flush=False,
+        )
+
+
+@functools.cache
+def _boot() -> str:
+    """Tells apart machines and, on Linux, their starts; a steady clock means nothing beyond its own."""
+    try:
+        return _BOOT_ID.read_text().strip()
+    except OSError:
+        return platform.node()

@@ -1,0 +1,196 @@
+"""`connect()`: the one place that decides between the sandbox and the live service."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from .. import settings
+from ..client.transport import Transport
+from ..deadlines import Deadline
+from ..errors import ConfigurationError, ReelbookError
+from ..futures import uninterrupted
+from ..secret import Secret, quotable, veiled
+from . import display
+from .books import LedgerTrouble
+from .session import Service, Session
+from .warning import caller
+
+IDENTIFY_SECONDS = 3.0
+IN_CODE: Final = ", pass it as an argument, or ask=True. connect('sandbox') needs none."
+
+_Name = tuple[str, str, str, str, float | None]
+
+
+class _News(NamedTuple):
+    """What there is to say of a new session: what is wrong with its ledger, how many jobs it took up."""
+
+    trouble: str | None
+    resumed: int
+
+
+_sessions: dict[_Name, Session] = {}
+_untold: dict[_Name, _News] = {}
+_lock = threading.Lock()
+
+
+def connect(
+    service: Literal["auto", "sandbox", "live"] = "auto",
+    *,
+    api_key: str | Secret | None = None,
+    base_url: str | None = None,
+    home: str | os.PathLike[str] | None = None,
+    ask: bool = False,
+    max_spend: float | None = None,
+) -> Session:
+    """Connects to the service and returns a Session; the same arguments give the same one.
+
+    "auto" takes the live service where a key and an address are configured, and the local sandbox where
+    neither is. "sandbox" takes the sandbox whatever is configured, "live" never takes it. `ask=True` prompts
+    for a key or address that is missing. `home` is the folder for clips, ledger and sandbox
+    (`REELBOOK_HOME`).
+
+    With `max_spend` in USD (`REELBOOK_MAX_SPEND`) nothing is submitted when what this key's clips cost so
+    far, with what is reserved and uncertain, would pass it; a clip's final cost follows its actual length and
+    may differ a little from its estimate. From four fifths of it on, and where the balance runs low,
+    `errors.SpendingWarning` says what a submission leaves, once for each threshold. In a notebook, jobs that
+    an earlier kernel left unfinished are taken up, and said.
+
+    Raises ConfigurationError that says what is missing, and SandboxError if the sandbox can't be started.
+    """
+    # Verbose tracebacks print arguments, and a key may stand in the wrong one.
+    api_key = None if api_key is None else Secret.of(api_key)
+    address_given = None if base_url is None else Secret.of(base_url)
+    base_url = None
+    service, max_spend = veiled(service), veiled(max_spend)  # type: ignore[assignment]  # refused below
+    folder = settings.home(home)
+    limit = settings.max_spend_usd(max_spend)
+    if service not in ("auto", "sandbox", "live"):
+        raise ConfigurationError(
+            f"The service must be 'auto', 'sandbox' or 'live', not {quotable(service)}. "
+            "An API key goes in api_key=…"
+        )
+    if service == "sandbox":
+        if api_key is not None or address_given is not None:
+            raise ConfigurationError(
+                "The sandbox has its own key and address: leave api_key and base_url out."
+            )
+        return _sandbox_session(folder, limit)
+    key = settings.find(settings.API_KEY, api_key, ask=ask)
+    address = settings.find(settings.BASE_URL, address_given, ask=ask)
+    if key is None and address is None and service == "auto":
+        return _sandbox_session(folder, limit)
+    if key is None:
+        found = f"the address ({address.source})" if address else "neither key nor address"
+        raise ConfigurationError(
+            f"An API key is missing; there is {found}. "
+            f"Set {settings.API_KEY}{'' if address else f' and {settings.BASE_URL}'}{IN_CODE}"
+        )
+    if address is None:
+        raise ConfigurationError(
+            f"The service's address is missing; there is a key ({key.source}). "
+            f"Set {settings.BASE_URL}{IN_CODE}"
+        )
+    url = settings.checked_base_url(address.value)
+    name = ("address", url, key.value.fingerprint, str(folder), limit)
+    secret = settings.checked_key(key.value)
+
+    def make() -> Session:
+        service: Service = "sandbox" if _is_sandbox(url) else "live"
+        return Session(secret, url, service=service, home=folder, max_spend_usd=limit)
+
+    return _opened(name, make)
+
+
+def _sandbox_session(folder: Path, limit: float | None) -> Session:
+    from ..sandbox import server
+
+    name = ("sandbox", "", "", str(folder), limit)
+
+    def make() -> Session:
+        sandbox = server.ensure(folder)
+        return Session(
+            sandbox.api_key,
+            sandbox.url,
+            service="sandbox",
+            home=folder,
+            sandbox=sandbox,
+            max_spend_usd=limit,
+        )
+
+    return _opened(name, make)
+
+
+def _opened(name: _Name, make: Callable[[], Session]) -> Session:
+    """The session of that name, new where there is none; what there is to say of a new one is said."""
+    in_notebook = display.in_notebook()
+
+    def find_or_make() -> Session:
+        with _lock:
+            if (session := _open(name) or _changed_to(name)) is None:
+                session = _sessions[name] = make()
+                # A script asks for it with session.resume(): it may not live as long as the jobs.
+                jobs = session.resume() if in_notebook else ()
+                _untold[name] = _News(session.ledger_trouble, len(jobs))
+            return session
+
+    # Stop ends the waiting. The session is made all the same, and the next connect() finds it.
+    session = _open(name) or uninterrupted(find_or_make, "reelbook-connect")
+    if (news := _untold.pop(name, None)) is not None:
+        if news.resumed:
+            clips = "1 unfinished clip" if news.resumed == 1 else f"{news.resumed} unfinished clips"
+            print(f"Reelbook takes up {clips} of an earlier kernel: session.jobs() shows them.")  # noqa: T201 - said where the person connects
+        if news.trouble:
+            warnings.warn_explicit(news.trouble, LedgerTrouble, **caller()._asdict())
+    return session
+
+
+def _open(name: _Name) -> Session | None:
+    session = _sessions.get(name)
+    return session if session is not None and not session.closed else None
+
+
+def _changed_to(name: _Name) -> Session | None:
+    """The session that took this key in the place of the one it was opened with."""
+    for (kind, url, _, *rest), session in _sessions.items():
+        if (kind, url, session.keys.fingerprint, *rest) == name and not session.closed:
+            return session
+    return None
+
+
+def _is_sandbox(url: str) -> bool:
+    """Whether a sandbox answers at `url`, asked without the key. A service that doesn't answer is live."""
+
+    async def ask() -> bool:
+        transport = Transport(url, Secret(""))
+        try:
+            async with (
+                Deadline(IDENTIFY_SECONDS),
+                transport.fetch(f"{url}/_sandbox/about", headers={}, with_key=False) as (reply, chunks),
+            ):
+                if reply.status != 200:
+                    return False
+                body = b""
+                async for chunk in chunks:
+                    body += chunk
+                    if len(body) > 10_000:
+                        return False
+                about = json.loads(body)
+                return isinstance(about, dict) and about.get("service") == "reelbook-sandbox"
+        except (ReelbookError, TimeoutError, ValueError):
+            return False
+        finally:
+            await transport.aclose()
+
+    from ..event_thread import Engine
+
+    engine = Engine("reelbook-identify")
+    try:
+        return engine.call(ask())
+    finally:
+        engine.close()

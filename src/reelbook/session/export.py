@@ -1,0 +1,139 @@
+"""Puts clips and what made them into one zip: the files as they are, their settings as CSV and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+import time
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ..errors import InvalidInput, ReelbookError
+from ..formatting import spreadsheet_cell
+from .clip import clip_file_name
+from .job import Job
+
+FIELDS: Final = (
+    "file",
+    "request_id",
+    "state",
+    "mode",
+    "prompt",
+    "duration_seconds",
+    "aspect_ratio",
+    "seed",
+    "cost_usd",
+    "submitted_at",
+    "experiment",
+    "starred",
+    "tags",
+    "note",
+    "sandbox",
+)
+
+
+class Exported(NamedTuple):
+    """Where the zip lies, and how many clips are in it; those without a file are there by their settings."""
+
+    path: Path
+    clips: int
+    without_file: int
+
+
+def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> Exported:
+    """Writes `jobs` into a zip at `path`: a file, a folder, or without it the working folder.
+
+    A file that is there already is never replaced. Raises InvalidInput without jobs, without the folder or
+    where a file is in the way, and ReelbookError where the disk refuses; nothing half written stays.
+    """
+    if not jobs:
+        raise InvalidInput("No clips were chosen. Nothing was written.")
+    target = _target(path)
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        records, files = _listed(jobs)
+        with zipfile.ZipFile(part, "w") as archive:
+            archive.writestr("settings.csv", _csv(records))
+            archive.writestr("settings.json", json.dumps(records, ensure_ascii=False, indent=2))
+            for name, file in files.items():
+                archive.write(file, name)
+        os.replace(part, target)
+    except OSError as error:
+        raise ReelbookError(
+            f"The export could not be written: {error.strerror or error}. The clips are where they were."
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return Exported(target, len(files), len(records) - len(files))
+
+
+def _target(path: str | os.PathLike[str] | None) -> Path:
+    target = Path.cwd() if path is None else Path(path)
+    if target.is_dir():
+        stem = time.strftime("reelbook-%Y%m%d-%H%M%S")
+        names = [f"{stem}.zip", *(f"{stem}-{number}.zip" for number in range(2, 100))]
+        return next(target / name for name in names if not (target / name).exists())
+    if not target.absolute().parent.is_dir():
+        raise InvalidInput(
+            f"There is no folder {target.absolute().parent}. Make it first. Nothing was written."
+        )
+    if target.exists():
+        raise InvalidInput(f"{target} is there already. Choose another name. Nothing was written.")
+    return target
+
+
+def _listed(jobs: Sequence[Job]) -> tuple[list[dict[str, Any]], dict[str, Path]]:
+    records, files = [], {}
+    for job in jobs:
+        name = ""
+        if job.clip is not None and job.clip.path.is_file():
+            plain = Path(clip_file_name(job.request, job.request_id or ""))
+            names = [
+                plain.name,
+                *(f"{plain.stem}-{number}{plain.suffix}" for number in range(2, len(jobs) + 2)),
+            ]
+            name = next(each for each in names if each not in files)
+            files[name] = job.clip.path
+        records.append(_record(job, name))
+    return records, files
+
+
+def _record(job: Job, file: str) -> dict[str, Any]:
+    request, view = job.request, job.view()
+    values = (
+        file,
+        job.request_id,
+        job.state,
+        request and request.mode,
+        request and request.prompt,
+        request and request.duration_seconds,
+        request and request.aspect_ratio,
+        request and request.seed,
+        view.cost_usd,
+        job.submitted_at.isoformat(timespec="seconds"),
+        job.experiment,
+        job.starred,
+        list(job.tags),
+        job.note,
+        job.session.service == "sandbox",
+    )
+    return dict(zip(FIELDS, values, strict=True))
+
+
+def _csv(records: Sequence[dict[str, Any]]) -> str:
+    table = io.StringIO()
+    writer = csv.DictWriter(table, FIELDS)
+    writer.writeheader()
+    for record in records:
+        writer.writerow({name: _cell(value) for name, value in record.items()})
+    return table.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    text = ", ".join(value) if isinstance(value, list) else value
+    return spreadsheet_cell(text) if isinstance(text, str) else text

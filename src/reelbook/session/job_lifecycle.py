@@ -1,0 +1,394 @@
+"""A job's way from the submission to the clip on the disk, on the session's thread."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from ..client import AsyncClient
+from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
+from ..client.retries import OnSending, OnUncertain
+from ..client.scheduling.estimates import Belief, Pace
+from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
+from ..errors import (
+    InsufficientBalance,
+    LinkExpired,
+    NotFound,
+    ReelbookError,
+    ServiceUnreachable,
+    SubmissionCancelled,
+    SubmissionUncertain,
+)
+from ..formatting import file_name
+from ..ledger import (
+    CANCELLED,
+    REFUSED,
+    SENDING,
+    UNCERTAIN,
+)
+from ..models import Accepted, Completed, Failed
+from .books import Books
+from .clip import Clip
+from .job import Job, state_of, unforeseen
+
+REPORT_STEP = 0.05
+SAME_SECONDS = 0.5
+ANSWER_LOOK_SECONDS = 0.02
+DOWNLOADS_AT_A_TIME = 2
+FRESH_LINKS = 3
+TAKEN_BACK = "Taken back before it was sent. Nothing was paid."
+GIVEN_UP = (
+    "It said so every time it was asked, so Reelbook asks no more. The job is kept, and may be billed: "
+    "watch() asks a few times more, and so does resume() in the week to come."
+)
+
+
+class Runner:
+    """Carries jobs through. One task a job; what it learns goes into the job at once."""
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        clips: Path,
+        *,
+        sandbox: bool,
+        books: Books,
+        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        reach: Callable[[], Awaitable[None]],
+        money_moved: Callable[[], None],
+        answer_lost: Callable[[], None],
+    ) -> None:
+        self._client = client
+        self._clips = clips
+        self._sandbox = sandbox
+        self._books = books
+        self._spawn = spawn
+        self._reach = reach
+        self._money_moved = money_moved
+        self._answer_lost = answer_lost
+        # Jobs of one kind share what is learnt of their time while one of them is on its way; afterwards the
+        # ledger's records are all that is believed of the next ones.
+        self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
+        self._tasks: dict[Job, asyncio.Task[None]] = {}
+        self._sent: set[Job] = set()
+        self._let_be: set[Job] = set()
+        self._unwanted: dict[Job, str] = {}
+        self._downloads = asyncio.Semaphore(DOWNLOADS_AT_A_TIME)
+
+    def start(self, job: Job) -> None:
+        """Submits the job, or takes up its watch where it has an id already."""
+        if job not in self._tasks:
+            if job.request_id is not None:
+                job._learn(watched=True, error=None)
+            task = self._spawn(self._carry(job))
+            self._tasks[job] = task
+            task.add_done_callback(lambda _: self._tasks.pop(job, None))
+
+    async def answered(self) -> None:
+        """Returns once every submission that is out has its answer: without it nobody knows the job's id."""
+        while self._sent:  # noqa: ASYNC110 - a look is less than an event at each place that empties it
+            await asyncio.sleep(ANSWER_LOOK_SECONDS)
+
+    async def submitted(self) -> None:
+        """Returns once every job has its id, or ended without one."""
+        while any(job.request_id is None for job in self._tasks):  # noqa: ASYNC110 - as in `answered`
+            await asyncio.sleep(ANSWER_LOOK_SECONDS)
+
+    def stop_watching(self, job: Job) -> None:
+        """Ends the watch of a job, at once or as soon as it has an id. Its waiters keep waiting."""
+        if job.request_id is None:
+            self._let_be.add(job)
+        elif (task := self._tasks.get(job)) is not None:
+            task.cancel()
+            job._learn(watched=False, next_ask_at=None, ends_at=None)
+
+    def cancel(self, job: Job, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
+        """Takes a job back that wasn't sent. False if it was, or is over.
+
+        With `later` also as soon as it turns out that what was sent had no effect.
+        """
+        if job.state != SENDING or job not in self._tasks:
+            return False
+        if job in self._sent:
+            if later:
+                self._unwanted[job] = reason
+            return False
+        if not self._books.cancelled(job):
+            return False
+        self._tasks[job].cancel()
+        error = SubmissionCancelled(reason)
+        job._finish(error=error, state=CANCELLED, ended_at=_now())
+        return True
+
+    async def _carry(self, job: Job) -> None:
+        try:
+            if job.request_id is None:
+                await self._submit(job)
+                if job in self._let_be:
+                    self._let_be.discard(job)
+                    job._learn(watched=False)
+                    return
+            if not isinstance(job.status, Completed):
+                await self._watch(job)
+            if isinstance(job.status, Completed):
+                await self._download(job, job.status)
+        except ReelbookError as error:
+            if isinstance(error, NotFound) and job.request_id is not None:
+                error = self._given_up(job, error)
+            job._finish(error=error)
+        except Exception as bug:
+            job._finish(error=unforeseen(bug))
+            raise
+
+    def _given_up(self, job: Job, error: NotFound) -> NotFound:
+        """The error of a job that its service doesn't know. Later kernels ask again, and less often."""
+        said = NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
+        job._learn(given_up=True)
+        self._books.abandoned(job, said)
+        return said
+
+    async def _submit(self, job: Job) -> None:
+        try:
+            accepted = await self._sent_or_told(job)
+        except SubmissionUncertain as error:
+            self._books.uncertain(job, error)
+            job._learn(state=UNCERTAIN, ended_at=_now())
+            self._answer_lost()
+            raise
+        except ReelbookError as error:
+            self._books.refused(job, error)
+            job._learn(state=REFUSED, ended_at=_now())
+            if isinstance(error, InsufficientBalance):
+                self._money_moved()
+            raise
+        finally:
+            self._sent.discard(job)
+            self._unwanted.pop(job, None)
+        assert job.request is not None
+        # Before it is written down: whatever happens to the books, the job has its id.
+        job._keep(
+            state=accepted.status,
+            accepted_at=_now(),
+            request_id=accepted.request_id,
+            estimated_cost_usd=accepted.estimated_cost_usd or job.request.estimated_cost_usd,
+            estimated_duration_seconds=accepted.estimated_duration_seconds,
+        )
+        try:
+            self._books.accepted(job, accepted)
+        except Exception as error:
+            raise ReelbookError(
+                f"The service took this clip as {accepted.request_id}, but the ledger couldn't keep that id: "
+                f"{error!r}. The job goes on and is billed. Note the id; watch() fetches the clip."
+            ) from error
+        job._learn()
+
+    async def _sent_or_told(self, job: Job) -> Accepted:
+        """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is
+        never left without a verdict.
+        """
+        try:
+            await self._reach()
+            return await self._send(job)
+        except ReelbookError:
+            raise
+        except Exception as bug:
+            if job not in self._sent:
+                raise unforeseen(bug) from bug
+            cost = job.request.estimated_cost_usd if job.request is not None else 0.0
+            raise SubmissionUncertain(
+                f"{unforeseen(bug)}. The request was sent, so the service may be making this clip all the "
+                f"same, and may bill ${cost:.2f}. It was not sent again.",
+                estimated_cost_usd=cost,
+            ) from bug
+
+    async def _send(self, job: Job) -> Accepted:
+        unanswered: list[int | None] = []
+
+        def on_sending(goes_out: bool) -> None:
+            if unanswered:  # nobody can say any more that nothing was paid
+                self._refuse_unwanted(job)
+            if not goes_out:
+                self._books.unsent(job)
+                if not unanswered:
+                    self._sent.discard(job)
+                    if job in self._unwanted:
+                        self.cancel(job, self._unwanted[job])
+                return
+            if not self._books.sending(job):
+                raise SubmissionCancelled(TAKEN_BACK)
+            self._sent.add(job)
+
+        def on_uncertain(error: ReelbookError) -> None:
+            self._refuse_unwanted(job)
+            entry_id = job.entry_id
+            self._books.repeat(job, error)
+            unanswered.append(entry_id)
+            self._answer_lost()
+            job._learn(unanswered=len(unanswered))
+
+        try:
+            return await self._ask_for_clip(job, on_sending, on_uncertain)
+        except SubmissionUncertain as error:
+            if error.refusal is not None:
+                self._books.refused(job, error.refusal)
+                job.entry_id = unanswered[-1]
+            raise
+
+    def _refuse_unwanted(self, job: Job) -> None:
+        if job in self._unwanted:
+            raise SubmissionCancelled("It was taken back.")
+
+    async def _ask_for_clip(self, job: Job, on_sending: OnSending, on_uncertain: OnUncertain) -> Accepted:
+        request = job.request
+        assert request is not None
+        if request.image is not None:
+            return await self._client.image_to_video(
+                request.image,
+                request.prompt,
+                duration_seconds=request.duration_seconds,
+                retry_uncertain=job.retry_uncertain,
+                on_sending=on_sending,
+                on_uncertain=on_uncertain,
+            )
+        return await self._client.text_to_video(
+            request.prompt,
+            duration_seconds=request.duration_seconds,
+            aspect_ratio=request.aspect_ratio or "",
+            seed=request.seed if request.seed is not None else -1,
+            retry_uncertain=job.retry_uncertain,
+            on_sending=on_sending,
+            on_uncertain=on_uncertain,
+        )
+
+    async def _watch(self, job: Job) -> None:
+        assert job.request_id is not None
+        belief = self._belief(job)
+        remaining = belief.remaining_seconds(_now())
+        job._learn(ends_at=None if remaining is None else _now() + remaining)
+        # One that was given up before is asked about a few times, in case the service has found it again.
+        patience = 0.0 if job._known.given_up else PATIENCE_SECONDS
+        watching = self._client.watch(job.request_id, belief=belief, patience_seconds=patience)
+        async with aclosing(watching) as observations:
+            async for seen in observations:
+                if isinstance(seen.error, ServiceUnreachable):
+                    await self._reach()
+                self._observe(job, seen)
+        if isinstance(job.status, Failed):
+            self._money_moved()
+            raise job_failed(_id(job), job.status.error)
+
+    def _belief(self, job: Job) -> Belief:
+        """What is known of the job's time before the first question."""
+        request, estimate = job.request, job._known.estimated_duration_seconds
+        # The wait for the rate limit is no part of the time that the service takes.
+        submitted_at = job._known.accepted_at or job._known.began_at
+        if request is None:
+            return Belief(Pace(), submitted_at)
+        kind = (request.mode, request.duration_seconds, request.aspect_ratio)
+        pace = self._paces.get(kind)
+        if pace is None:
+            if estimate is not None and abs(estimate - request.duration_seconds) < SAME_SECONDS:
+                estimate = None  # the interface doesn't say what is estimated: this may be the clip's length
+            pace = self._paces[kind] = Pace(estimate, self._books.took_seconds(request))
+        return Belief(pace, submitted_at)
+
+    def _observe(self, job: Job, seen: Observation) -> None:
+        known = job._known
+        ends_at = known.ends_at if seen.remaining_seconds is None else _now() + seen.remaining_seconds
+        changes: dict[str, object] = {
+            "asked_at": seen.asked_at or known.asked_at,
+            "next_ask_at": seen.next_ask_at,
+            "progress": known.progress
+            if seen.progress is None
+            else max(seen.progress, known.progress or 0.0),
+            "ends_at": ends_at,
+            "error": seen.error,
+        }
+        if (status := seen.status) is not None:
+            changes |= {"status": status, "state": state_of(status), "given_up": False}
+            estimate = getattr(status, "estimated_cost_usd", None)
+            changes["estimated_cost_usd"] = known.estimated_cost_usd if estimate is None else estimate
+            if status.finished:
+                changes |= {"ended_at": _now(), "ends_at": None}
+        if isinstance(status, Completed):
+            changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
+        if isinstance(status, Failed):
+            changes |= {"error": job_failed(_id(job), status.error)}
+        job._learn(**changes)
+        if seen.status is not None:
+            self._books.heard(job, seen.status)
+
+    async def _download(self, job: Job, status: Completed) -> None:
+        job._learn(downloaded=None)
+        self._money_moved()
+        for links_left in reversed(range(FRESH_LINKS + 1)):
+            try:
+                async with self._downloads:
+                    await self._fetch(job, status)
+                return
+            except LinkExpired as expired:
+                status = await self._with_fresh_link(job, status, expired, links_left)
+
+    async def _with_fresh_link(
+        self, job: Job, status: Completed, expired: LinkExpired, links_left: int
+    ) -> Completed:
+        """The job's status now, with another link than the expired one. Raises LinkExpired if it has none."""
+        said = f"{FRESH_LINKS} fresh links that the service gave don't work either."
+        if links_left:
+            said = "The service gives no other link now."
+            try:
+                fresh = await self._client.status(_id(job), for_download=True)
+            except ReelbookError as error:
+                fresh, said = status, f"The service couldn't be asked for another: {error}"
+            if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
+                job._learn(status=fresh)
+                self._books.heard(job, fresh)
+                return fresh
+        raise LinkExpired(f"{expired} {said} What arrived is kept; fetch it again later.") from None
+
+    async def _fetch(self, job: Job, status: Completed) -> None:
+        if not status.video_url:
+            raise LinkExpired("The service says the clip is completed, but not where it lies.")
+        request_id = _id(job)
+        path = self._clips / file_name(request_id, ".mp4", room=SUFFIX_BYTES)
+        seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
+        asked = seconds if job.request is None else job.request.duration_seconds
+
+        def report(done: int, total: int | None) -> None:
+            fraction = done / total if total else 0.0
+            if fraction - (job._known.downloaded or 0.0) >= REPORT_STEP:
+                job._learn(downloaded=fraction)
+
+        job._learn(downloaded=0.0)
+        await self._client.download(
+            status.video_url,
+            path,
+            report=report,
+            max_bytes=limit_bytes(asked),
+            expected_seconds=status.duration_seconds,
+        )
+        took = (job._known.ended_at or _now()) - job._known.began_at
+        clip = Clip(
+            path,
+            request_id,
+            request=job.request,
+            cost_usd=status.cost_usd,
+            took_seconds=took if job.request is not None else None,
+            sandbox=self._sandbox,
+        )
+        self._books.downloaded(job, path)
+        job._finish(clip, downloaded=None)
+
+
+def _id(job: Job) -> str:
+    """The id that the service gave the job when it accepted it."""
+    assert job.request_id is not None
+    return job.request_id
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,73 @@
+"""What the panels say: pure functions from what is known to words and figures. Drawing is the page's part.
+
+A module for each panel; amounts, times and lines that count on are in `reelbook.formatting`.
+"""
+
+from __future__ import annotations
+
+from ..formatting import (
+    Line,
+    counting,
+    dollars,
+    plain,
+    seconds,
+)
+from .board import (
+    Row,
+    Tally,
+    board_row,
+    count_words,
+    empty_words,
+    heading_words,
+    kind_words,
+    requests_words,
+    spent_words,
+    sum_words,
+    tally,
+    wait_words,
+)
+from .card import (
+    FINAL,
+    NOT_WATCHING,
+    RUNNING_STAGE,
+    Face,
+    clip_face,
+    clip_lines,
+    empty_face,
+    job_face,
+    job_lines,
+)
+from .form import form_words, image_words
+from .status_line import facts_words
+
+__all__ = [
+    "FINAL",
+    "NOT_WATCHING",
+    "RUNNING_STAGE",
+    "Face",
+    "Line",
+    "Row",
+    "Tally",
+    "board_row",
+    "clip_face",
+    "clip_lines",
+    "count_words",
+    "counting",
+    "dollars",
+    "empty_face",
+    "empty_words",
+    "facts_words",
+    "form_words",
+    "heading_words",
+    "image_words",
+    "job_face",
+    "job_lines",
+    "kind_words",
+    "plain",
+    "requests_words",
+    "seconds",
+    "spent_words",
+    "sum_words",
+    "tally",
+    "wait_words",
+]

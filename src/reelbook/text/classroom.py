@@ -1,0 +1,206 @@
+"""What the classroom's panel says: what opening costs, how far it is, who uses their key, and the proof."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from reelbook.classroom.classroom import (
+    Closed,
+    Opened,
+    Presence,
+    Status,
+)
+from reelbook.classroom.handouts import SHEET
+from reelbook.classroom.plan import ClassPlan
+from reelbook.classroom.provisioning import Step
+from reelbook.ledger.classrooms import Classroom
+from reelbook.models import ApiKey
+from reelbook.session.facts import Facts
+
+from ..formatting import dollars
+from .keys import ago, epoch
+
+RECENT_SECONDS: Final = 3600.0
+_OPTION = re.compile(r" \(`--[a-z-]+`\)")  # what the command line calls a field
+_CODE = re.compile("`([^`]+)`")
+
+
+def counted(number: int, word: str) -> str:
+    """ "1 key", "30 keys"."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def about(seconds: float) -> str:
+    """A span of time that is only known roughly: "a few seconds", "about 40 s", "about 3 minutes"."""
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {round(seconds / 10) * 10} s"
+    return f"about {counted(round(seconds / 60), 'minute')}"
+
+
+def plain(error: str) -> str:
+    """An error's text for the page, where there are fields and no options."""
+    return _CODE.sub(r"“\1”", _OPTION.sub("", error))
+
+
+def plan_lines(plan: ClassPlan, facts: Facts, address: str) -> list[str]:
+    """What to know before the button is pressed; empty where something is to be put right first."""
+    if plan.problems or not address:
+        return []
+    room, each = plan.continued, f"{plan.rate_limit} requests a minute and {dollars(plan.max_spend_usd)} each"
+    if room is None:
+        lines = [f"“{plan.name}”: {who(plan.students)}, with {each}."]
+    else:
+        lines = [
+            f"It goes on with “{room.name}”, with {each}, as it was opened. Whoever has a key keeps it.",
+        ]
+        if fresh := [name for name in plan.students if all(name != seat.student for seat in room.seats)]:
+            lines.append(f"Not in it yet: {who(fresh)}.")
+    if not plan.keys:
+        return [*lines, "All of them have a key. Their sheet is written anew."]
+    lines.append(
+        f"Making {counted(plan.keys, 'key')} takes {about(plan.seconds)}: this session's key may send "
+        f"{facts.requests_limit} requests a minute."
+    )
+    if facts.balance_usd is None:
+        balance = "A key alone may be able to spend the whole balance."
+    else:
+        balance = f"A key alone may be able to spend the whole balance, {dollars(facts.balance_usd)}."
+    lines.append(
+        f"All together may spend {dollars(plan.max_cost_usd)}; that limit is kept by Reelbook on the "
+        f"students' computers. {balance}"
+    )
+    lines.append(f"The files and the sheet to print go to {plan.folder}: in no repository, and yours only.")
+    lines.append(f"Students reach the service at {address}.")
+    return lines
+
+
+def who(names: Sequence[str]) -> str:
+    """ "30 students, from Ada to Zoe"."""
+    if len(names) <= 3:
+        return f"{counted(len(names), 'student')}, {', '.join(names)}"
+    return f"{counted(len(names), 'student')}, from {names[0]} to {names[-1]}"
+
+
+def progress(step: Step, done: str, seconds: float) -> str:
+    """ "12 of 30 keys made, about 2 minutes left."."""
+    return f"{step.done} of {counted(step.all, 'key')} {done}, {about(seconds)} left."
+
+
+def summary(status: Status) -> str:
+    """A class in one line, without anybody's name."""
+    used = sum(bool(each.key and each.key.last_used) for each in status.students)
+    there = sum(each.seat.key_id is not None for each in status.students)
+    return f"{counted(len(status.students), 'student')}, {there} with a key, {used} used it."
+
+
+def interrupted(room: Classroom) -> str:
+    """How far an opening came that was stopped; "" for one that is complete."""
+    if not room.missing:
+        return ""
+    made = len(room.seats) - len(room.missing)
+    return (
+        f"It was interrupted: {made} of {counted(len(room.seats), 'key')} made. Nothing is lost, and nobody "
+        "gets two keys when it goes on."
+    )
+
+
+def room_words(status: Status, now: float) -> dict[str, Any]:
+    """A classroom for the page."""
+    room = status.classroom
+    return {
+        "id": room.id,
+        "name": room.name,
+        "summary": summary(status),
+        "limits": f"{room.rate_limit} requests a minute and {dollars(room.max_spend_usd)} each, at "
+        f"{room.address}",
+        "sheet": f"{room.folder}/{SHEET}",
+        "interrupted": interrupted(room),
+        "rows": [_row(each.seat.student, each.key, _state(each), now) for each in status.students],
+        "others": other_rows(status.others, now),
+    }
+
+
+def other_rows(keys: Sequence[ApiKey], now: float) -> list[list[str]]:
+    """Keys that are no student's."""
+    return [_row(key.name or "(no name)", key, "active" if key.is_active else "revoked", now) for key in keys]
+
+
+def question(status: Status, now: float, heard_at: float) -> str:
+    """What to know before a classroom is closed: what stops, and that it is for good."""
+    room, keys = status.classroom, [each.key for each in status.students if each.key and each.key.is_active]
+    recent = [
+        each.seat.student
+        for each in status.students
+        if each.key and each.key.is_active and now - (epoch(each.key.last_used) or 0.0) < RECENT_SECONDS
+    ]
+    if not recent:
+        use = "Nobody used theirs within the last hour"
+    elif len(recent) <= 5:
+        use = f"Used within the last hour: {', '.join(recent)}"
+    else:
+        use = f"{len(recent)} students used theirs within the last hour"
+    looked = "" if now - heard_at < 60 else f", by the list of {int((now - heard_at) / 60)} min ago"
+    are = "is" if len(keys) == 1 else "are"
+    return (
+        f"Close “{room.name}”? {counted(len(keys), 'key')} {are} revoked for good, and whatever uses them "
+        f"stops at once. {use}{looked}. Clips under way go on, are billed, and students can't fetch them any "
+        "more."
+    )
+
+
+def opened(room: Opened) -> str:
+    """What an opening did, without anybody's name."""
+    text = [f"{counted(room.made, 'key')} made. The sheet has a card for each student."]
+    for number, words in (
+        (len(room.without_file), "no file in the folder"),
+        (len(room.inactive), "a key that isn't active by the service's list"),
+    ):
+        if number:
+            have = "has" if number == 1 else "have"
+            text.append(
+                f"{counted(number, 'student')} {have} {words}: "
+                "`reelbook classroom open --renew STUDENT` makes another key."
+            )
+    if room.not_in_list:
+        number = len(room.not_in_list)
+        text.append(f"{counted(number, 'student')} of the class not named this time: the keys are kept.")
+    return " ".join(text)
+
+
+def closed(room: Closed) -> str:
+    """The proof."""
+    total = max(room.listed, sum(seat.key_id is not None for seat in room.classroom.seats))
+    text = f"{room.listed} of {counted(total, 'key')} revoked, by the service's own list."
+    if total > room.listed:
+        are = "isn't" if total - room.listed == 1 else "aren't"
+        text = f"{text} The other {total - room.listed} {are} listed any more."
+    others = (
+        "Nobody else made a key meanwhile."
+        if not room.others
+        else f"{counted(len(room.others), 'key')} made by others since it was opened: left alone, and listed "
+        "here."
+    )
+    return f"{text} {others} The files in {room.classroom.folder} hold useless keys and can go."
+
+
+def _state(each: Presence) -> str:
+    if each.seat.key_id is None:
+        return "no key yet"
+    if each.key is None:
+        return "not listed"
+    return "active" if each.key.is_active else "revoked"
+
+
+def _row(name: str, key: ApiKey | None, state: str, now: float) -> list[str]:
+    return [name, key.key_preview if key else "", state, ago(key.last_used, now) if key else ""]
+
+
+def still(rooms: Sequence[Status]) -> str:
+    """All of it in one line for a saved notebook: no student is named there."""
+    if not rooms:
+        return "Classroom: none is open."
+    return " ".join(f"Classroom “{each.classroom.name}”: {summary(each)}" for each in rooms)

@@ -1,0 +1,234 @@
+"""What a comparison says of each clip: its prompt and figures with what differs marked, and who won."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final, TypedDict
+
+from reelbook import wire
+
+from ..formatting import Line, dollars
+from .card import (
+    clip_face,
+    empty_face,
+    job_face,
+    job_lines,
+)
+
+if TYPE_CHECKING:
+    from reelbook.session import Clip, JobRequest, JobView
+
+# What is the same in all prompts is shortened in the middle; a tile's state stays under 2 KB.
+SAME_CHARACTERS: Final = 90
+PROMPT_CHARACTERS: Final = 300
+NOT_HERE: Final = "The clip's file isn't on this disk."
+KEYS: Final = (
+    "Space plays and pauses all. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. < > change the "
+    "speed. {picks} pick the winner. f fills the screen, Escape leaves."
+)
+
+Run = tuple[str, bool]  # a text, and whether it differs from the other clips'
+
+# A word with the blanks after it; scripts that are written without blanks go letter by letter.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*")
+_EDGES = re.compile(r"^\W+|\W+$")
+
+
+class Tile(TypedDict):
+    """One clip of a comparison; the page draws it as it is."""
+
+    key: str
+    name: str  # what `winner` calls it; empty while it has no name
+    prompt: list[Run]
+    facts: list[Run]
+    money: list[Run]
+    shape: list[int]
+    clip: int  # 0: none yet; another number: another clip
+    seconds: float
+    fps: float
+    codec: str
+    ended: str  # said once the clock has passed its end; empty for the longest
+    word: str  # its state, where there is no clip
+    tone: str
+    stage: str
+    note: str
+    bar: float | None  # 0 to 1; -1: running with no figure; None: no bar
+    lines: list[Line]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is known of one clip. `clip` is None while its file isn't here; `view` is None without a job."""
+
+    name: str
+    request: JobRequest | None
+    clip: Clip | None
+    view: JobView | None
+    sandbox: bool
+    title: str  # instead of a prompt, where none is known
+
+
+def tiles(shown: Sequence[Shown]) -> list[Tile]:
+    """The clips of a comparison, in their order."""
+    prompts = differing([each.request.prompt if each.request else each.title for each in shown])
+    figures = [_figures(each) for each in shown]
+    mixed = len({each.sandbox for each in shown}) > 1
+    longest = max((each.clip.duration_seconds for each in shown if each.clip), default=0.0)
+    made = []
+    for place, (each, prompt) in enumerate(zip(shown, prompts, strict=True)):
+        tile = _without_clip(each, prompt, str(place))
+        marked = {
+            kind: [(text, any(other[kind] != text for other in figures))]
+            for kind, text in figures[place].items()
+            if text
+        }
+        tile["money"] = marked.pop("money", [])
+        tile["facts"] = [run for runs in marked.values() for run in runs]
+        if mixed and each.sandbox:
+            tile["facts"].append(("sandbox", True))
+        if each.clip is not None:
+            _with_clip(tile, each.clip, longest)
+        made.append(tile)
+    return made
+
+
+def differing(texts: Sequence[str]) -> list[list[Run]]:
+    """Each text as runs of words: those that are in all the texts, in the same order, and those that aren't.
+
+    Case and the marks around a word make no difference. The runs of a text joined are the text, its blanks
+    folded, with the middle of what is long shortened to "…".
+    """
+    split = [_WORD.findall(" ".join(text.split())) for text in texts]
+    common = [_core(word) for word in split[0]] if split else []
+    for words in split[1:]:
+        cores = [_core(word) for word in words]
+        blocks = SequenceMatcher(None, common, cores, autojunk=False).get_matching_blocks()
+        common = [core for block in blocks for core in common[block.a : block.a + block.size]]
+    return [_shortened(_runs(words, common)) for words in split]
+
+
+def length_words(shown: Sequence[Shown]) -> str:
+    """How clips of different length go together; empty where all are as long."""
+    lengths = [each.clip.duration_seconds for each in shown if each.clip]
+    if not lengths or max(lengths) - min(lengths) < 0.05:
+        return ""
+    return f"The clock runs to the longest, {max(lengths):.1f} s. Shorter clips hold their last frame."
+
+
+def winner_words(place: int | None, *, kept: bool, recorded: bool, session: bool) -> str:
+    """Which clip won and where that is kept.
+
+    `recorded`: the clips may have records in a ledger; `session`: there is one that was to keep it.
+    """
+    if place is None:
+        return ""
+    if kept:
+        return f"Clip {place} wins. The ledger keeps it."
+    said = f"Clip {place} wins. Only this panel keeps it."
+    if not recorded:
+        return f"{said} The ledger has no records of these clips."
+    return said if session else f"{said} Compare(…, session=session) has the ledger keep it."
+
+
+def figure_words(tile: Tile, *, won: bool) -> str:
+    """What is known of a clip beside its prompt, in one line."""
+    told = [text for text, _ in [*tile["facts"], *tile["money"]]]
+    return " · ".join(filter(None, ["Winner" if won else "", tile["word"], *told]))
+
+
+def plain_runs(runs: Sequence[Run]) -> str:
+    """The text of runs, without its marks."""
+    return "".join(text for text, _ in runs)
+
+
+def _runs(words: list[str], common: list[str]) -> list[Run]:
+    runs: list[Run] = []
+    left = iter([*common, None])
+    wanted = next(left)
+    for word in words:
+        same = _core(word) == wanted
+        if same:
+            wanted = next(left)
+        if runs and runs[-1][1] is not same:
+            runs[-1] = (runs[-1][0] + word, not same)
+        else:
+            if runs and runs[-1][1]:
+                # A mark ends with its last word: the comma and the blank after it aren't underlined.
+                text = runs[-1][0]
+                kept = len(text.rstrip(" ,.;:!?…、。")) or len(text.rstrip())
+                runs[-1] = (text[:kept], True)
+                word = text[kept:] + word
+            runs.append((word, not same))
+    if runs:
+        runs[-1] = (runs[-1][0].rstrip(), runs[-1][1])
+    return runs
+
+
+def _shortened(runs: list[Run]) -> list[Run]:
+    made: list[Run] = []
+    left = PROMPT_CHARACTERS
+    for text, differs in runs:
+        if not differs and len(text) > SAME_CHARACTERS:
+            half = SAME_CHARACTERS // 2
+            text = f"{text[:half].rsplit(' ', 1)[0]} … {text[-half:].split(' ', 1)[-1]}"
+        if len(text) > left:
+            return [*made, (f"{text[:left]}…", differs)]
+        left -= len(text)
+        made.append((text, differs))
+    return made
+
+
+def _core(word: str) -> str:
+    return _EDGES.sub("", word).casefold() or word.strip()
+
+
+def _figures(shown: Shown) -> dict[str, str]:
+    clip, request = shown.clip, shown.request
+    length = clip.duration_seconds if clip else request.duration_seconds if request else None
+    seed = request.seed if request else None
+    cost = clip.cost_usd if clip else None
+    if cost is None and shown.view is not None:
+        cost = shown.view.cost_usd
+    shape = f"{clip.width} × {clip.height}" if clip else (request.aspect_ratio if request else None)
+    return {
+        "length": "" if length is None else f"{length:.1f} s",
+        "shape": shape or "",
+        "seed": "" if seed is None else "random seed" if seed == wire.RANDOM_SEED else f"seed {seed}",
+        "from": "from an image" if request and request.mode == "image-to-video" else "",
+        "money": "" if cost is None else dollars(cost),
+    }
+
+
+def _without_clip(shown: Shown, prompt: list[Run], key: str) -> Tile:
+    face, lines, bar = empty_face(), list[Line](), None
+    if shown.view is not None and shown.clip is None:
+        view = shown.view
+        face = job_face(view, shown.request, request_id=shown.name, clip=None, service="")
+        lines = job_lines(view, None)[:1]
+        share = view.download if view.state == wire.COMPLETED else view.progress
+        if face["bar"]:
+            bar = -1.0 if face["bar"] == "open" else round(share or 0.0, 2)
+        if view.state == wire.COMPLETED and not view.watched:
+            face["stage"], bar, lines = NOT_HERE, None, []
+        elif not face["bar"]:
+            unknown = view.state in ("uncertain", "lost")
+            face["stage"] = "Whether there is a clip isn't known." if unknown else "There is no clip."
+    elif shown.clip is None:
+        face["stage"] = NOT_HERE
+    return Tile(
+        key=key, name=shown.name, prompt=prompt, facts=[], money=[], shape=face["shape"] or [640, 360],
+        clip=0, seconds=0.0, fps=24.0, codec="", ended="", word=face["word"], tone=face["tone"],
+        stage=face["stage"], note=face["note"], bar=bar, lines=lines,
+    )  # fmt: skip
+
+
+def _with_clip(tile: Tile, clip: Clip, longest: float) -> None:
+    tile["clip"] = clip_face(clip)["clip"]
+    tile["shape"] = [clip.width, clip.height]
+    tile["seconds"], tile["fps"] = clip.duration_seconds, clip.frames_per_second
+    tile["codec"] = clip.info.codec
+    if longest - clip.duration_seconds > 0.05:
+        tile["ended"] = f"ended at {clip.duration_seconds:.1f} s"

@@ -1,0 +1,99 @@
+"""What the connection panel says: which service, where its key comes from, and how to keep one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from reelbook.settings import API_KEY, BASE_URL
+
+DRIVE = Path("/content/drive")
+
+_SOURCES = {
+    "argument": "given in the code",
+    "environment": f"from the environment variable {API_KEY}",
+    "Colab secret": f"from the Colab secret {API_KEY}",
+    "keyring": "from this system's keyring",
+    "prompt": "typed in when it was asked for",
+    "panel": "typed in here, for this kernel only",
+}
+
+
+def connection_words(
+    *,
+    service: str,
+    base_url: str,
+    source: str | None,
+    home: Path,
+    colab: bool,
+    keyring: bool,
+    kept: bool,
+    known_address: str = "",
+) -> dict[str, Any]:
+    """All that stands in the panel but the outcome of a test.
+
+    `source` is where the live service's key was found, None where there is none. `keyring`: there is one to
+    keep a key in; `kept`: the key is in it. `known_address`: the live service's, where the settings have it.
+    """
+    if service == "sandbox":
+        title = "The local sandbox"
+        about = (
+            "A practice service on this machine. Its clips are drawn, marked “sandbox” and cost play money."
+        )
+        key = (
+            "It has a key of its own."
+            if source is None
+            else f"A key for a live service is there, {_SOURCES[source]}."
+        )
+    else:
+        title = urlsplit(base_url).netloc
+        about = "The live service. Clips cost real money, from the prepaid balance."
+        key = (
+            f"The key comes {_SOURCES[source]}."
+            if source in ("environment", "Colab secret", "keyring")
+            else (f"The key was {_SOURCES[source or 'argument']}.")
+        )
+    return {
+        "title": title,
+        "about": about,
+        "key": key,
+        "sandbox": service == "sandbox",
+        "address": known_address if service == "sandbox" else base_url,
+        "keep": _keeping(colab=colab, keyring=keyring, kept=kept),
+        "can_keep": keyring and not colab,
+        "disk": _disk(home, colab=colab),
+    }
+
+
+def _disk(home: Path, *, colab: bool) -> str:
+    """Where clips and ledger lie, and what becomes of them."""
+    where = f"Clips and the ledger lie in {home}."
+    if not colab or home.is_relative_to(DRIVE):
+        return where
+    return (
+        f"{where} Colab empties this disk when the machine ends: the clips, and the ids of clips that are "
+        "still being made, are lost then. To keep them, run this before connecting: "
+        f"from google.colab import drive; drive.mount('{DRIVE}'); "
+        f"session = rb.connect(home='{DRIVE}/MyDrive/reelbook')"
+    )
+
+
+def _keeping(*, colab: bool, keyring: bool, kept: bool) -> str:
+    if colab:
+        return (
+            f"To keep a key in Colab, open Secrets (the key on the left), add {API_KEY} and {BASE_URL}, "
+            "and let this notebook use them. Then run the cell again."
+        )
+    if kept:
+        return "The key is kept in this system's keyring."
+    if keyring:
+        return "Without a tick the key is forgotten when this kernel ends."
+    return "To keep a key in the system's keyring, install it: pip install 'reelbook[keyring]'."
+
+
+def tested(balance_usd: float) -> str:
+    """That the key works."""
+    from ..formatting import dollars
+
+    return f"The key works. The balance is {dollars(balance_usd)}."

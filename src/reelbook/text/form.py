@@ -1,0 +1,64 @@
+"""What the form and the image picker say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from reelbook import wire
+from reelbook.ledger import Spend
+from reelbook.session.spending import nearing
+
+from ..formatting import dollars
+
+_NOTHING = Spend(0.0, 0.0, 0.0)
+
+
+def form_words(
+    balance_usd: float | None, *, spend: Spend | None = None, limit_usd: float | None = None
+) -> dict[str, Any]:
+    """What the form says of each length from 1 s on: its cost, what the balance becomes, why the button is
+    off, and (as "low") what to know before it is pressed.
+
+    All lengths at once, so that the page answers a moved slider without asking. `spend` is what counts
+    towards the limit so far, None where that can't be told.
+    """
+    lengths = []
+    for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
+        cost = wire.cost_usd(length)
+        line, low = f"{length} s × {dollars(wire.PRICE_USD_PER_SECOND)}", ""
+        off = _too_dear(cost, balance_usd, spend, limit_usd)
+        if not off:
+            near = nearing(cost, spend=spend or _NOTHING, limit_usd=limit_usd, balance_usd=balance_usd)
+            # Of two ends the nearer one: it is the one that will be met.
+            low = min(near, key=lambda each: each.left_usd).text if near else ""
+            if balance_usd is not None and "balance" not in {each.kind for each in near}:
+                line += f" · leaves {dollars(balance_usd - (spend or _NOTHING).reserved_usd - cost)}"
+        lengths.append({"line": line, "button": f"Generate · {dollars(cost)}", "off": off, "low": low})
+    return {
+        "lengths": lengths,
+        "no_prompt": "Write a prompt first.",
+        "no_image": "Choose an image first.",
+        "bad_seed": "The seed must be a whole number.",
+        "busy": "The kernel is busy or gone. If it is busy, the clip is sent once, when it is free.",
+    }
+
+
+def _too_dear(
+    cost_usd: float, balance_usd: float | None, spend: Spend | None, limit_usd: float | None
+) -> str:
+    """Why a clip of that cost can't be had; empty where it can."""
+    needs = f"this clip needs about {dollars(cost_usd)}."
+    if balance_usd is not None and cost_usd > balance_usd + 1e-9:
+        return f"The balance is {dollars(balance_usd)}; {needs}"
+    if spend is None or limit_usd is None or spend.committed_usd + cost_usd <= limit_usd + 1e-9:
+        return ""
+    left = limit_usd - spend.committed_usd
+    said = dollars(left) if left > 0.004 else "Nothing"
+    return f"{said} of your limit of {dollars(limit_usd)} is left; {needs}"
+
+
+def image_words(width: int, height: int, kind: str, size_bytes: int, notes: Sequence[str]) -> str:
+    """What a chosen image is, and what was changed in it."""
+    size = f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e6 else f"{max(1, round(size_bytes / 1e3))} kB"
+    return " · ".join([f"{width} × {height}", kind, size, *notes])

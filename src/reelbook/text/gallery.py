@@ -1,0 +1,192 @@
+"""What the gallery says: of each clip in a tile, of the one that is opened, and of all that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+from reelbook import wire
+
+from ..formatting import Line
+from .board import board_row
+from .card import (
+    Face,
+    empty_face,
+    job_face,
+    job_lines,
+)
+
+if TYPE_CHECKING:
+    from reelbook.session import Clip, JobRequest, JobView
+
+# What can be chosen: the value, its word on the page, and what is asked of the ledger.
+STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
+    "completed": ("Finished clips", (wire.COMPLETED,)),
+    "under way": ("Under way", ("intended", "sending", wire.PENDING, wire.PROCESSING)),
+    "failed": ("Failed or refused", (wire.FAILED, "refused")),
+    "uncertain": ("Not certain", ("uncertain", "lost", "not accepted")),
+    "any": ("Everything asked for", None),
+}
+SORTS: Final = {"newest": "Newest first", "oldest": "Oldest first", "costliest": "Costliest first"}
+MODES: Final = {"": "Text and image", "text-to-video": "From text", "image-to-video": "From an image"}
+DAYS: Final = {
+    "0": "Any time",
+    "1": "Last day",
+    "7": "Last 7 days",
+    "30": "Last 30 days",
+    "90": "Last 90 days",
+}
+
+KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, s stars, Escape closes."
+NOT_HERE: Final = "The clip's file isn't on this disk. Fetch again brings it back while its link lives."
+DELETE: Final = (
+    "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "
+    "Fetch again brings the file back while its link at the service lives."
+)
+
+
+DELETED: Final = "The file was deleted. The record stays."
+
+
+class Tile(TypedDict, total=False):
+    """A clip in the grid; what is empty is left out."""
+
+    key: str
+    id: str
+    prompt: str
+    about: str
+    money: str
+    word: str  # only where it isn't a finished clip
+    tone: str
+    starred: bool
+    selected: bool
+    here: bool  # its file is on this disk
+
+
+class Opened(Face):
+    """The opened clip: a card, and what a person put to it."""
+
+    key: str
+    starred: bool
+    remark: str
+    tags: str
+    code: str
+    delete: str
+
+
+def nothing_opened() -> Opened:
+    """The card while none is open."""
+    return Opened(**empty_face(), key="", starred=False, remark="", tags="", code="", delete="")
+
+
+def tile(
+    view: JobView, request: JobRequest | None, *, key: str, request_id: str | None, here: bool, starred: bool
+) -> Tile:
+    """A job's tile: the board's row with parts left out."""
+    # Without the clip, whose file would be opened to be read: a tile needs nothing of it.
+    row = board_row(view, request, request_id=request_id, clip=None)
+    about = row["about"].removeprefix("random seed · ")  # a tile is too narrow for what says little
+    shown = Tile(key=key, prompt=row["prompt"], about=about, money=row["money"])
+    if request_id:
+        shown["id"] = request_id
+    if view.state != wire.COMPLETED:
+        shown["word"], shown["tone"] = row["word"], row["tone"]
+    if here:
+        shown["here"] = True
+    if starred:
+        shown["starred"] = True
+    return shown
+
+
+def opened_face(
+    view: JobView,
+    request: JobRequest | None,
+    *,
+    key: str,
+    request_id: str | None,
+    clip: Clip | None,
+    service: str,
+    submitted_at: datetime,
+    starred: bool,
+    note: str,
+    tags: Collection[str],
+    code: str,
+    can_vary: bool,
+) -> Opened:
+    """The card of the opened clip."""
+    face = job_face(view, request, request_id=request_id, clip=clip, service=service)
+    lost = view.state == wire.COMPLETED and clip is None and not view.watched
+    if lost:
+        face["note"], face["stage"], face["bar"] = NOT_HERE, "No file here.", ""
+    when = f"{submitted_at:%d %b %Y, %H:%M}".lstrip("0")
+    face["aside"] = " · ".join(filter(None, [face["aside"], when, request_id]))
+    actions = [each for each in face["actions"] if each[0] in ("again", "save", "watch")]
+    if request is not None:
+        actions += [["vary", "Vary…"]] if can_vary else []
+        actions += [["code", "Copy as code"]]
+    if clip is not None:
+        actions += [["delete", "Delete file…"]]
+    face["actions"] = actions
+    return Opened(
+        **face, key=key, starred=starred, remark=note, tags=", ".join(tags), code=code,
+        delete=DELETE if clip is not None else "",
+    )  # fmt: skip
+
+
+def opened_lines(view: JobView, clip: Clip | None, *, limit: int | None) -> list[Line]:
+    """The lines under the opened clip; none for a file that isn't here and isn't fetched."""
+    if view.state == wire.COMPLETED and clip is None and not view.watched:
+        return []
+    return job_lines(view, clip, requests_limit=limit)
+
+
+def choice_words(
+    *, tags: Sequence[str], experiments: Sequence[str], tag: str, experiment: str, compare: bool, service: str
+) -> dict[str, Any]:
+    """What can be chosen in the filters, as values with their words, and what else the page offers.
+
+    What is chosen can be chosen, though nothing has that tag any more.
+    """
+    return {
+        "state": [[value, word] for value, (word, _) in STATES.items()],
+        "mode": [list(each) for each in MODES.items()],
+        "days": [list(each) for each in DAYS.items()],
+        "sort": [list(each) for each in SORTS.items()],
+        "tag": _names("Any tag", tags, tag),
+        "experiment": _names("Any experiment", experiments, experiment),
+        "compare": compare,
+        "mark": "sandbox" if service == "sandbox" else "",
+        "keys": KEYS,
+    }
+
+
+def found_words(count: int, *, more: bool) -> str:
+    """How many tiles are there: "12 clips", "60 clips, more below"."""
+    return f"{count} clip{'' if count == 1 else 's'}{', more below' if more else ''}"
+
+
+def nothing_words(*, filtered: bool) -> str:
+    """A gallery without tiles."""
+    if filtered:
+        return "No clip matches."
+    return (
+        "No clips yet. They are kept here as soon as they are made, in a form or with "
+        'session.text_to_video("a red fox runs through snow").'
+    )
+
+
+def exported_words(path: Path, clips: int, without_file: int) -> str:
+    """Where an export lies, and what is in it."""
+    said = f"{clips} clip{'' if clips == 1 else 's'} and their settings are in {path}."
+    if clips == 0:
+        said = f"The settings are in {path}."
+    if without_file:
+        said += f" {without_file} {'has' if without_file == 1 else 'have'} no file on this disk."
+    return said
+
+
+def _names(word: str, names: Sequence[str], chosen: str) -> list[list[str]]:
+    kept = [*names, chosen] if chosen and chosen not in names else names
+    return [["", word], *([name, name] for name in kept)]

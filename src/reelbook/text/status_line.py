@@ -1,0 +1,54 @@
+"""What the line on top of the Studio says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reelbook import wire
+from reelbook.session.spending import Nearing, nearing
+
+from ..formatting import dollars
+
+if TYPE_CHECKING:
+    from reelbook.ledger import Spend
+    from reelbook.session import Facts
+
+
+def facts_words(
+    service: str, facts: Facts, *, running: int = 0, spend: Spend | None = None
+) -> dict[str, Any]:
+    """The line on top of the Studio; `running` is how many jobs are on their way.
+
+    `spend` is what counts towards the spending limit; None where that can't be told. What is "low" wouldn't
+    go far with clips of the usual length.
+    """
+    left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
+    low = {each.kind for each in _near(facts, spend)}
+    balance = "" if facts.balance_usd is None else dollars(facts.balance_usd)
+    return {
+        "service": service,
+        "balance": f"{balance}, running low" if "balance" in low else balance,
+        "limit_left": _limit_words(facts.max_spend_usd, spend, low="limit" in low),
+        "low": sorted(low),
+        "left": left,
+        "limit": limit,
+        "text": f"{left} request{'' if left == 1 else 's'} left",
+        "running": running,
+    }
+
+
+def _near(facts: Facts, spend: Spend | None) -> tuple[Nearing, ...]:
+    if spend is None:
+        return ()
+    usual = wire.cost_usd(wire.DEFAULT_SECONDS)
+    return nearing(
+        0.0, spend=spend, limit_usd=facts.max_spend_usd, balance_usd=facts.balance_usd, each_usd=usual
+    )
+
+
+def _limit_words(limit_usd: float | None, spend: Spend | None, *, low: bool) -> str:
+    if limit_usd is None or spend is None:
+        return ""
+    left = limit_usd - spend.committed_usd
+    said = dollars(left) if left > 0.004 else "nothing"
+    return f"{'only ' if low and left > 0.004 else ''}{said} of {dollars(limit_usd)} left"

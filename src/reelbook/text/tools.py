@@ -1,0 +1,132 @@
+"""What the tool explorer says: the server's tools in a line each, a call's state, a call as code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from reelbook.agent_tools.parsing import FoundJob
+from reelbook.agent_tools.types import Tool, ToolProgress
+
+from ..formatting import seconds
+
+if TYPE_CHECKING:
+    from reelbook.ledger import ToolCall
+
+MAX_ROWS: Final = 100
+MAX_JOBS: Final = 20
+MAX_ABOUT: Final = 6_000
+MAX_CODE: Final = 100_000
+MAX_WHY: Final = 2_000
+
+
+def clip(text: str, most: int) -> str:
+    """The text, cut where it is too long."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def rows(tools: Sequence[Tool], search: str = "") -> list[dict[str, str]]:
+    """The tools whose name, title or description has each word of `search`, for the page, at most 100."""
+    words = search.lower().split()
+    found = []
+    for tool in tools:
+        text = f"{tool.name} {tool.title or ''} {tool.description}".lower()
+        if all(word in text for word in words):
+            about = (tool.title or tool.description).strip().split("\n", 1)[0]
+            found.append({"tool": tool.name, "name": clip(tool.name, 80), "about": clip(about, 90)})
+        if len(found) == MAX_ROWS:
+            break
+    return found
+
+
+def summary(count: int, shown: int, search: str) -> str:
+    """How many tools there are: "6 tools", "3 of 6 tools"."""
+    word = "tool" if count == 1 else "tools"
+    if search or shown < count:
+        least = "the first " if shown == MAX_ROWS else ""
+        return f"{least}{shown} of {count:,} {word}"
+    return f"{count:,} {word}" if count else "The server offers no tools."
+
+
+def heading(tool: Tool) -> dict[str, Any]:
+    """What stands above a tool's form."""
+    hints = ""
+    if tool.read_only:
+        hints = "The server says that it only reads."
+    elif tool.destructive:
+        hints = "The server says that it may change or delete things."
+    return {
+        "title": clip(tool.title or tool.name, 120),
+        "called": clip(tool.name, 120) if tool.title and tool.title != tool.name else "",
+        "about": clip(tool.description.strip(), MAX_ABOUT),
+        "hints": hints,
+    }
+
+
+def progress(told: ToolProgress | None) -> str:
+    """What the server says of a call under way."""
+    if told is None:
+        return ""
+    figure = f"{told.fraction * 100:.0f} %" if told.fraction is not None else ""
+    return " · ".join(filter(None, [figure, clip(told.message or "", 300)]))
+
+
+def took(value: float) -> str:
+    """How long a call took: "0.4 s", "14 s"."""
+    if value < 0.05:
+        return "less than 0.1 s"
+    return f"{value:.1f} s" if value < 9.95 else seconds(value)
+
+
+def code(name: str, arguments: Mapping[str, Any]) -> str:
+    """The call as a line of a notebook; empty where that would be too long."""
+    line = f"await session.call_tool({name!r}, {dict(arguments)!r})"
+    return line if len(line) <= MAX_CODE else ""
+
+
+def answered(tool: Tool, took: str, *, failed: bool) -> dict[str, Any]:
+    """A call that brought a result."""
+    if failed:
+        return {"text": f"{clip(tool.name, 80)} reports a failure, after {took}.", "tone": "fail"}
+    return {"text": f"{clip(tool.name, 80)} answered in {took}.", "tone": "done"}
+
+
+def stopped(tool: Tool, took: str) -> dict[str, Any]:
+    """A call that was stopped."""
+    after = "" if tool.read_only else f" What {clip(tool.name, 80)} began there may go on, and may be billed."
+    return {"text": f"Stopped after {took}. The server was told.{after}", "tone": "odd"}
+
+
+def no_result(tool: Tool, took: str, why: str) -> dict[str, Any]:
+    """A call that brought none."""
+    text = f"{clip(tool.name, 80)} gave no result, after {took}. {clip(why, MAX_WHY)}"
+    return {"text": text, "tone": "fail"}
+
+
+def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
+    """The jobs and clips that a result speaks of, each with what a press does; at most 20."""
+    told = []
+    for place, job in enumerate(found[:MAX_JOBS]):
+        if job.request_id:
+            text, button = f"Job {clip(job.request_id, 60)}", "Take up as a job"
+            hint = "It is watched here, and the clip is kept."
+        else:
+            text, button = clip(job.video_url or "", 200), "Fetch and play"
+            hint = "The clip is kept, and no job is known for it."
+        told.append({"place": place, "text": text, "button": button, "hint": hint})
+    return told
+
+
+def past_call(call: ToolCall) -> dict[str, Any]:
+    """A call that the ledger knows, in a line."""
+    spent = took(call.took_seconds) if call.took_seconds is not None else ""
+    said = {"tool error": "reported a failure", "uncertain": "no answer", None: "under way, or cut off"}
+    return {
+        "number": str(call.id),
+        "tool": call.tool,
+        "name": clip(call.tool, 60),
+        "when": time.strftime("%d %b, %H:%M", time.localtime(call.at)),
+        "about": " · ".join(filter(None, [said.get(call.outcome, call.outcome), spent])),
+        "again": call.whole,
+    }

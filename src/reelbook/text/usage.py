@@ -1,0 +1,165 @@
+"""What is said of usage over time: total, pace, each span, the ledger's share, and how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from reelbook.session.usage import (
+    DAY_SECONDS,
+    Reading,
+    Totals,
+    UsageSpan,
+)
+from reelbook.session.usage_history import Own
+
+from ..formatting import dollars
+
+__all__ = [
+    "NOTHING_SPENT",
+    "SpanWords",
+    "ledger_words",
+    "pace_words",
+    "progress_words",
+    "reading_words",
+    "share_words",
+    "span_words",
+    "total_words",
+    "waiting_words",
+]
+
+LITTLE_USD: Final = 0.005
+NOTHING_SPENT: Final = "Nothing was spent in this time. Clips that are paid for appear here day by day."
+
+
+class SpanWords(NamedTuple):
+    """A span in words: when it was, its money, the seconds and requests, and a note where it isn't split."""
+
+    when: str
+    money: str
+    about: str
+    note: str
+
+
+def total_words(total: Totals | None, days: int) -> tuple[str, str]:
+    """The period's money, and its seconds and requests."""
+    if total is None:
+        return "", f"Asking what was used in {_count(days, 'day')}."
+    return f"{dollars(total.usd)} in {_count(days, 'day')}", _amounts(total.seconds, total.requests)
+
+
+def pace_words(balance_usd: float | None, total: Totals | None, days: int) -> str:
+    """The balance, and how long it lasts if as much is spent as in the period."""
+    if balance_usd is None:
+        return ""
+    said = f"Balance {dollars(balance_usd)}"
+    if total is None or total.usd < LITTLE_USD or balance_usd <= 0:
+        return said
+    return f"{said}, {_long(balance_usd / total.usd * days)} at this pace"
+
+
+def span_words(span: UsageSpan, reading: Reading | None) -> SpanWords:
+    """A day, or a span of days that nobody asked about one by one."""
+    note = "" if span.split else "not split yet"
+    return SpanWords(_when(span, reading), dollars(span.usd), _amounts(span.seconds, span.requests), note)
+
+
+def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, trouble: str) -> str:
+    """How the days were told apart, and what is still to come."""
+    requests = _count(asked, "request")
+    if trouble:
+        return f"Stopped after {requests}: {trouble}"
+    open_ = sum(not span.split for span in spans)
+    if not done:
+        return f"Splitting by day: {requests} so far, {_count(open_, 'span')} to go." if asked else ""
+    if open_:
+        return f"From the service's totals with {requests}. Dashed spans are totals that aren't split by day."
+    return f"From the service's totals, split by day with {requests}."
+
+
+def waiting_words(spans: Sequence[UsageSpan], *, done: bool) -> str:
+    """What a dashed box is while the days are still told apart, and what it waits for."""
+    open_ = [span for span in spans if not span.split and span.usd]
+    if done or not open_:
+        return ""
+    boxes = "The dashed box is a total" if len(open_) == 1 else "Dashed boxes are totals"
+    return f"{boxes} still to be split, a request at a time as the rate limit has room."
+
+
+def reading_words(reading: Reading | None, now: float) -> str:
+    """What a day is here."""
+    if reading == "calendar":
+        return "Days begin at midnight UTC."
+    clock = datetime.fromtimestamp(now).strftime("%H:%M")
+    if reading == "rolling":
+        return f"The service counts days back from now: a day here begins at {clock}."
+    return f"Days are counted back from now, {clock}. Whether the service counts them so isn't known yet."
+
+
+def share_words(own: Sequence[Own]) -> list[tuple[str, str]]:
+    """What this session and each experiment cost by the ledger: first what is part of this session's."""
+    shares: dict[str, float] = {}
+    for each in own:
+        if each.experiment:
+            shares[each.experiment] = shares.get(each.experiment, 0.0) + each.usd
+    older = {each.experiment for each in own if not each.here}
+    listed = sorted(shares.items(), key=lambda share: (share[0] in older, -share[1]))
+    here = sum(each.usd for each in own if each.here)
+    # They aren't a sum: an experiment is a part of the session, or reaches over several.
+    named = ((f"{name}, in all sessions" if name in older else f"of it {name}", usd) for name, usd in listed)
+    return [("This session", dollars(here)), *((name, dollars(usd)) for name, usd in named)]
+
+
+def ledger_words(own: Sequence[Own], total: Totals | None) -> str:
+    """How the ledger's sum stands to the service's, and why they may differ."""
+    if total is None:
+        return ""
+    mine = sum(each.usd for each in own)
+    said = f"Reelbook's own ledger has {dollars(mine)}"
+    if abs(mine - total.usd) < LITTLE_USD:
+        return f"{said}, the same." if mine else ""
+    if mine < total.usd:
+        return (
+            f"{said} of it; {dollars(total.usd - mine)} was used elsewhere "
+            "(another key, computer or agent tool) or by clips on their way."
+        )
+    return (
+        f"{said}, {dollars(mine - total.usd)} more than the service reports: "
+        "it may post costs late, or count its days otherwise."
+    )
+
+
+def _when(span: UsageSpan, reading: Reading | None) -> str:
+    first = _date(span.from_at, reading)
+    last = _date(span.to_at - (1.0 if reading == "calendar" else DAY_SECONDS), reading)
+    if last <= first or span.days < 1.5:
+        # Counted back from now, a day is called by the date on which most of it lies.
+        day = first if reading == "calendar" else _date((span.from_at + span.to_at) / 2, reading)
+        return f"{day.day} {day:%b}"
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{last.day} {last:%b}"
+    return f"{first.day} {first:%b} – {last.day} {last:%b}"
+
+
+def _date(at: float, reading: Reading | None) -> datetime:
+    moment = datetime.fromtimestamp(at, UTC)
+    return moment if reading == "calendar" else moment.astimezone()
+
+
+def _amounts(seconds: float | None, requests: float | None) -> str:
+    parts = [] if seconds is None else [f"{seconds:,.0f} s"]
+    return " · ".join(parts if requests is None else [*parts, _count(round(requests), "request")])
+
+
+def _long(days: float) -> str:
+    if days < 1:
+        return "less than a day"
+    for size, word, most in ((1, "day", 14), (7, "week", 9), (30.4, "month", 24)):
+        if days < most * size:
+            return f"about {_count(round(days / size), word)}"
+    return "more than two years"
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,93 @@
+"""A panel's files for the page as one text each: its module with its parts, its style with the theme.
+
+An anywidget's module can't import its neighbours, so the real ES modules in `static/` are joined here.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+STATIC = Path(__file__).parent / "static"
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<part>_\w+)\.js";$', re.MULTILINE)
+_USE = re.compile(r"^/\* @use (?P<part>_\w+)\.css \*/$", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(async )?(function|const|let|class) )", re.MULTILINE)
+# A panel's code is saved with every notebook that shows it; its comments needn't be.
+_COMMENTS = re.compile(r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\s*\n", re.MULTILINE)
+
+
+@cache
+def module(stem: str) -> str:
+    """The ES module of panel `stem`: every part once, before what uses it, and no export but the panel's."""
+    return _spare("".join(_parts(stem, "js", _IMPORT, {})))
+
+
+@cache
+def style(stem: str) -> str:
+    """The style of panel `stem`: the theme, the parts that it names with `@use`, its own rules."""
+    own = "".join([_read("_base"), *_parts(stem, "css", _USE, {})])
+    return _spare(_read("_theme")) + _kept_to([stem], own)
+
+
+@cache
+def added_style(stem: str, *panels: str) -> str:
+    """A style that comes later to `panels`, or with none of them named one for the whole page."""
+    return _kept_to(panels, _read(stem)) if panels else _spare(_read(stem))
+
+
+def _kept_to(panels: Sequence[str], rules: str) -> str:
+    # A page has one style for all that it shows, and other panels have elements of the same names.
+    # `:where`, so that a rule weighs what it weighs in its file.
+    return f":where({', '.join(f'.rb-of-{panel}' for panel in panels)}) {{\n{_spare(rules)}}}\n"
+
+
+def _read(stem: str) -> str:
+    return (STATIC / f"{stem}.css").read_text("utf-8")
+
+
+def _parts(stem: str, kind: str, wants: re.Pattern[str], texts: dict[str, str]) -> list[str]:
+    if stem not in texts:
+        text = (STATIC / f"{stem}.{kind}").read_text("utf-8")
+        texts[stem] = ""  # a circle ends here
+        for wanted in wants.finditer(text):
+            _parts(wanted["part"], kind, wants, texts)
+        text = wants.sub("", text)
+        if stem.startswith("_"):
+            text = _EXPORT.sub("", text)
+        del texts[stem]
+        texts[stem] = text
+    return list(texts.values())
+
+
+def _spare(text: str) -> str:
+    text = _COMMENTS.sub("", text)
+    return re.sub(r"^\s+", "", text, flags=re.MULTILINE)
+
+
+_LOADER = """// A panel of Reelbook ({name}), packed with zlib; its source is in reelbook/widgets/static.
+const packed = Uint8Array.from(atob("{packed}"), (letter) => letter.charCodeAt(0));
+const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+const url = URL.createObjectURL(new Blob([await new Response(plain).text()], {{ type: "text/javascript" }}));
+const panel = await import(url);
+URL.revokeObjectURL(url);
+export default panel.default;
+"""
+
+
+def packed(text: str, name: str) -> str:
+    """The ES module `text`, whose only export is its default, as a smaller one that does the same."""
+    # Under its own name the browser's tools show it readable.
+    source = f"{text}\n//# sourceURL=reelbook/{name}.js\n".encode()
+    data = base64.b64encode(zlib.compress(source, 9)).decode()
+    return _LOADER.format(name=name, packed=data)
+
+
+def pressed(style: str) -> str:
+    """The CSS `style` without the spaces and semicolons that only a reader needs."""
+    short = re.sub(r"\s*([{};])\s*|(?<=[\w-]): |(?<=,)\s+", lambda found: found[1] or found[0].strip(), style)
+    return short.replace(";}", "}")

@@ -1,0 +1,341 @@
+"""A class on one account, for a teacher: opened, looked at and closed, with the proof.
+
+No key passes through here: `session.classroom` writes them to the students' files and the sheet. Students'
+names are in messages only, in no trait and not in the still form, so no notebook carries them.
+"""
+
+from __future__ import annotations
+
+import html
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from reelbook import wire
+from reelbook.classroom import roster as lists
+from reelbook.classroom.address import address_for_students
+from reelbook.classroom.classroom import (
+    MAX_SPEND_USD,
+    RATE_LIMIT,
+    Closed,
+    Status,
+    classroom_status,
+    close_classroom,
+    open_classroom,
+)
+from reelbook.classroom.handouts import WARNING
+from reelbook.classroom.plan import ClassPlan, plan_classroom, seconds_for
+from reelbook.classroom.provisioning import Step, today
+from reelbook.errors import ReelbookError
+from reelbook.session import Session
+
+from ..text import classroom as words
+from .base import Panel, session_of
+from .bundle import module, style
+from .live import Live
+
+# The page's fields, by the arguments that they are for.
+FIELD_OF = {
+    "students": "text",
+    "name": "called",
+    "rate_limit": "limit",
+    "max_spend_usd": "spend",
+    "folder": "folder",
+    "address": "address",
+}
+
+
+class _Stopped(Exception):
+    """The person pressed Stop; raised between two requests."""
+
+
+class ClassroomPanel(Panel):
+    """A key for each student, who uses theirs, and the end of all of them.
+
+    `ClassroomPanel(session)`; without a session `reelbook.connect()`. Opening says beforehand how many keys
+    it makes, how long that takes and what it may cost; stopped or killed half-way it goes on. The students'
+    files and the sheet lie in a folder of yours only: the page gets its path, never what is in it. Closing
+    says what stops, and proves it by the service's list. Looking costs one request, if a classroom is open.
+    `rooms` holds the open classrooms as last heard. Observe or link `active` and `used`: how many students'
+    keys are active, and how many students used theirs.
+
+        panel = rb.ClassroomPanel()
+        note = ipywidgets.Label()
+        traitlets.dlink((panel, "used"), (note, "value"), lambda count: f"{count} students are at work")
+        ipywidgets.VBox([note, panel])
+    """
+
+    _esm = module("classroom_panel")
+    _css = style("classroom_panel")
+
+    active = traitlets.Int(help="How many students' keys are active.").tag(sync=True)
+    used = traitlets.Int(help="How many students used their key.").tag(sync=True)
+
+    def __init__(self, session: Session | None = None, **traits: Any) -> None:
+        self.session = session_of(self, session)
+        self.rooms: tuple[Status, ...] = ()
+        self._heard_at: float | None = None
+        self._doing = ""
+        self._done_word = ""  # what the steps of the work are: "made"
+        self._step: Step | None = None
+        self._stop = threading.Event()
+        self._asked: int | None = None
+        self._closed: Closed | None = None
+        self._outcome: tuple[str, bool] = ("", True)
+        self._draft: dict[str, str] = {}
+        self._give_draft = False
+        self._plan: dict[str, Any] = {}
+        self._reached: tuple[str, str] = ("", "")  # where students reach the service; why they can't
+        self._posted: dict[str, Any] = {}
+        super().__init__(**traits)
+        self._live = Live(self.refresh)
+        self._endings = (self._live.close, self._stop.set)
+        self.refresh()
+
+    def update(self) -> None:
+        now = time.time()
+        present = [each for room in self.rooms for each in room.students]
+        with self.hold_sync():
+            self.active = sum(bool(each.key and each.key.is_active) for each in present)
+            self.used = sum(bool(each.key and each.key.last_used) for each in present)
+            self.live = bool(self._doing)
+        if not self.reaches_page:
+            return
+        self._post("rooms", {"rooms": [words.room_words(room, now) for room in self.rooms]})
+        if self._give_draft:  # what is being typed is the page's
+            self._give_draft = False
+            self.send({"name": "draft", **self._draft})
+        self._post("plan", self._plan)
+        self._post("now", self._now(now))
+
+    def still(self) -> tuple[str, str]:
+        if self._heard_at is None:
+            return super().still()
+        text = words.still(self.rooms)
+        return f"<div>{html.escape(text)}</div>", text
+
+    def _now(self, now: float) -> dict[str, Any]:
+        asked = next((room for room in self.rooms if room.classroom.id == self._asked), None)
+        step, closed = self._step, self._closed
+        return {
+            "sandbox": self.session.service == "sandbox",
+            "heard": self._heard_at is not None,
+            "doing": self._doing,
+            "progress": None
+            if step is None
+            else [
+                words.progress(
+                    step, self._done_word, seconds_for(step.all - step.done + 1, self.session.facts)
+                ),
+                step.done,
+                step.all,
+            ],
+            "outcome": self._outcome[0],
+            "good": self._outcome[1],
+            "asked": self._asked if asked else None,
+            "question": words.question(asked, now, self._heard_at or now) if asked else "",
+            "revoke": sum(bool(each.key and each.key.is_active) for each in asked.students) if asked else 0,
+            "closed": words.closed(closed) if closed else "",
+            "closed_name": closed.classroom.name if closed else "",
+            "closed_others": words.other_rows(closed.others, now) if closed else [],
+            "most": wire.MAX_REQUESTS_PER_MINUTE,
+            "usual": [today(), RATE_LIMIT, f"{MAX_SPEND_USD:.2f}"],
+        }
+
+    def _post(self, name: str, content: dict[str, Any]) -> None:
+        """Sends what differs from what the page has."""
+        if self._posted.get(name) != content:
+            self._posted[name] = content
+            self.send({"name": name, **content})
+
+    def _on_hello(self, *arguments: object) -> None:
+        self._posted.clear()
+        self._give_draft = bool(self._draft)
+        if self._heard_at is None and not self._doing:
+            self._look()
+        super()._on_hello(*arguments)
+
+    def _on_refresh(self, *_: object) -> None:
+        self._look()
+
+    def _on_plan(self, content: dict[str, Any], _: object) -> None:
+        """Something was typed: says what it would come to."""
+        self._drafted(content)
+        self._planned()
+        self.refresh()
+
+    def _on_file(self, content: dict[str, Any], buffers: Any) -> None:
+        """A file was chosen or dropped; its names go into the field."""
+        self._drafted(content)
+        try:
+            names = lists.parsed(bytes(buffers[0]), str(content.get("file") or "The file"))
+        except ReelbookError as error:
+            self._plan = {"lines": [], "problems": {"text": words.plain(str(error))}, "keys": 0}
+        else:
+            self._draft, self._give_draft = {**self._draft, "text": "\n".join(names)}, True
+            self._planned()
+        self.refresh()
+
+    def _on_open(self, content: dict[str, Any], _: object) -> None:
+        self._drafted(content)
+        plan = self._planned()
+        if plan.problems or self._plan["problems"]:
+            self.refresh()
+            return
+        fresh, draft = plan.continued is None, self._draft
+
+        def make() -> str:
+            opened = open_classroom(
+                self.session,
+                plan.students,
+                name=draft["called"] or None,
+                rate_limit=plan.rate_limit,
+                max_spend_usd=plan.max_spend_usd,
+                folder=Path(draft["folder"]) if fresh and draft["folder"] else None,
+                address=(draft["address"] or None) if fresh else None,
+                report=self._report,
+            )
+            self._draft, self._plan, self._give_draft = {}, {}, True
+            return words.opened(opened)
+
+        self._do("Making the keys.", "made", make)
+
+    def _on_go_on(self, content: dict[str, Any], _: object) -> None:
+        """An interrupted classroom is completed with the students that were written down."""
+        if (room := self._room(content.get("id"))) is None:
+            return
+        classroom = room.classroom
+        students = [seat.student for seat in classroom.seats]
+
+        def make() -> str:
+            return words.opened(
+                open_classroom(self.session, students, name=classroom.name, report=self._report)
+            )
+
+        self._do("Making the keys.", "made", make)
+
+    def _on_ask_close(self, content: dict[str, Any], _: object) -> None:
+        room = self._room(content.get("id"))
+        self._asked = room.classroom.id if room else None
+        self.refresh()
+
+    def _on_leave(self, *_: object) -> None:
+        self._asked = None
+        self.refresh()
+
+    def _on_end(self, content: dict[str, Any], _: object) -> None:
+        """Only what was asked about is closed."""
+        room = self._room(self._asked)
+        if room is None or room.classroom.id != content.get("id"):
+            return
+        self._asked = None
+
+        def close() -> str:
+            self._closed = close_classroom(self.session, room.classroom.name, report=self._report)
+            return ""  # the proof says it
+
+        self._do("Revoking the keys.", "revoked", close)
+
+    def _on_put_away(self, *_: object) -> None:
+        """The proof was read."""
+        self._closed = None
+        self.refresh()
+
+    def _on_stop(self, *_: object) -> None:
+        self._stop.set()
+
+    def _room(self, number: object) -> Status | None:
+        return next((room for room in self.rooms if room.classroom.id == number), None)
+
+    def _drafted(self, content: dict[str, Any]) -> None:
+        self._draft = {name: str(content.get(name) or "").strip() for name in FIELD_OF.values()}
+
+    def _planned(self) -> ClassPlan:
+        draft = self._draft
+        plan = plan_classroom(
+            self.session,
+            lists.typed(draft["text"]),
+            name=draft["called"] or None,
+            rate_limit=_number(draft["limit"]),
+            max_spend_usd=draft["spend"] or None,
+            folder=Path(draft["folder"]) if draft["folder"] else None,
+            address=draft["address"] or None,
+        )
+        problems = {FIELD_OF[about]: words.plain(text) for about, text in plan.problems.items()}
+        address, unreached = draft["address"], ""
+        if plan.continued is not None:
+            address = plan.continued.address
+        elif not address:
+            address, unreached = self._reached
+        if unreached:
+            problems.setdefault("address", unreached)
+        if not draft["text"]:
+            problems.pop("text", None)  # nothing was typed yet
+        self._plan = {
+            "lines": words.plan_lines(plan, self.session.facts, address),
+            "warning": WARNING,
+            "problems": problems,
+            "keys": plan.keys,
+            "ready": bool(draft["text"]) and not problems,
+            "why": "Put right what is marked." if problems else "",
+            "fixed": plan.continued is not None,
+        }
+        return plan
+
+    def _report(self, step: Step) -> None:
+        if self._stop.is_set():
+            raise _Stopped
+        self._step = step
+        self._live.changed()
+
+    def _look(self) -> None:
+        def look() -> str:
+            try:
+                self._reached = address_for_students(self.session, None), ""
+            except ReelbookError as error:
+                self._reached = "", words.plain(str(error))
+            return ""
+
+        self._do("Looking.", "", look)
+
+    def _do(self, doing: str, done_word: str, work: Callable[[], str]) -> None:
+        """Does it on a thread, because a class may take minutes; looks at the classrooms afterwards."""
+        if self._doing:
+            return
+        self._doing, self._done_word, self._outcome = doing, done_word, ("", True)
+        self._stop.clear()
+        if done_word:
+            self._closed = None
+
+        def do() -> None:
+            try:
+                news = work(), True
+            except _Stopped:
+                news = f"Stopped. What was {done_word} is {done_word}; it can go on at any time.", True
+            except ReelbookError as error:
+                news = words.plain(str(error)), False
+            except Exception as error:  # a thread's error is seen by nobody
+                news = f"{doing} It failed. {type(error).__name__}.", False
+            try:
+                self.rooms = classroom_status(self.session)
+                self._heard_at = time.time()
+            except ReelbookError as error:
+                news = (
+                    f"{news[0]} The classrooms couldn't be looked at: {words.plain(str(error))}".strip(),
+                    False,
+                )
+            finally:
+                self._outcome, self._doing, self._step = news, "", None
+                self._live.changed()
+
+        threading.Thread(target=do, name="reelbook-classroom", daemon=True).start()
+        self.refresh()
+
+
+def _number(text: str) -> int | str | None:
+    """A whole number as one; what is none as it is, for the check to name."""
+    return (int(text) if text.isdecimal() else text) if text else None

@@ -1,0 +1,211 @@
+"""Choosing a still image: it is prepared, cut and shown here; a file in pieces is put together in
+`image_upload`.
+
+Most of the page's part is sent when it is first needed: a notebook saves a panel's code with each panel.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import html
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from reelbook import settings
+from reelbook.errors import InvalidImage
+from reelbook.secret import quotable, veiled
+
+from ..text import image_words
+from ..text.picker import recent_words, where_words
+from .base import Panel
+from .bundle import added_style, module, style
+from .image_upload import NOT_WHOLE, Transfer
+
+if TYPE_CHECKING:
+    from reelbook.media.images import Crop, PreparedImage
+    from reelbook.media.recent_images import RecentImages
+
+PREVIEW_SIDE = 256
+
+
+class TakesImage(Panel):
+    """The part that a panel with an image picker in it needs."""
+
+    image = traitlets.Any(None, allow_none=True, help="The PreparedImage chosen, or None.")
+    crop = traitlets.Any(
+        None, allow_none=True, help="The part that is sent: ratio and centre, None for the whole."
+    ).tag(sync=True)
+    preview = traitlets.Bytes(help="A small JPEG of the whole image.").tag(sync=True)
+    image_words = traitlets.Unicode(help="Its size, and what was changed in it.").tag(sync=True)
+
+    _transfer: Transfer | None = None
+
+    def __init__(self, **traits: Any) -> None:
+        # In this order, whatever order they are given in: a crop is of the image.
+        later = {name: veiled(traits.pop(name)) for name in ("image", "crop") if name in traits}
+        super().__init__(**traits)
+        for name in ("image", "crop"):
+            if name in later:
+                setattr(self, name, later[name])
+
+    @traitlets.validate("image")
+    def _prepared(self, proposal: Any) -> Any:
+        from reelbook.media.images import PreparedImage, cropped, prepare
+
+        value = proposal["value"]
+        # A prepared one knows its own part, so that linked pickers show the same.
+        if value is None or isinstance(value, PreparedImage):
+            return value
+        return cropped(prepare(value), _crop(self.crop))
+
+    @traitlets.validate("crop")
+    def _checked_crop(self, proposal: Any) -> Any:
+        try:
+            crop = _crop(proposal["value"])
+        except (TypeError, ValueError) as error:
+            raise traitlets.TraitError(str(error)) from None
+        return None if crop is None else asdict(crop)
+
+    @traitlets.observe("crop")
+    def _cut(self, change: Any) -> None:
+        from reelbook.media.images import cropped
+
+        if self.image is not None and _crop(change["new"]) != self.image.crop:
+            self.image = cropped(self.image, _crop(change["new"]))
+
+    @traitlets.observe("image")
+    def _show_image(self, change: Any) -> None:
+        image: PreparedImage | None = change["new"]
+        with self.hold_sync():
+            if image is None:
+                self.preview, self.image_words = b"", ""
+                return
+            before: PreparedImage | None = change["old"]
+            if before is None or (before.whole or before).data != (image.whole or image).data:
+                self.preview = _thumbnail(image.whole or image, PREVIEW_SIDE)
+            self.image_words = image_words(
+                image.width, image.height, image.format, len(image.data), image.notes
+            )
+            self.crop = None if image.crop is None else asdict(image.crop)
+
+    def _recent(self) -> RecentImages:
+        from reelbook.media.recent_images import RecentImages
+
+        session = getattr(self, "session", None)
+        return RecentImages(settings.home() if session is None else session.home)
+
+    def _on_tools(self, content: dict[str, Any], _: object) -> None:
+        looks = added_style("image_picker_tools", "form", "picker")
+        code = module("image_picker_tools")
+        self.send({"name": "tools", "id": content.get("id"), "code": code, "style": looks})
+
+    def _on_image(self, content: dict[str, Any], buffers: Any) -> None:
+        from reelbook.media.images import cropped
+
+        answer = {"name": "got", "id": content.get("id"), "index": content.get("index")}
+        try:
+            if content.get("index") == 0:
+                self._transfer = Transfer(content, buffers)
+            if self._transfer is None:
+                raise InvalidImage(NOT_WHOLE)
+            image = self._transfer.take(content, buffers)
+            if image is not None:
+                self._transfer = None
+                # The shape stays as chosen; its place was meant for the picture before.
+                self.image = cropped(image, _crop(self.crop and self.crop["ratio"]))
+        except InvalidImage as error:
+            self._transfer = None
+            answer["problem"] = str(error)
+        self.send(answer)
+
+    def _on_crop(self, content: dict[str, Any], _: object) -> None:
+        self.crop = content.get("crop")
+
+    def _on_remove(self, *_: object) -> None:
+        self._transfer = None
+        self.image = self.crop = None
+
+    def _on_recent(self, content: dict[str, Any], _: object) -> None:
+        from PIL import Image
+
+        recent, items, pictures = self._recent(), [], []
+        for one in recent.list():
+            with contextlib.suppress(InvalidImage, OSError), Image.open(one.path) as picture:
+                pictures.append(_thumbnail(one.path, 128))
+                items.append({"key": one.digest, "words": recent_words(*picture.size, one.at)})
+        self._send_recent(content, items, pictures)
+
+    def _on_take_recent(self, content: dict[str, Any], _: object) -> None:
+        answer = {"name": "got", "id": content.get("id")}
+        try:
+            self.image = self._recent().load(str(content.get("key")))
+        except InvalidImage as error:
+            answer["problem"] = str(error)
+        self.send(answer)
+
+    def _on_forget_recent(self, content: dict[str, Any], _: object) -> None:
+        self._recent().forget()
+        self._send_recent(content, [], [])
+
+    def _send_recent(
+        self, content: dict[str, Any], items: list[dict[str, str]], pictures: list[bytes]
+    ) -> None:
+        from reelbook.media.recent_images import KEPT
+
+        words = where_words(len(items), self._recent().folder, KEPT)
+        self.send({"name": "got", "id": content.get("id"), "items": items, "words": words}, pictures)
+
+
+class ImagePicker(TakesImage):
+    """Takes a still by choosing, dropping or pasting it, from the camera or from the images sent before.
+
+    Observe, link or set `image`: a PreparedImage or None. It may be set to a path, bytes, a PIL image or a
+    numpy array; raises InvalidImage for what is no image. `crop` is the part that is sent: None, or the
+    shape and its centre in shares of width and height, as `{"ratio": "16:9", "x": 0.5, "y": 0.4}`; "16:9"
+    alone means the middle. Image-to-video takes no ratio (interface, Endpoints): the image's own shape is all
+    that the service learns.
+
+        picker = ImagePicker(image="cat.png", crop="1:1")
+        button = ipywidgets.Button(description="Animate")
+        button.on_click(lambda _: session.image_to_video(picker.image, "the cat turns its head"))
+        ipywidgets.VBox([picker, button])
+    """
+
+    _esm = module("image_picker")
+    _css = style("image_picker")
+
+    def still(self) -> tuple[str, str]:
+        """The part that is sent, small, and what it is."""
+        if self.image is None:
+            return super().still()
+        data = base64.b64encode(_thumbnail(self.image, PREVIEW_SIDE)).decode()
+        picture = f'<img alt="" src="data:image/jpeg;base64,{data}" style="max-width:100%;display:block">'
+        words = f"Image: {self.image_words}"
+        return (
+            f'<figure style="margin:0">{picture}<figcaption>{html.escape(words)}</figcaption></figure>',
+            words,
+        )
+
+
+def _thumbnail(image: Any, side: int) -> bytes:
+    from reelbook.media.images import PreparedImage, thumbnail
+
+    data = image.data if isinstance(image, PreparedImage) else image
+    return thumbnail(data, max_side=side, max_bytes=6_000)
+
+
+def _crop(value: object) -> Crop | None:
+    """What a person or the page gives as a crop. Raises TypeError or ValueError."""
+    from reelbook.media.images import Crop
+
+    if value is None or isinstance(value, Crop):
+        return value
+    if isinstance(value, str):
+        return Crop(value)
+    if isinstance(value, Mapping):
+        return Crop(**value)
+    raise TypeError(f'A crop is None, a ratio such as "16:9" or ratio, x and y, not {quotable(value)}.')

@@ -1,0 +1,116 @@
+"""The live card of one job. Its words come from `reelbook.text`, the job from the session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from reelbook import wire
+from reelbook.session import Clip, Job
+
+from .. import text
+from .bundle import module, packed, pressed, style
+from .clip_serving import ServesClip
+from .job_actions import ActsOnJobs, send_again
+from .live import Live
+from .static_html import card_html, card_text, small_poster
+
+
+class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
+    """A job as it goes: state, progress, time left, cost, and the clip when it is there.
+
+    `JobCard(job)`; `card.job = another` takes up another one, `JobCard()` is an empty card. Observe or link
+    `state` (one word, as in `JobView`; empty without a job) and `progress` (0 to 1, None without a figure).
+    Stopping to watch doesn't stop the job: it goes on and is billed.
+    """
+
+    _esm = packed(module("job_card"), "job_card")
+    _css = pressed(style("job_card"))
+
+    job = traitlets.Instance(Job, allow_none=True, help="The job shown.")
+    state = traitlets.Unicode(help="The job's state in one word.").tag(sync=True)
+    progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
+    face = traitlets.Dict(help="What the page draws.").tag(sync=True)
+    figures: traitlets.List[Any] = traitlets.List(help="The lines that count on.").tag(sync=True)
+
+    def __init__(self, job: Job | None = None, **traits: Any) -> None:
+        self._live = Live(self.refresh)
+        self._unsubscribe = _nothing
+        self._pictured: object = None
+        super().__init__(face=dict(text.empty_face()), **traits)
+        self._endings = (self._live.close, lambda: self._unsubscribe())
+        self.job = job
+
+    @traitlets.observe("job")
+    def _new_job(self, change: Any) -> None:
+        self._unsubscribe()
+        self._forget_what_was_asked()
+        job = change["new"]
+        self._unsubscribe = job.subscribe(self._live.changed) if job is not None else _nothing
+        self.refresh()
+
+    def update(self) -> None:
+        job = self.job
+        if job is None:
+            with self.hold_sync():
+                self.face, self.figures = dict(text.empty_face()), []
+                self.state, self.progress, self.poster, self.live = "", None, b"", False
+            return
+        view, clip = job.view(), job.clip
+        face = self._face(job, view, clip)
+        with self.hold_sync():
+            self._picture(job, clip)
+            self.state = view.state
+            fetching = view.state == wire.COMPLETED and clip is None
+            self.progress = view.download if fetching else view.progress
+            self.face = dict(face)
+            self.figures = text.job_lines(view, clip, requests_limit=job.session.facts.requests_limit)
+            self.live = (bool(face["bar"]) and view.watched) or job in self._finding
+        if view.state in text.FINAL and not face["bar"]:
+            self.keep_still()
+
+    def clip_path(self, key: str = "") -> Path | None:
+        clip = self.job.clip if self.job is not None else None
+        return clip.path if clip is not None else None
+
+    def still(self) -> tuple[str, str]:
+        self.refresh()
+        if self.job is None:
+            return f"<div>{text.RUNNING_STAGE}</div>", text.RUNNING_STAGE
+        face: Any = self.face
+        return card_html(face, self.figures, self.poster), card_text(face, self.figures)
+
+    def still_of(self) -> object:
+        return None if self.job is None else (self.job, self.job.state, self.job.clip, self.job.error)
+
+    def _picture(self, job: Job, clip: Clip | None) -> None:
+        image = job.request.image if job.request is not None else None
+        wanted = clip or image
+        if wanted is self._pictured:
+            return
+        if clip is not None:
+            self.poster = small_poster(clip.poster())
+        elif image is not None:
+            self.poster = small_poster(image.data)
+        else:
+            self.poster = b""
+        self._pictured = wanted
+
+    def _job(self, _: dict[str, Any]) -> Job | None:
+        return self.job
+
+    def _news_of(self, _: Job) -> None:
+        self._live.changed()
+
+    def _on_again(self, *_: object) -> None:
+        job = self.job
+        # The card shows a finished job here; a second press finds the new one, which isn't.
+        if job is None or job.request is None or not job.request.complete or self.live:
+            return
+        self.job = send_again(job)
+
+
+def _nothing() -> None:
+    """Nothing is listened to."""

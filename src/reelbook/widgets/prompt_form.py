@@ -1,0 +1,169 @@
+"""The form that asks for a clip. Checking and sending are the session's; a double press is caught here."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+import traitlets
+
+from reelbook import wire
+from reelbook.errors import (
+    InvalidAspectRatio,
+    InvalidDuration,
+    InvalidImage,
+    InvalidInput,
+    InvalidPrompt,
+    InvalidSeed,
+)
+from reelbook.session import Job, JobRequest, Session
+from reelbook.session.warning import said_elsewhere
+
+from ..text import form_words
+from .base import session_of
+from .bundle import module, style
+from .image_picker import TakesImage
+from .job_actions import TWICE_SECONDS
+from .live import Live
+
+_FIELDS: dict[type[InvalidInput], str] = {
+    InvalidPrompt: "prompt",
+    InvalidDuration: "duration_seconds",
+    InvalidAspectRatio: "aspect_ratio",
+    InvalidSeed: "seed",
+    InvalidImage: "image",
+}
+
+
+class PromptForm(TakesImage):
+    """Asks for a clip, from text or from an image, with its cost before it is sent.
+
+    Observe, link or set `mode` ("text-to-video", "image-to-video"), `prompt`, `duration_seconds` (1 to 10),
+    `aspect_ratio` (16:9, 9:16, 1:1), `seed` (-1: random), `image` and `crop` (as ImagePicker has them);
+    `job` is the last one sent.
+    `generate()` does what the button does, `on_job(callback)` hears of every job. Without a session it takes
+    `reelbook.connect()`.
+    """
+
+    _esm = module("prompt_form")
+    _css = style("prompt_form")
+
+    mode = traitlets.Enum(("text-to-video", "image-to-video"), "text-to-video").tag(sync=True)
+    prompt = traitlets.Unicode().tag(sync=True)
+    duration_seconds = traitlets.Int(
+        wire.DEFAULT_SECONDS, min=wire.MIN_SECONDS, max=wire.MAX_SECONDS, help="The length asked for."
+    ).tag(sync=True)
+    aspect_ratio = traitlets.Enum(wire.ASPECT_RATIOS, wire.DEFAULT_ASPECT_RATIO).tag(sync=True)
+    seed = traitlets.Int(wire.RANDOM_SEED, help="-1: random.").tag(sync=True)
+    job = traitlets.Instance(Job, allow_none=True, help="The last job sent.")
+    words = traitlets.Dict(help="Costs, and why the button is off.").tag(sync=True)
+    problems = traitlets.Dict(help="What is wrong, by field.").tag(sync=True)
+    mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
+    sent = traitlets.Unicode(help="That something was sent.").tag(sync=True)
+
+    def __init__(self, session: Session | None = None, **traits: Any) -> None:
+        self.session = session = session_of(self, session)
+        self._callbacks: list[Callable[[Job], object]] = []
+        self._guard = threading.Lock()
+        self._sent_at = float("-inf")
+        self._last: Job | None = None
+        self._tokens: set[str] = set()
+        mark = "sandbox" if session.service == "sandbox" else ""
+        super().__init__(mark=mark, words=self._costs(), **traits)
+        self._live = Live(self.refresh)
+        self._endings = (self._live.close, session.subscribe(self._session_changed))
+        if session.facts.balance_usd is None and not session.closed:
+            session.refresh_balance()
+
+    def on_job(self, callback: Callable[[Job], object]) -> None:
+        """`callback(job)` is called for every job that the form sends."""
+        self._callbacks.append(callback)
+
+    def fill(self, request: JobRequest) -> None:
+        """Takes over all that a job asked for, to be varied and sent. Nothing is sent."""
+        with self.hold_sync():
+            self.mode = request.mode
+            self.prompt = request.prompt
+            self.duration_seconds = request.duration_seconds
+            if request.aspect_ratio is not None:
+                self.aspect_ratio = request.aspect_ratio
+            if request.seed is not None:
+                self.seed = request.seed
+            if request.mode == "image-to-video":
+                self.image = request.image
+
+    def generate(self) -> Job:
+        """Sends what the form holds and returns its Job, as the button does.
+
+        Within 1.5 seconds of the last time nothing is sent and the last job is returned: that was a double
+        press. Raises InvalidInput before anything is sent.
+        """
+        with self._guard:
+            if self._last is not None and monotonic() - self._sent_at < TWICE_SECONDS:
+                return self._last
+            job = self._last = self._submit()
+            self._sent_at = monotonic()
+        # Outside, because whoever observes these may press again.
+        self.problems, self.trouble = {}, ""
+        self.job = job
+        if not self._callbacks:
+            self.sent = f"Sent. form.job is job {job.number}; show it to watch it."
+        for callback in self._callbacks:
+            with self.showing_errors("What was to happen with the job"):
+                callback(job)
+        return job
+
+    def update(self) -> None:
+        self.words = self._costs()
+        self.live = bool(self.session.running)
+
+    def _session_changed(self, job: Job | None) -> None:
+        # A job that begins or ends changes what the limit leaves.
+        if job is None or self.asks or job.request_id is None or not job.running:
+            self._live.changed()
+
+    def _costs(self) -> dict[str, Any]:
+        facts = self.session.facts
+        spend = None if self.session.closed else self.session.spend()
+        return form_words(facts.balance_usd, spend=spend, limit_usd=facts.max_spend_usd)
+
+    def _submit(self) -> Job:
+        with said_elsewhere():  # beside the button
+            return self._submit_kind()
+
+    def _submit_kind(self) -> Job:
+        if self.mode == "image-to-video":
+            if self.image is None:
+                raise InvalidImage("Choose an image first.")
+            return self.session.image_to_video(
+                self.image, self.prompt, duration_seconds=self.duration_seconds
+            )
+        return self.session.text_to_video(
+            self.prompt,
+            duration_seconds=self.duration_seconds,
+            aspect_ratio=self.aspect_ratio,
+            seed=self.seed,
+        )
+
+    @traitlets.observe("prompt", "duration_seconds", "aspect_ratio", "seed", "image", "mode")
+    def _edited(self, change: Any) -> None:
+        self.sent = ""
+        if change["name"] in self.problems:
+            self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}
+
+    def _on_generate(self, content: dict[str, Any], _: object) -> None:
+        token = str(content.get("id"))
+        try:
+            if token in self._tokens:
+                return
+            self._tokens.add(token)
+            for name in ("mode", "prompt", "duration_seconds", "aspect_ratio", "seed"):
+                if name in content.get("values", {}):
+                    self.set_trait(name, content["values"][name])
+            self.generate()
+        except InvalidInput as error:
+            self.problems = {_FIELDS.get(type(error), "prompt"): str(error)}
+        finally:
+            self.send({"name": "answered", "id": token})

@@ -1,0 +1,75 @@
+// The connection: which service, where the key comes from, and a field whose value is never kept.
+import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { keepAsking } from "./_live.js";
+import { outcomeNote } from "./_outcome.js";
+
+function render({ model, el }) {
+  const frame = openPanel(model, el, "connection_panel", "Connection");
+  const words = () => model.get("words");
+  const title = h("b");
+  const badge = h("span", { class: "rb-badge" }, "sandbox");
+  const about = h("p", { class: "rb-quiet" });
+  const source = h("p");
+  const test = h("button", { type: "button", class: "rb-plain", onclick: () => { tell(model, { name: "test" }); } }, "Test");
+  const sandbox = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "sandbox" }) }, "Use the sandbox");
+  const outcome = outcomeNote(frame, model);
+  const key = h("input", { id: freshId("key"), type: "password", autocomplete: "off", spellcheck: "false" });
+  const address = h("input", { id: freshId("address"), type: "url", autocomplete: "off", spellcheck: "false", placeholder: "https://…" });
+  const keep = h("input", { id: freshId("keep"), type: "checkbox" });
+  const keepLine = h("label", { class: "rb-keep", for: keep.id }, keep, " Keep it in this system's keyring");
+  const hint = h("p", { class: "rb-quiet" });
+  const disk = h("p", { class: "rb-quiet rb-disk" });
+  const use = h("button", { type: "button", class: "rb-primary", onclick: () => send() }, "Test and use");
+  const missing = [[address, "Type the service's address, such as https://host."], [key, "Paste a key here."]].map(([field, text]) => {
+    const node = h("div", { class: "rb-problem", id: freshId("problem"), hidden: true }, text);
+    field.setAttribute("aria-describedby", node.id);
+    const check = () => {
+      node.hidden = Boolean(field.value.trim());
+      field.setAttribute("aria-invalid", String(!node.hidden));
+      return !node.hidden;
+    };
+    field.addEventListener("input", () => node.hidden || check());
+    return { field, node, check, text };
+  });
+  const [noAddress, noKey] = missing;
+  const send = () => {
+    const empty = missing.filter((one) => one.check());
+    if (empty.length) {
+      frame.say(empty.map((one) => one.text).join(" "));
+      return empty[0].field.focus();
+    }
+    // Once, and gone: neither the page nor the notebook keeps it.
+    tell(model, { name: "use", key: key.value, address: address.value, keep: keep.checked });
+    key.value = "";
+    keep.checked = false;
+  };
+  key.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); send(); } });
+  frame.onClose(() => { key.value = ""; });
+  frame.body.append(h("div", { class: "rb-frame rb-connection" },
+    h("div", { class: "rb-acts" }, title, badge), about, source,
+    h("div", { class: "rb-acts" }, test, sandbox), outcome, disk,
+    h("h3", {}, "Another key"),
+    h("div", { class: "rb-fields" },
+      h("label", { class: "rb-label", for: address.id }, "Address of the service"), address, noAddress.node,
+      h("label", { class: "rb-label", for: key.id }, "API key"), key, noKey.node),
+    keepLine, hint, h("div", { class: "rb-acts" }, use)));
+  frame.draw(["words", "live"], () => {
+    const now = words();
+    setText(title, now.title || "");
+    badge.hidden = !now.sandbox;
+    sandbox.hidden = Boolean(now.sandbox);
+    setText(about, now.about || "");
+    setText(source, now.key || "");
+    setText(hint, now.keep || "");
+    setText(disk, now.disk || "");
+    keepLine.hidden = !now.can_keep;
+    if (!address.value && now.address) address.value = now.address;
+    const busy = model.get("live");
+    for (const button of [test, use]) button.disabled = busy;
+    setText(test, busy ? "Testing" : "Test");
+  });
+  keepAsking(frame, model, () => {});
+  return () => frame.close();
+}
+
+export default { render };

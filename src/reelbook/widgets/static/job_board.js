@@ -1,0 +1,190 @@
+// The board: a row for each job, drawn from what Python composed; only what changed arrives. One row is open at a time.
+import { h, openPanel, setText, tell } from "./_dom.js";
+import { keepAsking, lineText } from "./_live.js";
+import { clipCard } from "./_card.js";
+import { copyText } from "./_copy.js";
+import { posters } from "./_posters.js";
+
+/**
+ * A row of reelbook.widgets.words.board; a message holds what changed of it. A row with an `order` comes whole.
+ * @typedef {{key: string, order?: number, group?: string, prompt?: string, about?: string, word?: string, tone?: string,
+ *   bar?: number | null, time?: import("./_live.js").Line, wait?: boolean, money?: string, picture?: string, chosen?: boolean}} Row
+ */
+const BLANK = { group: "", prompt: "", about: "", word: "", tone: "wait", bar: null, time: [], wait: false, money: "", picture: "", chosen: false };
+
+function render({ model, el }) {
+  const frame = openPanel(model, el, "job_board", "Board");
+  const pictures = posters(frame, model);
+  const rows = new Map();
+  const groups = new Map();
+  const head = {};
+  let wait = { line: [], since: 0 };
+  let requests = { line: [], since: 0 };
+
+  const count = h("b");
+  const states = h("span", { class: "rb-quiet" });
+  const badge = h("span", { class: "rb-badge" });
+  const money = h("span");
+  const left = h("span");
+  const note = h("div", { class: "rb-note rb-odd", hidden: true });
+  const empty = h("p", { class: "rb-board-empty rb-quiet", hidden: true });
+  const list = h("div", { class: "rb-rows" });
+  frame.body.append(h("div", { class: "rb-board" },
+    h("div", { class: "rb-board-head" }, count, states, h("span", { class: "rb-board-facts" }, badge, money, left)), note, empty, list));
+
+  // The open row's card: made once, moved under the row that is open.
+  const box = h("div", { class: "rb-open-row", hidden: true });
+  const face = () => model.get("face");
+  const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
+    if (name === "save") return void card.player()?.save(face().file);
+    if (name === "copy") return void copyText(frame, face().id, button, card.note);
+    // Until the kernel answered: a second press must not pay, send or stop twice.
+    button.disabled = true;
+    setTimeout(() => { button.disabled = false; }, name === "select" ? 200 : 1500);
+    tell(model, { name, key: model.get("opened") });
+  });
+
+  const passed = (since) => (performance.now() - since) / 1000;
+  const drawTime = ({ row, since, parts }) => setText(parts.time, row.wait ? lineText(wait.line, passed(wait.since)) : lineText(row.time, passed(since)));
+  const tick = () => {
+    if (document.hidden) return;
+    setText(left, lineText(requests.line, passed(requests.since)));
+    for (const shown of rows.values()) if (shown.row.wait || shown.row.time.length > 1) drawTime(shown);
+  };
+  const timer = setInterval(tick, 500);
+  frame.onClose(() => clearInterval(timer));
+
+  const build = (key) => {
+    const parts = {
+      picture: h("img", { alt: "", hidden: true }), prompt: h("span", { class: "rb-prompt" }), about: h("span", { class: "rb-quiet" }),
+      state: h("span", { class: "rb-chip" }), bar: h("span", { class: "rb-bar" }, h("i")), time: h("span", { class: "rb-time" }), money: h("span", { class: "rb-money" }),
+    };
+    const button = h("button", { type: "button", class: "rb-row", "aria-expanded": "false", tabindex: -1,
+      onclick: (event) => tell(model, { name: event.ctrlKey || event.metaKey ? "select" : "open", key }) },
+    h("span", { class: "rb-thumb" }, parts.picture), h("span", { class: "rb-what" }, parts.prompt, parts.about),
+    h("span", { class: "rb-how" }, parts.state, parts.bar), parts.time, parts.money);
+    return { key, row: BLANK, since: 0, parts, button, item: h("div", { class: "rb-item", role: "listitem" }, button) };
+  };
+  const drawRow = (shown) => {
+    const { row, parts, button, key } = shown;
+    const open = model.get("opened") === key;
+    setText(parts.prompt, (open && face().prompt) || row.prompt);
+    setText(parts.about, row.chosen ? `Selected · ${row.about}` : row.about);
+    setText(parts.state, row.word);
+    parts.state.className = `rb-chip rb-${row.tone}`;
+    parts.bar.hidden = row.bar === null;
+    parts.bar.firstElementChild.style.width = row.bar > 0 ? `${row.bar * 100}%` : "0";
+    setText(parts.money, row.money);
+    button.classList.toggle("rb-chosen", row.chosen);
+    button.setAttribute("aria-expanded", String(open));
+    if (row.picture) pictures.show(parts.picture, row.picture);
+    drawTime(shown);
+  };
+
+  const group = (name) => {
+    if (!groups.has(name)) {
+      const title = h("b");
+      const sum = h("span", { class: "rb-quiet" });
+      const items = h("div", { role: "list" });
+      const heading = h("div", { class: "rb-group", role: "heading", "aria-level": 3, hidden: true }, title, sum);
+      groups.set(name, { name, title, sum, heading, items, node: h("div", {}, heading, items), newest: -1 });
+    }
+    return groups.get(name);
+  };
+  const place = (shown) => {
+    const { items } = group(shown.row.group);
+    const older = (node) => rows.get(node.dataset.key).row.order < shown.row.order;
+    shown.item.dataset.key = shown.key;
+    const last = items.lastElementChild;
+    items.insertBefore(shown.item, !last || !older(last) ? null : [...items.children].find(older));
+  };
+  const placeGroups = () => {
+    for (const each of groups.values()) each.newest = rows.get(each.items.firstElementChild?.dataset.key)?.row.order ?? -1;
+    const sorted = [...groups.values()].sort((a, b) => b.newest - a.newest);
+    const focused = list.contains(document.activeElement) ? document.activeElement : null;
+    sorted.forEach((each, at) => { if (list.children[at] !== each.node) list.insertBefore(each.node, list.children[at] ?? null); });
+    // The jobs of no experiment need a heading only below the others.
+    sorted.forEach((each, at) => { each.heading.hidden = !each.title.textContent || (!each.name && at === 0); });
+    focused?.focus();
+  };
+
+  const buttons = () => [...list.querySelectorAll(".rb-row")];
+  const rove = (to, focus) => {
+    for (const each of list.querySelectorAll('.rb-row[tabindex="0"]')) each.tabIndex = -1;
+    if (!to) return;
+    to.tabIndex = 0;
+    if (focus) to.focus();
+  };
+  list.addEventListener("focusin", (event) => event.target.classList.contains("rb-row") && rove(event.target, false));
+  list.addEventListener("keydown", (event) => {
+    const all = buttons();
+    const at = all.indexOf(event.target);
+    if (event.key === "Escape" && model.get("opened")) {
+      rows.get(model.get("opened"))?.button.focus();
+      tell(model, { name: "open", key: model.get("opened") });
+    } else if (at >= 0) {
+      const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      rove(all[Math.min(all.length - 1, Math.max(0, to))], true);
+    }
+  });
+
+  let open = "";
+  const drawOpen = () => {
+    const was = rows.get(open);
+    const now = rows.get(model.get("opened"));
+    open = now ? model.get("opened") : "";
+    if (was) drawRow(was);
+    box.hidden = !now;
+    if (!now) return;
+    drawRow(now);
+    if (box.parentElement === now.item) return;
+    now.item.append(box);
+    box.scrollIntoView({ block: "nearest" });
+  };
+
+  frame.listen("msg:custom", (message) => {
+    if (message.name !== "rows") return;
+    const since = performance.now();
+    const told = head.states;
+    for (const name of ["count", "states", "money", "note", "empty", "mark"]) if (name in message) head[name] = message[name];
+    if (message.wait) wait = { line: message.wait, since };
+    if (message.requests) requests = { line: message.requests, since };
+    for (const change of message.rows ?? []) {
+      if (!rows.has(change.key)) rows.set(change.key, build(change.key));
+      const shown = rows.get(change.key);
+      const whole = "order" in change;
+      shown.row = { ...(whole ? BLANK : shown.row), ...change };
+      if (whole || "time" in change) shown.since = since;
+      if (whole) place(shown);
+      drawRow(shown);
+    }
+    for (const [name, [title, sum]] of Object.entries(message.groups ?? {})) {
+      setText(group(name).title, title);
+      setText(group(name).sum, sum);
+    }
+    placeGroups();
+    if (!list.querySelector('.rb-row[tabindex="0"]')) rove(buttons()[0], false);
+    drawOpen();
+    setText(count, head.count ?? "");
+    setText(states, head.states ?? "");
+    setText(money, head.money ?? "");
+    setText(badge, head.mark ?? "");
+    badge.hidden = !head.mark;
+    setText(note, head.note ?? "");
+    note.hidden = !head.note;
+    setText(empty, head.empty ?? "");
+    empty.hidden = !head.empty;
+    tick();
+    if (told !== undefined && head.states !== told) frame.say(head.states);
+  });
+  frame.draw(["opened", "face"], drawOpen);
+  keepAsking(frame, model, (silent) => {
+    note.hidden = !(silent && model.get("live")) && !head.note;
+    setText(note, silent && model.get("live") ? "The kernel doesn't answer. The jobs go on; run the cell again to watch them." : head.note ?? "");
+  });
+  return () => frame.close();
+}
+
+export default { render };

@@ -1,0 +1,33 @@
+// A job's card: what Python composed is drawn, what is pressed is sent.
+import { openPanel, tell } from "./_dom.js";
+import { keepAsking } from "./_live.js";
+import { clipCard } from "./_card.js";
+import { copyText } from "./_copy.js";
+
+function render({ model, el }) {
+  const frame = openPanel(model, el, "job_card", "Clip");
+  const face = () => model.get("face");
+  const card = clipCard(frame, model, face, (name, button) => {
+    if (name === "save") card.player()?.save(face().file);
+    else if (name === "copy") copyText(frame, face().id, button, card.note);
+    else {
+      // Until the kernel answered: a second press must not pay, send or stop twice.
+      button.disabled = true;
+      setTimeout(() => { button.disabled = false; }, 1500);
+      tell(model, { name });
+    }
+  });
+  let told = `${face().word} ${face().note}`;
+  frame.listen("change:face", () => {
+    const now = `${face().word} ${face().note}`;
+    if (now !== told && face().word) frame.say(`${face().word}. ${face().note || face().prompt}`);
+    told = now;
+  });
+  keepAsking(frame, model, (silent) => {
+    if (silent && model.get("live")) card.note("The kernel doesn't answer. The job goes on; run the cell again to watch it.");
+    else card.redraw();
+  });
+  return () => frame.close();
+}
+
+export default { render };

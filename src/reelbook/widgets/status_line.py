@@ -1,0 +1,58 @@
+"""The line on top of the Studio: the service, what is left of balance and budget, and the way around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import traitlets
+
+from reelbook.session import Session
+
+from ..text import facts_words
+from .base import Panel
+from .bundle import added_style, module, style
+from .live import Live
+
+
+class StatusLine(Panel):
+    """Which service, what is left of the balance and of the key's requests; `views` to choose from.
+
+    Observe or link `view`, the name of the chosen one; `views` are pairs of a name and a label.
+    """
+
+    _esm = module("status_line")
+    _css = style("status_line") + added_style("studio")
+
+    facts = traitlets.Dict(help="What the page draws.").tag(sync=True)
+    views: traitlets.List[Any] = traitlets.List(help="Names and labels to choose from.").tag(sync=True)
+    view = traitlets.Unicode(help="The chosen one's name.").tag(sync=True)
+
+    def __init__(self, session: Session, **traits: Any) -> None:
+        self.session = session
+        self._callbacks: list[Callable[[], object]] = []
+        super().__init__(facts=self._facts(), **traits)
+        self._live = Live(self.refresh)
+        self._endings = (self._live.close, session.subscribe(self._live.changed))
+        self._live.changed()
+
+    def on_left(self, callback: Callable[[], object]) -> None:
+        """`callback()` is called when a person was at the Studio and turns to something else."""
+        self._callbacks.append(callback)
+
+    def update(self) -> None:
+        facts = self.session.facts
+        self.facts = self._facts()
+        self.live = facts.requests_left < facts.requests_limit
+        if self.live:
+            # Requests come back by time alone, and nobody tells.
+            self._live.changed_in(facts.requests_back_in_seconds or 3.0)
+
+    def _on_left(self, *_: object) -> None:
+        for callback in self._callbacks:
+            callback()
+
+    def _facts(self) -> dict[str, Any]:
+        spend = None if self.session.closed else self.session.spend()
+        running = len(self.session.running)
+        return facts_words(self.session.service, self.session.facts, running=running, spend=spend)

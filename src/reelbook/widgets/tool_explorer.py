@@ -1,0 +1,494 @@
+"""The agent tools of a server in a panel: their list, the chosen one's form, a call and its result; beneath
+it, what was taken up from a result.
+
+Forms are made by `schema`, results cut into parts by `results`, words are from `words.tools`. What a server
+says of itself is text here and nothing else.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import html
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import ipywidgets
+import traitlets
+
+from reelbook import settings
+from reelbook.agent_tools.parsing import FoundJob, found_jobs
+from reelbook.agent_tools.types import Tool, ToolProgress, ToolResult
+from reelbook.errors import InvalidInput, ReelbookError
+from reelbook.ledger import ToolCall
+from reelbook.session import Job, Session
+from reelbook.session.tools import ToolRun, Tools
+
+from ..text import tools as words
+from .base import (
+    Panel,
+    Still,
+    only_known,
+    session_of,
+)
+from .bundle import added_style, module, packed, pressed, style
+from .clip_serving import PIECE_BYTES
+from .job_card import JobCard
+from .live import Live
+from .player import Player
+from .schema_form import Form, as_json, form_of
+from .tool_result_view import ShownResult, encodable, shown_result
+
+RECENT: Final = 5
+STILL_LETTERS: Final = 2_000
+NO_FIELDS: Final = "The form has no place for all of this. Change it, or call it as it is."
+
+ResultCallback = Callable[[Tool, ToolResult], object]
+
+
+class ToolPanel(Panel):
+    """The list, the form and the result; `ToolExplorer` adds the card of a job that was taken up."""
+
+    _esm = packed(module("tool_explorer"), "tool_explorer")
+    _css = pressed(style("tool_explorer") + added_style("tool_explorer_page"))
+
+    selected = traitlets.Unicode(help="The name of the tool whose form is shown.").tag(sync=True)
+    state = traitlets.Enum(
+        ("", "listing", "ready", "calling", "trouble"), "", help="What it does at the moment."
+    ).tag(sync=True)
+    progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
+    words = traitlets.Dict(help="What the page draws.").tag(sync=True)
+    figures: traitlets.List[Any] = traitlets.List(help="The line that counts on.").tag(sync=True)
+
+    def __init__(self, session: Session | Tools, show: Callable[[Job | Path], object], **traits: Any) -> None:
+        self.session = session
+        self._show = show
+        self.when_left: Callable[[], object] = self.keep_still
+        self.tools: tuple[Tool, ...] = ()
+        self.result: ToolResult | None = None
+        self.callbacks: list[ResultCallback] = []
+        self._open = False
+        self._unsent = {"rows", "form", "result", "recent"}
+        # The list.
+        self._listing: concurrent.futures.Future[tuple[Tool, ...]] | None = None
+        self._listed = False
+        self._why_not = ""
+        self._search = ""
+        # The form. What was typed is kept by tool, what is wrong with it is of the tool that is shown.
+        self._forms: dict[str, Form] = {}
+        self._drafts: dict[str, Any] = {}
+        self._problems: dict[str, str] = {}
+        self._turn = 0
+        # The call and its result.
+        self._run: ToolRun | None = None
+        self._called: Tool | None = None
+        self._stopped = False
+        self._began = 0.0
+        self._told: ToolProgress | None = None
+        self._tokens: set[str] = set()
+        self._outcome: dict[str, Any] = {}
+        self._shown = ShownResult()
+        self._jobs: tuple[FoundJob, ...] = ()
+        self._fetching = False
+        self._fetched: Path | None = None
+        self._past: dict[str, ToolCall] = {}
+        super().__init__(**traits)
+        self._live = Live(self.refresh)
+        self._endings = (self._live.close, self._stop)
+        self._open = True
+        self.refresh()
+
+    def send(self, content: Any, buffers: Any = None) -> None:
+        """As ipywidgets' own, with what a server said made fit for a message."""
+        super().send(encodable(content), buffers)
+
+    @property
+    def tool(self) -> Tool | None:
+        """The tool whose form is shown."""
+        return self._named(self.selected)
+
+    def update(self) -> None:
+        self._take_listing()
+        self._take_result()
+        calling = self._run is not None
+        sandbox = not isinstance(self.session, Tools) and self.session.service == "sandbox"
+        with self.hold_sync():
+            self.state = self._state()
+            self.words = encodable(
+                {
+                    "where": self._where(),
+                    "sandbox": sandbox,
+                    "trouble": words.clip(self._why_not, words.MAX_WHY),
+                    "stopping": self._stopped,
+                    "progress": words.progress(self._told) if calling else "",
+                    "cost": "" if sandbox else "The server doesn't say what a call costs.",
+                }
+            )
+            self.progress = self._told.fraction if calling and self._told else None
+            passed = round(time.monotonic() - self._began, 1)
+            self.figures = [["Calling for ", [passed, 1]]] if calling else []
+            self.live = calling or self._listing is not None or self._fetching
+        if self.reaches_page:
+            self._send_news()
+            fetched, self._fetched = self._fetched, None
+            if fetched is not None:
+                self._show(fetched)
+
+    def still(self) -> tuple[str, str]:
+        """The last result's text, or how many tools there are."""
+        if self.result is not None and self._called is not None:
+            text = f"{self._called.name}: {str(self.result)[:STILL_LETTERS] or 'answered.'}"
+        elif self._listed:
+            text = f"Agent tools: {words.summary(len(self.tools), len(self.tools), '')}"
+        else:
+            return super().still()
+        return f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>', text
+
+    def _state(self) -> str:
+        if self._run is not None:
+            return "calling"
+        if self._listing is not None:
+            return "listing"
+        if self._why_not:
+            return "trouble"
+        return "ready" if self._listed else ""
+
+    def _where(self) -> str:
+        """The server, as a person knows it; empty where none is known."""
+        if isinstance(self.session, Tools):
+            address = self.session.mcp_url
+        elif self.session.sandbox is not None:
+            address = self.session.sandbox.mcp_url
+        else:
+            found = settings.find(settings.MCP_URL)
+            address = found.value.reveal() if found is not None else ""
+        return urlsplit(address).netloc.rpartition("@")[2]
+
+    def _with_key(self) -> Session:
+        if isinstance(self.session, Tools):
+            raise InvalidInput(
+                "Jobs and clips are taken up with a key of the service: ToolExplorer(reelbook.connect())."
+            )
+        return self.session
+
+    def _named(self, name: object) -> Tool | None:
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    def _send_news(self) -> None:
+        news, self._unsent = self._unsent, set()
+        if "rows" in news:
+            rows = words.rows(self.tools, self._search)
+            said = words.summary(len(self.tools), len(rows), self._search) if self._listed else ""
+            self.send({"name": "rows", "rows": rows, "summary": said, "many": len(self.tools) > 8})
+        if "form" in news:
+            self._send_form()
+        if "result" in news:
+            self.send({"name": "result", **self._outcome})
+        if "recent" in news:
+            with self.showing_errors("Reading the ledger"):
+                self._past = {str(call.id): call for call in self.session.tool_calls(RECENT)}
+            self.send({"name": "recent", "rows": [words.past_call(call) for call in self._past.values()]})
+
+    def _on_hello(self, *arguments: object) -> None:
+        self._unsent |= {"rows", "form", "result", "recent"}
+        if not self._listed and not self._why_not:
+            self._on_again()
+        super()._on_hello(*arguments)
+
+    def _on_left(self, *_: object) -> None:
+        self.when_left()
+
+    # The list.
+
+    def _on_again(self, *_: object) -> None:
+        """Asks the server for its tools; the answer is taken later."""
+        if self._listing is not None:
+            return
+        self._why_not = ""
+        try:
+            # On this thread, because Colab tells its secrets to no other.
+            self._listing = listing = self.session._list_tools()
+        except ReelbookError as error:
+            self._why_not = str(error)
+        else:
+            listing.add_done_callback(self._live.changed)
+        self.refresh()
+
+    def _take_listing(self) -> None:
+        if (listing := self._listing) is None or not listing.done():
+            return
+        self._listing = None
+        try:
+            listed = listing.result()
+        except concurrent.futures.CancelledError:
+            self._why_not = "The question was cut off: the session was closed."
+        except ReelbookError as error:
+            self._why_not = str(error)
+        except Exception as error:
+            self._why_not = f"The tools couldn't be listed. {type(error).__name__}: {error}"
+        else:
+            self.tools = tuple(tool for tool in listed if encodable(tool.name) == tool.name)
+            self._listed = True
+            self._forms.clear()  # they may take other things now; what was typed stays
+            self._unsent |= {"rows", "recent"}
+            self._renew_form()
+            if self.tool is None:
+                self.set_trait("selected", self.tools[0].name if self.tools else "")
+
+    def _on_search(self, content: dict[str, Any], _: object) -> None:
+        self._search = str(content.get("text", ""))[:200]
+        self._unsent.add("rows")
+        self.refresh()
+
+    def _on_pick(self, content: dict[str, Any], _: object) -> None:
+        if (tool := self._named(content.get("tool"))) is not None:
+            self.selected = tool.name
+
+    @traitlets.observe("selected")
+    def _chosen(self, _: object) -> None:
+        if self._open:
+            self._renew_form()
+            self.refresh()
+
+    # The form.
+
+    def _form(self, tool: Tool) -> Form:
+        if tool.name not in self._forms:
+            self._forms[tool.name] = form_of(tool.input_schema)
+        return self._forms[tool.name]
+
+    def _renew_form(self) -> None:
+        self._turn += 1
+        self._problems = {}
+        self._unsent.add("form")
+
+    def _send_form(self) -> None:
+        told: dict[str, Any] = {"name": "form", "turn": self._turn, "tool": ""}
+        if (tool := self.tool) is not None:
+            form = self._form(tool)
+            told |= {"tool": tool.name, "form": form.described(), **words.heading(tool)}
+            told["draft"] = self._drafts.get(tool.name) or form.start()
+        self.send(told)
+
+    def _send_problems(self, content: Mapping[str, Any]) -> None:
+        told = {"name": "problems", "view": content.get("view"), "tool": content.get("tool")}
+        self.send({**told, "problems": self._problems, "asked": content["name"] != "typed"})
+
+    def _on_typed(self, content: dict[str, Any], _: object) -> None:
+        """What stands in the form is kept, and checked anew once it was found wrong."""
+        if (tool := self._named(content.get("tool"))) is None:
+            return
+        draft = self._keep(tool, content.get("draft"))
+        if self._problems:
+            self._problems = {}
+            self._form(tool).arguments(draft, self._problems)
+            self._send_problems(content)
+
+    def _on_turn(self, content: dict[str, Any], _: object) -> None:
+        """From the form to JSON, or back where the form has a place for all of it."""
+        if (tool := self._named(content.get("tool"))) is None:
+            return
+        form, draft = self._form(tool), content.get("draft")
+        problems: dict[str, str] = {}
+        arguments = form.arguments(draft, problems)
+        if not (isinstance(draft, dict) and "json" in draft):
+            turned = {"json": as_json(arguments)}
+        else:
+            turned = form.draft(arguments)
+            if "json" in turned or "" in problems:
+                self._problems = {"": problems.get("", NO_FIELDS)}
+                self._send_problems(content)
+                return
+        self._problems = {}
+        self._keep(tool, turned)
+        self.send({"name": "draft", "view": content.get("view"), "tool": tool.name, "draft": turned})
+
+    def _on_code(self, content: dict[str, Any], _: object) -> None:
+        if (tool := self._named(content.get("tool"))) is not None:
+            code = words.code(tool.name, self._form(tool).arguments(content.get("draft"), {}))
+            self.send({"name": "code", "view": content.get("view"), "code": code})
+
+    def _on_past(self, content: dict[str, Any], _: object) -> None:
+        """Puts a call of before into the form."""
+        call = self._past.get(str(content.get("number")))
+        if call is None or not call.whole or (tool := self._named(call.tool)) is None:
+            return
+        self._keep(tool, self._form(tool).draft(call.arguments))
+        self.selected = tool.name
+        self._renew_form()
+        self.refresh()
+
+    def _keep(self, tool: Tool, draft: Any) -> Any:
+        self._drafts[tool.name] = draft
+        return draft
+
+    # The call and its result.
+
+    def _on_call(self, content: dict[str, Any], _: object) -> None:
+        token = str(content.get("id"))
+        if token in self._tokens or self._run is not None:
+            return
+        self._tokens.add(token)
+        if (tool := self._named(content.get("tool"))) is None:
+            return
+        draft = self._keep(tool, content.get("draft"))
+        self._problems = {}
+        arguments = self._form(tool).arguments(draft, self._problems)
+        self._send_problems(content)
+        if not self._problems:
+            self._call(tool, arguments)
+
+    def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+        self._called, self._stopped, self._told = tool, False, None
+        self._began = time.monotonic()
+        self.result, self._shown, self._jobs, self._outcome = None, ShownResult(), (), {}
+        self._unsent.add("result")
+        self._run = run = self.session.call_tool(tool.name, arguments, on_progress=self._hear_progress)
+        self.refresh()
+        run.on_end(self._live.changed)
+
+    def _hear_progress(self, progress: ToolProgress) -> None:
+        self._told = progress
+        self._live.changed()
+
+    def _on_stop(self, *_: object) -> None:
+        self._stop()
+        self.refresh()
+
+    def _stop(self) -> None:
+        if (run := self._run) is not None:
+            self._stopped = True
+            run.cancel()
+
+    def _take_result(self) -> None:
+        if (run := self._run) is None or not run.done or (tool := self._called) is None:
+            return
+        self._run = None
+        self._unsent |= {"result", "recent"}
+        took = words.took(time.monotonic() - self._began)
+        try:
+            self.result = result = run.result()
+        except ReelbookError as error:
+            self._outcome = (
+                words.stopped(tool, took) if self._stopped else words.no_result(tool, took, str(error))
+            )
+            return
+        self._shown, self._jobs = shown_result(result), found_jobs(result)
+        self._outcome = words.answered(tool, took, failed=result.is_error)
+        self._outcome |= {"parts": self._shown.parts, "jobs": words.jobs(self._jobs)}
+        for callback in self.callbacks:
+            with self.showing_errors("What was to happen with the result"):
+                callback(tool, result)
+
+    def _on_more(self, content: dict[str, Any], _: object) -> None:
+        """The next piece of a long text."""
+        key, begin = str(content.get("key")), content.get("begin")
+        text, left = self._shown.more(key, begin if isinstance(begin, int) else 0)
+        self.send({"name": "more", "key": key, "begin": begin, "text": text, "left": left})
+
+    def _on_chunk(self, content: dict[str, Any], _: object) -> None:
+        """A piece of a picture, of sound or of a file, as the page asks for a clip's."""
+        key, index = str(content.get("key")), content.get("index")
+        answer = {"name": "chunk", "id": content.get("id"), "index": index}
+        if (data := self._shown.media.get(key)) is None:
+            self.send({**answer, "problem": "This result is no longer here."})
+            return
+        total = max(1, -(-len(data) // PIECE_BYTES))
+        place = min(max(0, index if isinstance(index, int) else 0), total - 1)
+        self.send({**answer, "total": total}, [data[place * PIECE_BYTES : (place + 1) * PIECE_BYTES]])
+
+    def _on_take(self, content: dict[str, Any], _: object) -> None:
+        """Takes up a job, or fetches a clip on a thread, because that may take a while."""
+        place = content.get("place")
+        if not isinstance(place, int) or not 0 <= place < len(self._jobs):
+            return
+        found = self._jobs[place]
+        if found.request_id is not None:
+            self._show(self._with_key().job(found.request_id))
+        elif found.video_url is not None and not self._fetching:
+            self._fetching = True
+            fetch = threading.Thread(
+                target=self._fetch, args=(found.video_url,), name="reelbook-fetch", daemon=True
+            )
+            fetch.start()
+            self.refresh()
+
+    def _fetch(self, url: str) -> None:
+        with self.showing_errors("Fetching the clip"):
+            self._fetched = self._with_key().fetch_link(url)
+        self._fetching = False
+        self._live.changed()
+
+
+class ToolExplorer(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no types
+    """The agent tools of a server: a form for each, and results shown for what they are.
+
+    `ToolExplorer(session)`; without a session `reelbook.connect()`; `ToolExplorer(reelbook.connect_tools())`
+    does without a key of the service. Needs `pip install 'reelbook[agents]'`. Listing and calling go to the
+    tool server, with the user id, and each call is kept in the ledger; a call may be billed. A job or a clip
+    that a result speaks of is taken up by a button: `taken` is the JobCard or the Player beneath.
+
+    Observe or link `selected` (the tool whose form is shown; set it to show another) and `state`: "" before
+    anything is known, "listing", "ready", "calling" or "trouble". `on_result(callback)` calls
+    `callback(tool, result)` for every ToolResult; `result` is the last one, `tools` what was listed.
+
+        explorer = rb.ToolExplorer(session)
+        told = ipywidgets.HTML()
+        explorer.on_result(lambda tool, result: setattr(told, "value", f"{tool.name} answered"))
+        ipywidgets.VBox([explorer, told])
+    """
+
+    selected = traitlets.Unicode("", help="The name of the tool whose form is shown.")
+    state = traitlets.Unicode("", read_only=True, help="What it does at the moment.")
+
+    def __init__(self, session: Session | Tools | None = None, **traits: Any) -> None:
+        only_known(self, traits)
+        self.session = session if isinstance(session, Tools) else session_of(self, session)
+        self.panel = ToolPanel(self.session, self._show)
+        self.taken: JobCard | Player | None = None
+        super().__init__([self.panel], **traits)
+        self.add_class("reelbook-tools")
+        self.panel.when_left = self.keep_still
+        traitlets.link((self, "selected"), (self.panel, "selected"))
+        self.panel.observe(lambda change: self.set_trait("state", change["new"]), "state")
+
+    @property
+    def result(self) -> ToolResult | None:
+        """What the last call gave, None before and while one goes on."""
+        return self.panel.result
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools as last listed."""
+        return self.panel.tools
+
+    def on_result(self, callback: ResultCallback) -> None:
+        """`callback(tool, result)` is called for every result."""
+        self.panel.callbacks.append(callback)
+
+    def still(self) -> tuple[str, str]:
+        """The last result, and what was taken up."""
+        stills = [panel.still() for panel in (self.panel, self.taken) if panel is not None]
+        return f"<div>{''.join(page for page, _ in stills)}</div>", " · ".join(text for _, text in stills)
+
+    def close(self) -> None:
+        """Ends the explorer and a call under way."""
+        if not hasattr(self, "panel"):
+            return  # it was refused before there was anything to end
+        self.panel.close()
+        if self.taken is not None:
+            self.taken.close()
+        super().close()
+
+    def _show(self, taken: Job | Path) -> None:
+        if isinstance(taken, Job) and isinstance(self.taken, JobCard):
+            self.taken.job = taken
+            return
+        former = self.taken
+        self.taken = JobCard(taken) if isinstance(taken, Job) else Player(taken)
+        self.children = [self.panel, self.taken]
+        if former is not None:
+            former.close()

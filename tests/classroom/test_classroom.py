@@ -1,0 +1,336 @@
+"""A class on one account: opened, looked at, closed, and each of it again."""
+
+from __future__ import annotations
+
+import stat
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.classroom import handouts
+from reelbook.classroom.classroom import (
+    Opened,
+    classroom_status,
+    close_classroom,
+    open_classroom,
+)
+from reelbook.classroom.provisioning import Step
+from reelbook.ledger import Ledger
+from reelbook.sandbox.handle import Sandbox
+
+CLASS = ["Ada Lovelace", "Björn <b>Ångström</b>", "Ada Lovelace"]
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
+    with rb.connect("sandbox") as session:
+        yield session
+
+
+def opened(session: rb.Session, students: list[str] = CLASS, **options: object) -> Opened:
+    return open_classroom(session, students, **{"address": session.base_url, **options})  # type: ignore[arg-type]  # each as it is there
+
+
+def active(session: rb.Session) -> list[str]:
+    """The names of the active keys but the notebook's own."""
+    return sorted(key.name for key in session.keys.list() if key.is_active and key.name != "notebook")
+
+
+def secrets_of(room: Opened) -> list[str]:
+    files = [handouts.read(room.classroom, seat) for seat in room.classroom.seats]
+    return [file.key.reveal() for file in files if file is not None]
+
+
+def test_each_student_gets_a_key_that_works(session: rb.Session, sandbox: Sandbox) -> None:
+    """With the limit asked for, in a file and on the sheet that only the owner may read."""
+    room = opened(session, rate_limit=7, max_spend_usd=1.5)
+    assert room.made == 3
+    assert [seat.student for seat in room.classroom.seats] == [CLASS[0], CLASS[1], "Ada Lovelace (2)"]
+    for secret, seat in zip(secrets_of(room), room.classroom.seats, strict=True):
+        text = (room.sheet.parent / seat.file).read_text()
+        for line in (
+            f"REELBOOK_API_KEY={secret}",
+            f"REELBOOK_BASE_URL={sandbox.url}",
+            "REELBOOK_MAX_SPEND=1.50",
+        ):
+            assert line in text.splitlines()
+        with rb.connect("live", api_key=secret, base_url=sandbox.url) as student:
+            assert student.balance().balance_usd == 25
+    limits = [key.rate_limit for key in session.keys.list() if key.name.startswith(room.classroom.name)]
+    assert limits == [7, 7, 7]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in room.sheet.parent.iterdir()} == {0o600}
+    assert stat.S_IMODE(room.sheet.parent.stat().st_mode) == 0o700
+
+
+def test_a_key_is_in_no_other_file(session: rb.Session, home: Path) -> None:
+    """Neither ledger nor log nor any other file of the home holds one."""
+    room = opened(session)
+    session.close()
+    for secret in secrets_of(room):
+        holding = [
+            each.name for each in home.rglob("*") if each.is_file() and secret.encode() in each.read_bytes()
+        ]
+        assert len(holding) == 2
+        assert "sheet.html" in holding
+
+
+def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
+    """A student who came later gets one; one who isn't named any more keeps it. An equal limit is equal,
+    also one that was calculated.
+    """
+    first = opened(session, max_spend_usd=0.1 * 3)
+    again = opened(session, ["Ada Lovelace", "Grace Hopper"], max_spend_usd=0.1 * 3)
+    assert (again.made, again.classroom.id) == (1, first.classroom.id)
+    assert again.not_in_list == ("Björn <b>Ångström</b>", "Ada Lovelace (2)")
+    assert len(active(session)) == len(set(active(session))) == 4
+    assert again.sheet.read_text().count('<section class="card">') == 4
+
+
+def test_what_is_fixed_is_not_changed_half_way(session: rb.Session) -> None:
+    """Another limit, folder or address for the rest of a class is refused."""
+    opened(session)
+    for options in ({"rate_limit": 21}, {"max_spend_usd": 3.0}, {"address": "http://10.0.0.1:1"}):
+        with pytest.raises(errors.InvalidInput, match="is open already"):
+            opened(session, **options)
+    assert len(active(session)) == 3
+
+
+@pytest.mark.parametrize("kind", ["answer_lost", "broken_json"])
+def test_a_lost_answer_leaves_no_key_behind(session: rb.Session, sandbox: Sandbox, kind: str) -> None:
+    """A key that nobody saw is revoked and made anew."""
+    sandbox.fault(kind, endpoint="create-key")  # type: ignore[arg-type]  # a kind
+    room = opened(session)
+    assert len(secrets_of(room)) == len(active(session)) == 3
+    assert sum(key.name.endswith("Ada Lovelace") for key in session.keys.list()) == 2
+
+
+def test_answers_that_are_lost_again_and_again_end_it(session: rb.Session, sandbox: Sandbox) -> None:
+    """After the second one it stops, and the next call goes on."""
+    sandbox.fault("answer_lost", endpoint="create-key", times=2)
+    with pytest.raises(errors.KeyUncertain):
+        opened(session)
+    assert active(session) == []
+    assert opened(session).made == 3
+    assert len(active(session)) == 3
+
+
+def test_status_says_who_used_their_key(session: rb.Session, sandbox: Sandbox) -> None:
+    """In one request; keys that somebody else made stand apart."""
+    room = opened(session)
+    with rb.connect("live", api_key=secrets_of(room)[1], base_url=sandbox.url) as student:
+        student.keys.create("for a friend")
+    before = sandbox.state()["requests"]["list-keys"]
+    (status,) = classroom_status(session)
+    assert sandbox.state()["requests"]["list-keys"] == before + 1
+    assert [bool(each.key and each.key.last_used) for each in status.students] == [False, True, False]
+    assert [key.name for key in status.others] == ["for a friend"]
+
+
+def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox: Sandbox) -> None:
+    """Keys from before and by others stay active; the latter are named. A second time changes nothing."""
+    session.keys.create("before")
+    room = opened(session)
+    session.keys.create("by somebody")
+    for revoked in (3, 0):
+        closed = close_classroom(session)
+        assert (closed.revoked, closed.listed, len(closed.others)) == (revoked, 3, 1)
+        assert closed.others[0].name == "by somebody"
+    assert active(session) == ["before", "by somebody"]
+    for secret in secrets_of(room):
+        with rb.connect("live", api_key=secret, base_url=sandbox.url) as student:
+            with pytest.raises(errors.AuthenticationError):
+                student.balance()
+    assert classroom_status(session) == ()
+
+
+def test_close_goes_on_where_it_broke_off(session: rb.Session, sandbox: Sandbox) -> None:
+    """After a fault in its middle the rest is revoked by the next call."""
+    opened(session)
+    sandbox.fault("html", endpoint="revoke-key", after=1)
+    with pytest.raises(errors.UnexpectedAnswer):
+        close_classroom(session)
+    assert len(active(session)) == 2
+    assert close_classroom(session).revoked == 2
+    assert active(session) == []
+
+
+def test_a_key_that_came_late_is_revoked_too(session: rb.Session) -> None:
+    """One of the class's names that the ledger never heard of."""
+    room = opened(session)
+    session.keys.create(room.classroom.seats[0].key_name)
+    assert close_classroom(session).revoked == 4
+    assert active(session) == []
+
+
+def test_closed_and_opened_again_it_is_another_one(session: rb.Session) -> None:
+    """Its keys have names of their own, so that neither close takes the other's."""
+    first = opened(session)
+    close_classroom(session)
+    second = opened(session)
+    assert second.classroom.name == f"{first.classroom.name} (2)"
+    assert (second.made, second.sheet == first.sheet) == (3, False)
+    assert close_classroom(session, first.classroom.name).revoked == 0
+    assert len(active(session)) == 3
+
+
+def test_of_two_open_ones_one_must_be_named(session: rb.Session) -> None:
+    """Closing guesses nothing."""
+    opened(session, name="morning")
+    opened(session, name="afternoon")
+    with pytest.raises(errors.InvalidInput, match=r"“afternoon”, “morning”"):
+        close_classroom(session)
+    assert close_classroom(session, "morning").revoked == 3
+    assert len(active(session)) == 3
+
+
+def test_keys_that_the_service_does_not_know_are_not_called_revoked(
+    session: rb.Session, sandbox: Sandbox
+) -> None:
+    """Another account's list proves nothing."""
+    room = opened(session)
+    with Ledger.open(session.home) as ledger:
+        for number, seat in enumerate(room.classroom.seats):
+            ledger.classrooms.made(seat, f"key_of_another_account_{number}")
+    for key in session.keys.list():
+        if key.name != "notebook":
+            session.keys.revoke(key.key_id)
+    with pytest.raises(errors.ClassroomError, match="knows none of the keys"):
+        close_classroom(session)
+
+
+def test_a_repository_is_no_place_for_keys(session: rb.Session, tmp_path: Path) -> None:
+    """Refused with the reason, and nothing is asked for."""
+    (tmp_path / "lecture" / ".git").mkdir(parents=True)
+    with pytest.raises(errors.InvalidInput, match="lies in a repository"):
+        opened(session, folder=tmp_path / "lecture" / "keys" / "today")
+    assert (active(session), (tmp_path / "lecture" / "keys").exists()) == ([], False)
+
+
+def test_a_folder_with_other_things_is_left_alone(session: rb.Session, tmp_path: Path) -> None:
+    """Its rights and files stay as they are."""
+    folder = tmp_path / "documents"
+    folder.mkdir(mode=0o755)
+    (folder / "thesis.txt").touch()
+    with pytest.raises(errors.InvalidInput, match="holds other things"):
+        opened(session, folder=folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+def test_a_file_that_is_gone_costs_nobody_the_key(session: rb.Session) -> None:
+    """A teacher may have moved it: no key is made or revoked for it, and it is said."""
+    room = opened(session)
+    (room.sheet.parent / room.classroom.seats[1].file).unlink()
+    again = opened(session)
+    assert (again.made, again.without_file) == (0, (CLASS[1],))
+    assert len(active(session)) == 3
+    assert "isn't in the folder" in again.sheet.read_text()
+
+
+def test_a_renewed_key_takes_the_place_of_the_old_one(session: rb.Session) -> None:
+    """For a file that is gone, or a key that somebody revoked; the others keep theirs."""
+    room = opened(session)
+    first = room.classroom.seats[0]
+    session.keys.revoke(first.key_id or "")
+    (room.sheet.parent / first.file).unlink()
+    assert opened(session).inactive == (first.student,)
+    again = opened(session, renew=[" Ada  Lovelace "])
+    assert (again.made, again.inactive, again.without_file) == (1, (), ())
+    assert again.classroom.seats[1:] == room.classroom.seats[1:]
+    assert len(active(session)) == len(secrets_of(again)) == 3
+    with pytest.raises(errors.InvalidInput, match="Not in classroom"):
+        opened(session, renew=["Eve"])
+
+
+def test_a_file_that_cannot_be_written_leaves_no_key_behind(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error holds no key in any frame of its own; opened again, nobody has two."""
+    made: list[str] = []
+
+    def full(path: Path, content: bytes) -> None:
+        made.append(content.decode().partition("REELBOOK_API_KEY=")[2].split("\n", 1)[0])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(handouts, "write_whole", full)
+        with pytest.raises(errors.ClassroomError, match="No space left") as failed:
+            opened(session)
+    (secret,) = made
+    frames = [*traceback.walk_tb(failed.tb)]
+    held = [
+        frame.f_code.co_name
+        for frame, _ in frames
+        for each in frame.f_locals.values()
+        if secret in repr(each)
+    ]
+    assert [name for name in held if not name.startswith("test_")] == []
+    assert (failed.value.__context__, secret in str(failed.value)) == (None, False)
+    assert len(secrets_of(opened(session))) == len(active(session)) == 3
+
+
+def test_another_classroom_of_the_same_names_is_left_alone(
+    session: rb.Session, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """A colleague's, from another home on the same account and day."""
+    mine = opened(session)
+    with rb.connect(
+        "live", api_key=sandbox.api_key, base_url=sandbox.url, home=tmp_path / "colleague"
+    ) as colleague:
+        theirs = opened(colleague)
+        assert theirs.classroom.name == mine.classroom.name
+        closed = close_classroom(session)
+        assert (closed.revoked, len(closed.others)) == (3, 3)
+        assert len(active(session)) == 3
+        assert close_classroom(colleague).revoked == 3
+
+
+def test_a_sandbox_of_this_machine_alone_is_no_use_to_a_class(session: rb.Session) -> None:
+    """It is said how it is served to the room, before anything is made."""
+    with pytest.raises(errors.InvalidInput, match="serve --host"):
+        open_classroom(session, CLASS)
+    assert active(session) == []
+
+
+def test_without_a_ledger_on_the_disk_no_key_is_made(
+    session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody could revoke what is written down nowhere."""
+    monkeypatch.setattr(Ledger, "in_memory", True)
+    with pytest.raises(errors.ClassroomError, match="written down"):
+        opened(session)
+    assert active(session) == []
+
+
+def test_the_way_is_told(session: rb.Session) -> None:
+    """How many are done of how many, before each request."""
+    steps: list[Step] = []
+    opened(session, report=steps.append)
+    assert [(step.done, step.all) for step in steps] == [(0, 3), (1, 3), (2, 3)]
+
+
+def test_the_sheet_needs_no_network_and_shows_names_as_text(session: rb.Session) -> None:
+    """No address in it is one to fetch from, and markup in a name is none."""
+    page = opened(session).sheet.read_text()
+    assert not [word for word in ("src=", "href=", "url(", "@import", "<script") if word in page]
+    assert "Björn &lt;b&gt;Ångström&lt;/b&gt;" in page
+    assert "able to create and revoke keys, and to spend the whole balance" in page
+
+
+@pytest.mark.parametrize(
+    ("address", "reached"),
+    [
+        ("https://api.example.com", True),
+        ("https://8.8.8.8", True),
+        ("http://192.168.1.20:8000", False),
+        ("http://127.0.0.1:8000", False),
+        ("http://teacher.local:8000", False),
+        ("http://teacher:8000", False),
+    ],
+)
+def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bool) -> None:
+    """It runs elsewhere, and knows no address of the room."""
+    assert handouts.reaches_colab(address) is reached

@@ -1,0 +1,250 @@
+"""One key's requests as a budget, on a clock of numbers, against services of every kind."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from email.utils import formatdate
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from reelbook.client.scheduling.budget import Budget, Purpose, RateHeaders, read, reset_seconds
+
+
+def spend(budget: Budget, at: float, status: int = 200, **headers: object) -> None:
+    named = {"retry_after": "retry-after"}
+    budget.sent()
+    budget.answered(status, {named.get(k, f"x-ratelimit-{k}"): str(v) for k, v in headers.items()}, at)
+
+
+@dataclass
+class Service:
+    """A limit of ten a minute, sliding or in fixed windows, told in headers or not."""
+
+    phase: float | None = None
+    speaks: bool = True
+    counts_refused: bool = False
+    counted: deque[float] = field(default_factory=deque)
+    refused: int = 0
+
+    def answer(self, now: float) -> tuple[int, dict[str, str]]:
+        begins = now - 60 + 1e-9 if self.phase is None else self.phase + (now - self.phase) // 60 * 60
+        while self.counted and self.counted[0] < begins:
+            self.counted.popleft()
+        allowed = len(self.counted) < 10
+        self.refused += not allowed
+        if allowed or self.counts_refused:
+            self.counted.append(now)
+        oldest = self.counted[0] if self.phase is None else begins
+        headers = {
+            "x-ratelimit-limit": "10",
+            "x-ratelimit-remaining": str(max(0, 10 - len(self.counted))),
+            "x-ratelimit-reset": str(int(oldest + 60 - now)),
+        }
+        return 200 if allowed else 429, headers if self.speaks else {}
+
+
+def greedy(service: Service, until: float, pauses: list[float]) -> list[float]:
+    """Sends whatever the budget allows, with pauses in between, and returns when."""
+    budget, now, sent = Budget(), 0.0, []
+    steps = iter(pauses)
+    while now < until:
+        opens = budget.opens_at(now)
+        if opens > now:
+            now = opens
+            continue
+        budget.sent()
+        sent.append(now)
+        budget.answered(*service.answer(now), now)
+        now += next(steps, 0.0)
+    return sent
+
+
+pauses = st.lists(st.floats(0, 40), max_size=60)
+
+
+@given(pauses, st.booleans())
+def test_a_sliding_service_is_never_asked_too_often(rests: list[float], speaks: bool) -> None:
+    """No window of a minute holds more than the limit, whatever the rhythm, with headers or without."""
+    service = Service(speaks=speaks)
+    sent = greedy(service, 400, rests)
+    assert service.refused == 0
+    assert all(later - earlier > 59.999 for earlier, later in zip(sent, sent[10:], strict=False))
+
+
+@given(pauses, st.booleans(), st.floats(0.01, 60))
+@example([4.2895202879048], True, 4.2895202879048)
+def test_a_fixed_service_is_never_asked_too_often(rests: list[float], speaks: bool, phase: float) -> None:
+    """No fixed window holds more than the limit, wherever it begins and however its reset is rounded."""
+    service = Service(phase=phase, speaks=speaks)
+    greedy(service, 400, rests)
+    assert service.refused == 0
+
+
+def test_a_fixed_window_is_used_as_soon_as_it_begins_anew() -> None:
+    """Once the headers have shown it, ten requests go out at the beginning of each window."""
+    sent = greedy(Service(phase=25.0), 150, [])
+    begun = [sum(begin <= at < begin + 3 for at in sent) for begin in (0.0, 25.0, 85.0, 145.0)]
+    assert begun == [10, 10, 10, 10]
+
+
+def test_what_others_use_is_not_there_for_us() -> None:
+    """What is missing from the remaining was used by somebody else."""
+    budget = Budget()
+    spend(budget, 0, limit=10, remaining=3)
+    assert budget.view(0).left == 3
+    assert budget.places_within(30, 0) == 3
+
+
+def test_a_higher_limit_is_learnt_from_the_headers() -> None:
+    """The limit named by the service replaces the default."""
+    budget = Budget()
+    spend(budget, 0, limit=100, remaining=99)
+    assert (budget.view(0).limit, budget.view(0).left) == (100, 99)
+
+
+@pytest.mark.parametrize(("named", "wait"), [({"retry_after": 30}, 30), ({"reset": 30}, 31)])
+def test_a_429_closes_the_door_for_as_long_as_it_asks(named: dict[str, int], wait: float) -> None:
+    """Nothing goes out before the service wants it; a reset may have been rounded down."""
+    budget = Budget()
+    spend(budget, 0, status=429, **named)
+    assert budget.wait_seconds(0) == pytest.approx(wait, abs=0.2)
+
+
+def test_429s_without_a_word_back_off_ever_longer() -> None:
+    """The pause doubles with each refusal in a row, up to a window, and starts anew after a success."""
+    budget, now, waits = Budget(), 0.0, []
+    for _ in range(6):
+        spend(budget, now, status=429)
+        waits.append(round(budget.wait_seconds(now)))
+        now = budget.opens_at(now)
+    assert waits == [5, 10, 20, 40, 60, 60]
+    spend(budget, now + 100)
+    spend(budget, now + 101, status=429)
+    assert budget.wait_seconds(now + 101) == pytest.approx(5, abs=0.2)
+
+
+def test_a_lower_limit_is_learnt_from_refusals_and_doubted_later() -> None:
+    """Without headers a 429 after five requests means five a minute; five minutes later it's tried again."""
+    budget = Budget()
+    for second in range(5):
+        spend(budget, second)
+    spend(budget, 5, status=429)
+    assert budget.limit == 5
+    budget.opens_at(310)
+    assert budget.limit == 10
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_refused_requests_may_count_or_not(counts: bool) -> None:
+    """After others have used the key up, both kinds of service are met with patience."""
+    service = Service(counts_refused=counts)
+    service.counted.extend([0.0] * 10)
+    sent = greedy(service, 300, [])
+    assert service.refused == 1
+    assert len(sent) > 30
+
+
+@pytest.mark.parametrize(("limit", "remaining"), [("10", "9"), ("100", "99"), ("10", "0")])
+def test_headers_that_are_wrong_are_not_believed_for_long(limit: str, remaining: str) -> None:
+    """Headers that promise too much cost one 429; from then on our own count holds."""
+    lies = {"x-ratelimit-limit": limit, "x-ratelimit-remaining": remaining, "x-ratelimit-reset": "0"}
+    budget, now, window, refused = Budget(), 0.0, deque[float](), 0
+    accepted = []
+    while now < 300:
+        opens = budget.opens_at(now)
+        if opens > now:
+            now = opens
+            continue
+        while window and window[0] <= now - 60:
+            window.popleft()
+        ok = len(window) < 10
+        refused += not ok
+        if ok:
+            window.append(now)
+            accepted.append(now)
+        budget.sent()
+        budget.answered(200 if ok else 429, lies, now)
+        now += 0.5
+    assert refused <= 1
+    assert len(accepted) >= 40
+
+
+def test_headers_of_overtaken_answers_free_nothing() -> None:
+    """Where requests overlap, an answer that shows fewer of them than were sent is only an older one."""
+    budget = Budget()
+    for _ in range(5):
+        budget.sent()
+    for remaining in (5, 6, 7, 8, 9):
+        budget.answered(200, {"x-ratelimit-limit": "10", "x-ratelimit-remaining": str(remaining)}, 1.0)
+    assert budget.view(1).left == 5
+
+
+def test_requests_under_way_or_lost_count_and_unsent_ones_dont() -> None:
+    """Ten in flight leave no room; a lost answer keeps its place, a refused connection gives it back."""
+    budget = Budget()
+    for _ in range(10):
+        budget.sent()
+    assert budget.wait_seconds(0) > 0
+    budget.unsent()
+    assert budget.wait_seconds(0) == 0
+    budget.lost(0)
+    assert (budget.view(0).left, budget.wait_seconds(0)) == (1, 0)
+
+
+def test_polling_leaves_places_for_a_persons_click_while_jobs_are_few() -> None:
+    """With one job two of ten places stay free for what is more important; with twenty none do."""
+    budget = Budget()
+    keep = budget.kept_free(Purpose.POLL, 1)
+    for _ in range(8):
+        spend(budget, 0)
+    assert (keep, budget.opens_at(0, keep) > 0, budget.opens_at(0)) == (2, True, 0)
+    assert [budget.kept_free(purpose, 1) for purpose in Purpose] == [0, 0, 0, 2, 2]
+    assert budget.kept_free(Purpose.POLL, 20) == 0
+
+
+def test_the_view_tells_when_the_next_request_comes_back() -> None:
+    """A person sees what is left, and else the wait; looking changes nothing."""
+    budget = Budget()
+    assert budget.view(0).back_in_seconds is None
+    for second in range(10):
+        spend(budget, second)
+    assert (budget.view(20).left, budget.view(20)) == (0, budget.view(20))
+    assert budget.view(20).back_in_seconds == pytest.approx(40, abs=0.2)
+
+
+@pytest.mark.parametrize("value", ["17", "1800000017", "1800000017000"])
+def test_reset_is_read_in_every_unit(value: str) -> None:
+    """Seconds to wait, epoch seconds and epoch milliseconds mean the same."""
+    assert reset_seconds({"x-ratelimit-reset": value}, wall=1_800_000_000) == pytest.approx(17)
+
+
+def test_an_epoch_is_read_against_the_services_own_clock() -> None:
+    """A wrong clock on this machine doesn't matter where the answer has a date."""
+    headers = {"x-ratelimit-reset": "1800000017", "date": formatdate(1_800_000_000, usegmt=True)}
+    assert reset_seconds(headers, wall=5) == pytest.approx(17)
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-5", "4000", "nan", "inf"])
+def test_a_reset_that_makes_no_sense_is_ignored(value: str) -> None:
+    """A limit per minute can't take an hour to reset."""
+    assert reset_seconds({"x-ratelimit-reset": value}, wall=0) is None
+
+
+def test_what_is_missing_or_absurd_is_none() -> None:
+    """No limit below one, no more left than the limit, and nothing made up."""
+    nothing = RateHeaders(None, None, None, None)
+    assert read({}) == nothing
+    assert read({"x-ratelimit-limit": "0", "x-ratelimit-remaining": "-1"}) == nothing
+    assert read({"x-ratelimit-limit": "10", "x-ratelimit-remaining": "11"}).remaining is None
+    assert read({"retry-after": "7"}).retry_after == 7
+
+
+@pytest.mark.parametrize("limit", ["1001", "1000000", "1e300"])
+def test_a_quota_of_a_month_is_not_taken_for_that_of_a_minute(limit: str) -> None:
+    """Counting what is used up of it would fill the memory, and what is left of it says nothing of now."""
+    said = read({"x-ratelimit-limit": limit, "x-ratelimit-remaining": "3"})
+    assert (said.limit, said.remaining) == (None, None)
+    assert read({"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "3"}).limit == 1000

@@ -1,0 +1,183 @@
+"""What is believed about one job, on a clock of numbers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reelbook.client.scheduling.estimates import Belief, Pace, survival
+
+RECORDS = [50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0]
+
+
+def answer(belief: Belief, at: float, progress: float | None = None) -> None:
+    belief.asked(at)
+    belief.told(progress, at)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 200), st.none() | st.floats(-5, 300)), max_size=12),
+    st.lists(st.floats(0, 2000), min_size=2, max_size=6),
+)
+def test_the_chance_is_a_chance_and_only_grows_with_silence(
+    answers: list[tuple[float, float | None]], later: list[float]
+) -> None:
+    """Whatever was answered, the chance lies between 0 and 1, begins at 0 and never falls."""
+    belief, now = Belief(Pace(), 0.0), 0.0
+    for pause, progress in answers:
+        now += pause
+        answer(belief, now, progress)
+    chances = [belief.chance_ended(now + seconds) for seconds in [0.0, *sorted(later)]]
+    assert chances[0] == pytest.approx(0, abs=1e-6)
+    assert all(0 <= chance <= 1 for chance in chances)
+    assert all(one <= other + 1e-9 for one, other in pairwise(chances))
+
+
+def test_records_tell_when_to_expect_the_end() -> None:
+    """With times of like jobs the end is unlikely well before them and likely well after."""
+    belief = Belief(Pace(took_seconds=RECORDS), 100.0)
+    assert belief.chance_ended(130) < 0.05
+    assert belief.chance_ended(160) == pytest.approx(0.5, abs=0.15)
+    assert belief.chance_ended(220) > 0.9
+    assert belief.remaining_seconds(110) == pytest.approx(50, rel=0.2)
+
+
+def test_what_one_job_shows_is_believed_of_those_like_it() -> None:
+    """A job that still runs at 40 s makes it less likely that another one has ended by then."""
+    pace = Pace()
+    one, other = Belief(pace, 0.0), Belief(pace, 0.0)
+    before = other.chance_ended(40)
+    answer(one, 40)
+    assert other.chance_ended(40) < 0.7 * before
+
+
+def test_a_failed_job_teaches_nothing_about_times() -> None:
+    """A prompt that is refused at once doesn't make people expect clips at once."""
+    pace = Pace()
+    before = pace.typical_seconds
+    Belief(pace, 0.0).ended(1.0, completed=False)
+    assert pace.typical_seconds == before
+    Belief(pace, 0.0).ended(1.0)
+    assert pace.typical_seconds < before
+
+
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+def test_progress_outweighs_what_like_jobs_took(unit: float) -> None:
+    """From 20 % at 40 s to 60 % at 80 s it ends at about 120 s, in percent or as a share of one."""
+    belief = Belief(Pace(took_seconds=RECORDS), 0.0)
+    answer(belief, 40, 0.2 * unit)
+    answer(belief, 80, 0.6 * unit)
+    assert belief.remaining_seconds(80) == pytest.approx(40, rel=0.05)
+    assert belief.chance_ended(95) < 0.3 < 0.7 < belief.chance_ended(140)
+
+
+def test_progress_that_stands_still_is_not_trusted_for_ever() -> None:
+    """A job at 99 % for minutes isn't expected to end within the next second any more."""
+    belief = Belief(Pace(), 0.0)
+    for at, progress in ((10, 20), (30, 60), (50, 99)):
+        answer(belief, at, progress)
+    at_first = belief.chance_ended(53)
+    for at in (60, 100, 200, 400):
+        answer(belief, at, 99)
+    assert at_first > 0.4
+    assert belief.chance_ended(403) < 0.1
+
+
+def test_the_waiting_is_the_time_since_the_end_on_average() -> None:
+    """For a job surely ended long ago it is nearly the whole time since; for a fresh one it is nothing."""
+    belief = Belief(Pace(took_seconds=RECORDS), 0.0)
+    assert belief.waited_seconds(10, belief.chance_ended(10)) == pytest.approx(0, abs=0.1)
+    assert belief.waited_seconds(600, belief.chance_ended(600)) == pytest.approx(540, rel=0.1)
+
+
+def test_a_job_takes_no_more_than_its_requests_a_minute() -> None:
+    """The submission is one of them; the next question waits until the oldest is a minute old."""
+    belief = Belief(Pace(), 0.0)
+    for second in range(8):
+        answer(belief, 5.0 + second)
+    assert belief.may_be_asked_at(8) == 65
+    assert belief.may_be_asked_at(9) == 60
+    assert belief.may_be_asked_at(10) == belief.not_before
+
+
+def test_unusable_answers_are_followed_by_ever_longer_pauses() -> None:
+    """The pause doubles up to a minute, and one good answer ends that."""
+    belief, pauses = Belief(Pace(), 0.0), []
+    for minute in range(1, 9):
+        belief.asked(60.0 * minute)
+        belief.failed(60.0 * minute)
+        pauses.append(belief.not_before - 60.0 * minute)
+    assert pauses[:7] == [2, 4, 8, 16, 32, 60, 60]
+    answer(belief, 600.0)
+    belief.asked(700.0)
+    belief.failed(700.0)
+    assert belief.not_before == 702
+
+
+def finish(pace: Pace, low: float, high: float) -> None:
+    pace.still_running(0.0, low)
+    pace.ended_between(low, high)
+
+
+def test_half_of_the_jobs_take_longer_than_the_median() -> None:
+    """The survival function is that of a lognormal time."""
+    assert survival(60, 4.0943446, 0.35) == pytest.approx(0.5)
+    assert survival(0, 4.0, 0.35) == 1.0
+    assert survival(6000, 4.0, 0.35) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("truth", [3.0, 20.0, 60.0, 200.0, 900.0])
+def test_a_few_finished_jobs_teach_the_typical_time(truth: float) -> None:
+    """Eight jobs around the truth move the belief there, wherever it is."""
+    pace = Pace()
+    for factor in (0.7, 0.8, 0.9, 1.0, 1.0, 1.1, 1.2, 1.4):
+        finish(pace, 0.95 * factor * truth, 1.05 * factor * truth)
+    assert pace.typical_seconds == pytest.approx(truth, rel=0.25)
+
+
+def test_jobs_that_still_run_lengthen_the_typical_time() -> None:
+    """Each answer that a job still runs makes longer times more likely."""
+    pace = Pace()
+    seen = [pace.typical_seconds]
+    for age in (5.0, 20.0, 80.0, 320.0):
+        pace.still_running(0.0 if age == 5 else age / 4, age)
+        seen.append(pace.typical_seconds)
+    assert seen == sorted(seen)
+    assert seen[-1] > 320
+
+
+def test_an_estimate_is_a_hint_that_finished_jobs_outvote() -> None:
+    """The service's estimate moves the belief at first, what jobs really took moves it more."""
+    assert abs(Pace(hint_seconds=200).typical_seconds - 200) < abs(Pace().typical_seconds - 200)
+    pace = Pace(hint_seconds=5)
+    for _ in range(4):
+        finish(pace, 55, 65)
+    assert pace.typical_seconds == pytest.approx(60, rel=0.2)
+
+
+def test_records_of_finished_jobs_are_heard_from_the_start() -> None:
+    """With the ledger's times the belief is near them before the first answer."""
+    assert Pace(took_seconds=[58, 70, 61, 49]).typical_seconds == pytest.approx(60, rel=0.2)
+
+
+@given(st.lists(st.tuples(st.floats(0, 4000), st.floats(0.01, 4000), st.booleans()), max_size=30))
+def test_the_belief_stays_a_belief_whatever_is_told(answers: list[tuple[float, float, bool]]) -> None:
+    """Answers that contradict each other never break it: the weights always add up to one."""
+    pace = Pace()
+    for known, more, ended in answers:
+        (pace.ended_between if ended else pace.still_running)(known, known + more)
+    assert sum(weight for weight, _, _ in pace.parts) == pytest.approx(1)
+    assert pace.typical_seconds > 0
+
+
+def test_what_changes_nothing_makes_nobody_look_again() -> None:
+    """Once much is known, another answer of the same kind leaves the version as it is."""
+    pace = Pace()
+    for _ in range(60):
+        finish(pace, 50, 70)
+    before = pace.version
+    finish(pace, 50, 70)
+    assert pace.version == before

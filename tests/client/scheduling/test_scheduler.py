@@ -1,0 +1,124 @@
+"""Requests let through as the budget allows, on a virtual clock."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from support import virtual_time
+
+from reelbook.client.responses import Reply
+from reelbook.client.scheduling.budget import Budget, Purpose
+from reelbook.client.scheduling.estimates import Belief, Pace
+from reelbook.client.scheduling.scheduler import Gate
+from reelbook.errors import ServiceUnreachable
+
+OK = Reply(200, {}, b"{}")
+
+
+async def one(gate: Gate, purpose: Purpose, done: list[tuple[str, float]], name: str) -> None:
+    async with gate.turn(purpose) as turn:
+        done.append((name, asyncio.get_running_loop().time()))
+        turn.answered(OK)
+
+
+def test_the_important_go_first_when_the_budget_is_used_up() -> None:
+    """A person's click overtakes polls that waited longer."""
+
+    async def scene() -> list[str]:
+        gate, done = Gate(Budget(limit=1)), []  # type: tuple[Gate, list[tuple[str, float]]]
+        await one(gate, Purpose.CLICK, done, "first")
+        waiting = [
+            asyncio.create_task(one(gate, purpose, done, name))
+            for purpose, name in [
+                (Purpose.POLL, "poll"),
+                (Purpose.SUBMIT, "submit"),
+                (Purpose.CLICK, "click"),
+            ]
+        ]
+        await asyncio.gather(*waiting)
+        return [name for name, _ in done]
+
+    assert virtual_time.run(scene()) == ["first", "click", "submit", "poll"]
+
+
+def test_no_more_than_the_limit_go_out_in_any_minute() -> None:
+    """Thirty requests on a limit of ten take two more windows."""
+
+    async def scene() -> list[float]:
+        gate, done = Gate(Budget()), []  # type: tuple[Gate, list[tuple[str, float]]]
+        await asyncio.gather(*(one(gate, Purpose.SUBMIT, done, "") for _ in range(30)))
+        return [at for _, at in done]
+
+    times = virtual_time.run(scene())
+    assert all(later - earlier >= 60 for earlier, later in zip(times, times[10:], strict=False))
+    assert times[-1] - times[0] == pytest.approx(120, abs=1)
+
+
+def test_cancelling_a_waiter_costs_nothing() -> None:
+    """Who gives up leaves the place to the next."""
+
+    async def scene() -> int:
+        gate, done = Gate(Budget(limit=1)), []  # type: tuple[Gate, list[tuple[str, float]]]
+        await one(gate, Purpose.CLICK, done, "first")
+        waiter = asyncio.create_task(one(gate, Purpose.POLL, done, "given up"))
+        await asyncio.sleep(1)
+        waiter.cancel()
+        await one(gate, Purpose.POLL, done, "second")
+        return len(done)
+
+    assert virtual_time.run(scene()) == 2
+
+
+def test_cancelling_in_the_moment_of_admission_gives_the_place_back() -> None:
+    """A place that was given and never used isn't lost."""
+
+    async def scene() -> int:
+        loop = asyncio.get_running_loop()
+        gate, done = Gate(Budget(limit=1)), []  # type: tuple[Gate, list[tuple[str, float]]]
+        await one(gate, Purpose.CLICK, done, "first")
+        waiter = asyncio.create_task(one(gate, Purpose.POLL, done, "cancelled"))
+        await asyncio.sleep(0)
+        # A timer of the same moment as the gate's, later in the queue and before the waiter wakes.
+        loop.call_later(gate.budget.wait_seconds(loop.time()), waiter.cancel)
+        await asyncio.gather(waiter, return_exceptions=True)
+        assert waiter.cancelled()
+        return gate.budget.view(loop.time()).left
+
+    assert virtual_time.run(scene()) == 1
+
+
+def test_a_watch_that_ends_as_its_question_falls_due_takes_no_place() -> None:
+    """The gate doesn't stumble over it, and the whole budget is there for the others."""
+
+    async def ask(gate: Gate, job: str) -> None:
+        async with gate.turn(Purpose.POLL, job):
+            pass
+
+    async def scene() -> tuple[int, list[dict[str, object]]]:
+        loop, broken = asyncio.get_running_loop(), list[dict[str, object]]()
+        loop.set_exception_handler(lambda _, context: broken.append(context))
+        gate = Gate(Budget(limit=1))
+        await one(gate, Purpose.CLICK, [], "first")
+        with gate.watched(Belief(Pace(), loop.time() - 3600)) as job:
+            watch = asyncio.create_task(ask(gate, job))
+            await asyncio.sleep(1)
+            gate.change_budget(Budget(limit=10))
+            watch.cancel()
+            await asyncio.wait([watch])
+        return gate.budget.view(loop.time()).left, broken
+
+    assert virtual_time.run(scene()) == (10, [])
+
+
+def test_an_unreachable_service_costs_no_request() -> None:
+    """What never arrived isn't counted."""
+
+    async def scene() -> int:
+        gate = Gate(Budget(limit=1))
+        with pytest.raises(ServiceUnreachable):
+            async with gate.turn(Purpose.CLICK):
+                raise ServiceUnreachable("refused")
+        return gate.budget.view(0).left
+
+    assert virtual_time.run(scene()) == 1

@@ -1,0 +1,190 @@
+"""From the service's reply to a value or a typed error."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import pytest
+
+from reelbook import errors
+from reelbook.client.responses import (
+    Reply,
+    error_for,
+    model,
+    read,
+)
+from reelbook.models import (
+    Accepted,
+    CreatedKey,
+    Failed,
+    job_status,
+    revoked,
+)
+
+
+def reply(status: int, body: object = None, headers: dict[str, str] | None = None) -> Reply:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Reply(status, headers or {}, raw)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, errors.BadRequest),
+        (401, errors.AuthenticationError),
+        (402, errors.InsufficientBalance),
+        (403, errors.PermissionRefused),
+        (404, errors.NotFound),
+        (413, errors.PayloadTooLarge),
+        (422, errors.BadRequest),
+        (429, errors.RateLimited),
+        (500, errors.ServerError),
+        (503, errors.ServerError),
+        (302, errors.UnexpectedAnswer),
+    ],
+)
+def test_each_status_is_its_own_error(status: int, kind: type[errors.ServiceError]) -> None:
+    """The type says what to do; the answer keeps the status."""
+    error = error_for(reply(status, b"<html>"))
+    assert (type(error), error.answer.status) == (kind, status)
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        "Insufficient balance, current balance $0.10, required $0.25",
+        "Insufficient balance. Current balance: $0.10, required: $0.25.",
+        "insufficient balance (current balance 0.1 USD; required 0.25 USD)",
+    ],
+)
+def test_402_tells_both_amounts(detail: str) -> None:
+    """Balance and cost are read from the documented sentence."""
+    error = error_for(reply(402, {"detail": detail}))
+    assert isinstance(error, errors.InsufficientBalance)
+    assert (error.balance_usd, error.required_usd) == (0.10, 0.25)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"detail": "no cats"},
+        {"error": {"message": "no cats"}},
+        {"message": "no cats"},
+        {"error": "no cats"},
+        {"detail": [{"msg": "no cats", "loc": ["body"]}]},
+    ],
+)
+def test_the_services_own_words_are_found_in_any_usual_shape(body: object) -> None:
+    """The body's shape isn't stated, so the usual ones are understood."""
+    assert "no cats" in str(error_for(reply(400, body)))
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>busy</html>", b"\xff\xfe", b"{", b"[1]", b"null", b'"x"'])
+def test_a_body_that_is_no_json_object_is_a_clear_error(body: bytes) -> None:
+    """A success without a readable body is not taken for one."""
+    with pytest.raises(errors.UnexpectedAnswer, match="JSON"):
+        read(reply(200, body), model(Accepted))
+
+
+def test_a_body_without_its_id_names_the_field() -> None:
+    """The error says what is missing."""
+    with pytest.raises(errors.UnexpectedAnswer, match="request_id"):
+        read(reply(200, {"status": "pending"}), model(Accepted))
+
+
+def test_a_malformed_new_key_is_not_quoted() -> None:
+    """The answer to a key's creation holds a secret, so an error about it keeps no extract."""
+    with pytest.raises(errors.UnexpectedAnswer) as unexpected:
+        read(reply(200, {"api_key": "sk-planted-2"}), model(CreatedKey))
+    assert "sk-planted-2" not in f"{unexpected.value!r} {vars(unexpected.value)}"
+    assert unexpected.value.__context__ is None
+
+
+def test_only_harmless_headers_are_kept() -> None:
+    """Cookies and the like don't get into an error."""
+    error = error_for(reply(500, {}, {"set-cookie": "session=1", "retry-after": "3"}))
+    assert error.answer.headers == {"retry-after": "3"}
+
+
+def test_429_tells_how_long_it_asks_to_wait() -> None:
+    """`Retry-After` in seconds is understood."""
+    error = error_for(reply(429, {}, {"retry-after": "12"}))
+    assert isinstance(error, errors.RateLimited)
+    assert error.retry_after_seconds == 12.0
+
+
+@pytest.mark.parametrize("status", [402, 500])
+def test_plain_words_are_quoted(status: int) -> None:
+    """An error's body may be no JSON at all; a page isn't quoted."""
+    said = error_for(reply(status, b"no cats today", {"content-type": "text/plain; charset=utf-8"}))
+    assert "“no cats today”" in str(said)
+    assert "It says" not in str(error_for(reply(status, b"<p>no cats", {"content-type": "text/html"})))
+
+
+@pytest.mark.parametrize("text", ["-$0.05", "$-0.05", "-0.05", "$ -0.05"])
+def test_a_negative_balance_is_read_as_one(text: str) -> None:
+    """A clip may have cost more than its estimate."""
+    error = error_for(reply(402, {"detail": f"Insufficient balance, current balance {text}, required $0.25"}))
+    assert isinstance(error, errors.InsufficientBalance)
+    assert (error.balance_usd, error.required_usd) == (-0.05, 0.25)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"request_id": "r", "prompt": "café"}'.encode("latin-1"),
+        '{"request_id": "r", "prompt": "café"}'.encode()[:-3] + b'"}',
+        '{"request_id": "r"}'.encode("utf-8-sig"),
+        '{"request_id": "r"}'.encode("utf-16"),
+        b'{"data": {"request_id": "r", "status": "pending"}}',
+        b'{"status": "success", "result": {"request_id": "r"}}',
+        b'{"request_id": "r", "prompt": "\\ud83d"}',
+    ],
+)
+def test_an_acceptance_is_understood_in_any_usual_wrapping(body: bytes) -> None:
+    """The job is paid for: its id isn't lost for a charset or an envelope."""
+    assert read(reply(200, body), model(Accepted)).request_id == "r"
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_half_an_emoji_becomes_a_mark(status: int) -> None:
+    """No file, page or socket takes what a service leaves that cuts its texts."""
+    body = b'{"request_id": "r", "status": "failed", "detail": "cut \\ud83d", "error": "cut \\ud83d"}'
+    if status == 400:
+        assert "cut ?" in str(error_for(reply(status, body)))
+    else:
+        status_of_it = read(reply(status, body), job_status)
+        assert isinstance(status_of_it, Failed)
+        assert status_of_it.error == "cut ?"
+
+
+def test_a_success_that_is_none_is_quoted() -> None:
+    """Some services answer 200 and say in it what went wrong."""
+    with pytest.raises(errors.UnexpectedAnswer, match=r"request_id\. It says: “no cats”") as unexpected:
+        read(reply(200, {"success": False, "error": {"message": "no cats"}}), model(Accepted), quote=True)
+    assert "no cats" in unexpected.value.answer.extract
+
+
+@pytest.mark.parametrize("status", [200, 204])
+def test_nothing_at_all_confirms_what_needs_no_answer(status: int) -> None:
+    """A DELETE is often answered so; a submission without its id is none."""
+    assert read(reply(status, b""), partial(revoked, "k")).key_id == "k"
+    with pytest.raises(errors.UnexpectedAnswer, match="empty"):
+        read(reply(status, b""), model(Accepted))
+
+
+@pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("https://user:sk-planted-3@other.example:8443/a?k=sk-planted-3", "https://other.example:8443."),
+        ("/elsewhere", "302."),
+        ("http://[bad", "302."),
+        ("http://host:port/", "302."),
+    ],
+)
+def test_a_redirect_says_where_it_points_and_no_more(location: str, said: str) -> None:
+    """A person may have given the address without https; what else stands there may be a credential."""
+    error = error_for(reply(302, b"", {"location": location}))
+    assert said in str(error)
+    assert "sk-planted-3" not in f"{error} {error.answer}"

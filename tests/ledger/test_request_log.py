@@ -1,0 +1,190 @@
+"""The requests that the kernels of one machine share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from ledger.doubles import KEY, Kernel, heard, tell
+
+from reelbook.ledger import Account, Ledger
+from reelbook.ledger.request_log import Instant
+
+
+def at(second: float, *, set_by: float = 0.0) -> Instant:
+    """A moment of this machine, whose clock of the epoch was set forward or back by so many seconds."""
+    return Instant(5000.0 + second, 1_800_000_000.0 + second + set_by, "this machine")
+
+
+def elsewhere(second: float, *, set_by: float = 0.0) -> Instant:
+    """The same moment on another machine, which was started at another time."""
+    return Instant(70.0 + second, 1_800_000_000.0 + second + set_by, "another machine")
+
+
+class Fits:
+    """Says yes or no, and keeps what it was asked about: how long ago the others' requests count from."""
+
+    def __init__(self, answer: bool = True) -> None:
+        self.answer = answer
+        self.others: list[float] = []
+        self.told: int | None = None
+
+    def __call__(self, others: Sequence[float], told: int | None) -> bool:
+        self.others = list(others)
+        self.told = told
+        return self.answer
+
+
+@pytest.fixture
+def other(ledger: Ledger) -> Iterator[Ledger]:
+    """The ledger of another kernel of the same home."""
+    with Ledger.open(ledger._store.path.parent) as opened:
+        yield opened
+
+
+def test_a_kernel_sees_the_others_requests_and_not_its_own(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """Its own are in its budget already, with all that their answers said."""
+    fits = Fits()
+    for second in (1, 2):
+        number = ledger.requests.enter(account, at(second), fits)
+        assert number is not None
+        ledger.requests.answered(number, at(second))
+    assert fits.others == []
+    other.requests.enter(account, at(3), fits)
+    assert fits.others == [2, 1]
+
+
+def test_what_does_not_fit_is_not_noted(ledger: Ledger, other: Ledger, account: Account) -> None:
+    """A request that has to wait is nobody's."""
+    assert ledger.requests.enter(account, at(0), Fits(answer=False)) is None
+    other.requests.enter(account, at(0), fits := Fits())
+    assert fits.others == []
+
+
+def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger, account: Account) -> None:
+    """The service may have counted it as late as that; while it is under way it counts from now."""
+    number = ledger.requests.enter(account, at(0), Fits())
+    assert number is not None
+    other.requests.enter(account, at(4), fits := Fits())
+    assert fits.others == [0]
+    ledger.requests.answered(number, at(5))
+    other.requests.enter(account, at(30), fits)
+    assert fits.others == [25]
+
+
+def test_the_limit_that_one_was_told_is_known_to_the_others(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """The newest answer that said one counts."""
+    for second, limit in ((0, 10), (1, 100), (2, None)):
+        number = ledger.requests.enter(account, at(second), Fits())
+        assert number is not None
+        ledger.requests.answered(number, at(second), limit)
+    other.requests.enter(account, at(4), fits := Fits())
+    assert fits.told == 100
+
+
+def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_taken(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """It was never answered: it counts from the last moment at which it can have arrived."""
+    ledger.requests.enter(account, at(0), Fits())
+    other.requests.enter(account, at(100), fits := Fits())
+    assert fits.others == [40]
+    other.requests.enter(account, at(121), fits)
+    assert fits.others == []
+
+
+def test_a_request_that_was_never_sent_does_not_count(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """Its place is given back to all."""
+    number = ledger.requests.enter(account, at(0), Fits())
+    assert number is not None
+    ledger.requests.give_back(number)
+    other.requests.enter(account, at(0), fits := Fits())
+    assert fits.others == []
+
+
+def test_keys_have_budgets_of_their_own(ledger: Ledger, other: Ledger, account: Account) -> None:
+    """Another account's requests don't count."""
+    ledger.requests.enter(ledger.account("https://other.example", KEY), at(0), Fits())
+    other.requests.enter(account, at(0), fits := Fits())
+    assert fits.others == []
+
+
+@pytest.mark.parametrize("step", [3600.0, -3600.0, 90.0, -30.0])
+def test_a_clock_that_is_set_changes_nothing(
+    ledger: Ledger, other: Ledger, account: Account, step: float
+) -> None:
+    """Forward or back: a request counts for the minute after its answer."""
+    number = ledger.requests.enter(account, at(0), Fits())
+    assert number is not None
+    other.requests.enter(account, at(1, set_by=step), fits := Fits())
+    assert fits.others == [0]
+    ledger.requests.answered(number, at(2, set_by=step))
+    other.requests.enter(account, at(3, set_by=2 * step), fits)
+    assert fits.others == [1]
+    other.requests.enter(account, at(62.5), fits)
+    assert fits.others == []
+
+
+@pytest.mark.parametrize(
+    ("set_by", "counts"), [(0.0, [10]), (-20.0, [30]), (30.0, [0]), (3600.0, []), (-3600.0, [])]
+)
+def test_machines_that_share_a_folder_go_by_the_clock_of_the_epoch(
+    ledger: Ledger, other: Ledger, account: Account, set_by: float, counts: list[float]
+) -> None:
+    """They have no other in common; one that goes wrong by an hour stops nobody."""
+    number = ledger.requests.enter(account, elsewhere(0, set_by=set_by), Fits())
+    assert number is not None
+    ledger.requests.answered(number, elsewhere(0, set_by=set_by))
+    other.requests.enter(account, at(10), fits := Fits())
+    assert fits.others == counts
+
+
+def test_all_processes_of_a_machine_share_its_steady_clock(kernel: Kernel) -> None:
+    """What another process calls now lies between two moments here."""
+    process = kernel("""
+from reelbook.ledger.request_log import Instant
+now = Instant.now()
+say(now.steady, now.boot)
+wait()
+""")
+    before = Instant.now()
+    steady, boot = heard(process).split()
+    assert before.steady < float(steady) < Instant.now().steady
+    assert boot == before.boot
+
+
+def test_old_requests_are_forgotten(ledger: Ledger, account: Account) -> None:
+    """The table doesn't grow with the years."""
+    for minute in range(100):
+        ledger.requests.enter(account, at(60 * minute), Fits())
+    rows = ledger._store.read(
+        lambda connection: connection.execute("SELECT count(*) FROM requests").fetchone()
+    )
+    assert rows[0] == 6
+
+
+def test_two_kernels_never_both_take_the_last_place(kernel: Kernel) -> None:
+    """Both enter as fast as they can, each while its own and the others' are under ten: ten in all."""
+    code = """
+from reelbook.ledger.request_log import Instant
+say("ready")
+wait()
+own = 0
+for n in range(50):
+    fits = lambda others, told: own + len(others) < 10
+    own += ledger.requests.enter(account, Instant.now(), fits) is not None
+say(own)
+wait()
+"""
+    kernels = [kernel(code), kernel(code)]
+    for each in kernels:
+        assert heard(each) == "ready"
+    for each in kernels:
+        tell(each)
+    assert sum(int(heard(each)) for each in kernels) == 10

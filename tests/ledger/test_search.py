@@ -1,0 +1,219 @@
+"""Pages of entries."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ledger.doubles import KEY, Clock, fox
+
+from reelbook.ledger import (
+    Account,
+    Entry,
+    Ledger,
+    search,
+)
+
+WORDS = (
+    "red",
+    "fox",
+    "Foxglove",
+    "snow",
+    "night",
+    "50%",
+    "under_score",
+    'the "quoted"',
+    "été",
+    "雪の夜",
+    "a-b",
+)
+
+
+Asked = tuple[dict[str, Any], Callable[[Entry], bool]]
+
+
+@pytest.fixture
+def filled(ledger: Ledger, account: Account, clock: Clock) -> list[Entry]:
+    """Two hundred jobs of all kinds, oldest first."""
+    rng = random.Random(3)
+    for number in range(200):
+        clock.now += rng.choice((0, 1, 60))
+        words = " ".join(rng.sample(WORDS, 4))
+        seconds = rng.randint(1, 10)
+        wanted = fox(
+            prompt=words,
+            duration_seconds=seconds,
+            estimated_cost_usd=seconds / 20,
+            experiment=rng.choice((None, "winter", "summer")),
+        )
+        entry = ledger.intend(account, wanted).entry
+        if rng.random() < 0.7:
+            ledger.sending(entry.id)
+            ledger.accepted(entry.id, f"req-{number}")
+            ledger.status(entry.id, rng.choice(("processing", "completed", "failed")), cost_usd=seconds / 25)
+        if rng.random() < 0.2:
+            ledger.marks.set(entry.id, starred=True)
+        if rng.random() < 0.3:
+            ledger.marks.set(entry.id, tags=rng.sample(("keep", "blue"), rng.randint(1, 2)))
+    return [kept for number in range(1, 201) if (kept := ledger.get(number)) is not None]
+
+
+def costs(entry: Entry | None) -> tuple[float, int]:
+    """What it is sorted by where the costliest come first."""
+    assert entry is not None
+    return entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd, entry.id
+
+
+def pages(ledger: Ledger, **asked: Any) -> list[int]:
+    """The numbers on all pages, seven to a page."""
+    found: list[int] = []
+    while page := ledger.find(**asked, limit=7, after=found[-1] if found else None):
+        found += [entry.id for entry in page]
+    return found
+
+
+@pytest.mark.parametrize("few", [0, 2000], ids=["in order", "sorted"])
+def test_pages_hold_what_matches_in_order_and_once(
+    ledger: Ledger, account: Account, filled: list[Entry], few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every mixture of filters gives exactly the matching ones over all pages, whichever way they are met."""
+    monkeypatch.setattr(search, "FEW", few)
+    middle = filled[100].intended_at
+    texts: list[Asked] = [
+        ({}, lambda entry: True),
+        ({"text": "fox"}, lambda entry: "fox" in entry.prompt.lower()),
+    ]
+    others: list[Asked] = [
+        ({}, lambda entry: True),
+        ({"state": "failed"}, lambda entry: entry.state == "failed"),
+        ({"state": ("failed", "intended")}, lambda entry: entry.state in ("failed", "intended")),
+        ({"since": middle}, lambda entry: entry.intended_at >= middle),
+        ({"until": middle}, lambda entry: entry.intended_at < middle),
+        (
+            {"min_cost_usd": 0.2, "max_cost_usd": 0.3},
+            lambda entry: (
+                0.2 <= (entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd) <= 0.3
+            ),
+        ),
+        ({"experiment": "winter"}, lambda entry: entry.experiment == "winter"),
+        ({"starred": True}, lambda entry: entry.starred),
+        ({"starred": False}, lambda entry: not entry.starred),
+        ({"tag": "keep"}, lambda entry: "keep" in entry.tags),
+        ({"mode": "text-to-video"}, lambda entry: True),
+    ]
+    for (text, has_text), (one, is_one), (two, is_two) in itertools.product(texts, others, others):
+        expected = [each.id for each in filled if has_text(each) and is_one(each) and is_two(each)]
+        if one.keys() == two.keys():
+            expected = [each.id for each in filled if has_text(each) and is_two(each)]
+        asked = {"account": account, **text, **one, **two}
+        assert pages(ledger, **asked, sort="oldest") == expected, asked
+        assert pages(ledger, **asked) == expected[::-1], asked
+        by_cost = [kept.id for kept in sorted(map(ledger.get, expected), key=costs, reverse=True) if kept]
+        assert pages(ledger, **asked, sort="costliest") == by_cost, asked
+
+
+@pytest.mark.parametrize("indexed", [True, False], ids=["FTS5", "no FTS5"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fox", ["a Foxglove at night", "a red fox"]),
+        ("RED fo", ["a red fox"]),
+        ("fox red", ["a red fox"]),
+        (
+            "  ",
+            ["雪の夜に走る狐", "été 50% under_score", 'a "quoted" fo-x', "a Foxglove at night", "a red fox"],
+        ),
+        ("wolf", []),
+        ('"quo', ['a "quoted" fo-x']),
+        ("fo-x", ['a "quoted" fo-x']),
+        ("50%", ["été 50% under_score"]),
+        ("under_s", ["été 50% under_score"]),
+        ("été", ["été 50% under_score"]),
+        ("走る", ["雪の夜に走る狐"]),
+        ("NOT", []),
+        ("NEAR( fox*", []),
+        ("%", ["été 50% under_score"]),
+    ],
+)
+def test_text_is_found_by_the_beginnings_of_its_words(
+    ledger: Ledger,
+    account: Account,
+    text: str,
+    expected: list[str],
+    indexed: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Any order, any case, any script and any sign; no word is taken for a command of the index."""
+    if not indexed:
+        monkeypatch.setattr(search, "_can_index", lambda connection: False)
+    for prompt in (
+        "a red fox",
+        "a Foxglove at night",
+        'a "quoted" fo-x',
+        "été 50% under_score",
+        "雪の夜に走る狐",
+    ):
+        ledger.intend(account, fox(prompt=prompt))
+    assert [entry.prompt for entry in ledger.find(text=text)] == expected
+
+
+def test_a_prompt_is_found_as_soon_as_it_is_written(ledger: Ledger, account: Account, folder: Path) -> None:
+    """Also one that another kernel wrote after the last search."""
+    ledger.intend(account, fox(prompt="one wolf"))
+    assert len(ledger.find(text="wolf")) == 1
+    with Ledger.open(folder) as other:
+        other.intend(account, fox(prompt="another wolf"))
+    assert len(ledger.find(text="wolf")) == 2
+
+
+def test_an_index_that_is_broken_is_done_without(ledger: Ledger, account: Account, folder: Path) -> None:
+    """The prompts themselves are looked through, and the ledger stays on the disk."""
+    ledger.intend(account, fox(prompt="one wolf"))
+    ledger.find(text="wolf")
+    connection = sqlite3.connect(folder / "ledger.db")
+    connection.execute("DELETE FROM prompts_data")
+    connection.commit()
+    connection.close()
+    with Ledger.open(folder) as again:
+        assert [entry.prompt for entry in again.find(text="wolf")] == ["one wolf"]
+        assert again.trouble is None
+
+
+def test_all_accounts_are_merged_in_order(ledger: Ledger, account: Account, clock: Clock) -> None:
+    """Without an account the pages hold every account's entries, newest first."""
+    other = ledger.account("https://other.example", KEY)
+    for number in range(20):
+        clock.now += 1
+        ledger.intend(other if number % 3 else account, fox())
+    assert pages(ledger) == list(range(20, 0, -1))
+
+
+def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger, account: Account) -> None:
+    """No page of any filter sorts or goes through the whole table: the plan reads an index in its order."""
+    connection = ledger._store._connection
+    asked: list[str] = []
+    connection.set_trace_callback(asked.append)
+    given: dict[str, Any]
+    for given in (
+        {},
+        {"state": "failed"},
+        {"experiment": "winter"},
+        {"starred": True},
+        {"since": 1.0, "until": 2.0},
+        {"after": 1},
+        {"sort": "costliest"},
+        {"sort": "costliest", "after": 1},
+    ):
+        ledger.find(account=account, **given)
+    connection.set_trace_callback(None)
+    selects = [sql for sql in asked if sql.startswith("SELECT e.*")]
+    assert len(selects) == 8
+    for sql in selects:
+        plan = " / ".join(row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}"))
+        assert "SEARCH e USING INDEX" in plan
+        assert "USE TEMP B-TREE FOR ORDER BY" not in plan

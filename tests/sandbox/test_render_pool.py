@@ -1,0 +1,107 @@
+"""Where clips are drawn, and what happens when a worker dies."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from typing import Any
+
+import psutil
+import pytest
+
+from reelbook.sandbox.render import Rendered, Spec
+from reelbook.sandbox.render_pool import NICENESS, Renders, WorkerPool
+
+
+class FragileExecutor(Executor):
+    """Breaks, with all that is being drawn, a moment after it was given the prompt "poison"."""
+
+    def __init__(self) -> None:
+        self.drawing: list[Future[Any]] = []
+        self.broken = False
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """A clip, unless the executor breaks first."""
+        if self.broken:
+            raise BrokenExecutor("broken")
+        future: Future[Any] = Future()
+        self.drawing.append(future)
+        loop = asyncio.get_running_loop()
+        if args[0].prompt == "poison":
+            loop.call_soon(self._break)
+        else:
+            loop.call_later(0.001, self._finish, future)
+        return future
+
+    def _finish(self, future: Future[Any]) -> None:
+        if not future.done():
+            future.set_result(Rendered(b"clip", 1.0))
+
+    def _break(self) -> None:
+        self.broken = True
+        for future in self.drawing:
+            if not future.done():
+                future.set_exception(BrokenExecutor("broken"))
+
+
+@pytest.mark.anyio
+async def test_a_clip_that_kills_its_worker_fails_alone() -> None:
+    """All that was drawn beside it is drawn once more, and succeeds."""
+    made: list[FragileExecutor] = []
+
+    def make() -> Executor:
+        made.append(FragileExecutor())
+        return made[-1]
+
+    renders = Renders(make)
+    prompts = ["fox", "poison", "owl", "bear"]
+    outcomes = await asyncio.gather(
+        *(renders.draw(Spec(prompt, 1, "16:9", 7)) for prompt in prompts), return_exceptions=True
+    )
+    assert [type(outcome) for outcome in outcomes] == [Rendered, BrokenExecutor, Rendered, Rendered]
+    assert len(made) == 3
+    assert await renders.draw(Spec("late", 1, "16:9", 7)) == Rendered(b"clip", 1.0)
+
+
+def test_workers_end_in_the_middle_of_what_they_do() -> None:
+    """A shutdown doesn't wait for a drawing, and leaves no process."""
+    pool = WorkerPool(1)
+    worker = psutil.Process(pool.submit(os.getpid).result(timeout=20))
+    endless = pool.submit(time.sleep, 600)
+    begun = time.monotonic()
+    pool.shutdown()
+    assert time.monotonic() - begun < 60
+    assert not worker.is_running()
+    with pytest.raises((BrokenExecutor, CancelledError)):  # by how far the worker had come
+        endless.result(timeout=5)
+
+
+@pytest.mark.anyio
+async def test_a_killed_worker_is_replaced() -> None:
+    """The pool that lost one is thrown away, and the clip drawn by a new one."""
+    pools: list[WorkerPool] = []
+
+    def make() -> Executor:
+        pools.append(WorkerPool(1))
+        return pools[-1]
+
+    renders = Renders(make)
+    spec = Spec("a red fox", 1, "1:1", 7)
+    await renders.draw(spec)
+    psutil.Process(pools[0].submit(os.getpid).result(timeout=20)).kill()
+    try:
+        assert (await renders.draw(spec)).seconds == 1.0
+        assert len(pools) == 2
+    finally:
+        renders.close()
+
+
+def test_workers_let_everything_else_go_first() -> None:
+    """They run at a lower priority than the server and the notebook."""
+    pool = WorkerPool(1)
+    try:
+        assert pool.submit(os.nice, 0).result(timeout=20) == os.nice(0) + NICENESS
+    finally:
+        pool.shutdown()

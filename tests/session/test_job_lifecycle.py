@@ -1,0 +1,355 @@
+"""Finished clips on their way to the disk: expired links, two at a time, and kernels that end in between."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.fragments import cut, fragmented
+from support.hurried_time import HurriedLoop
+from support.raw_server import Exchange, Handler, RawServer, raw_server
+
+import reelbook as rb
+from reelbook import errors, text
+from reelbook.client import AsyncClient, downloads, retries
+from reelbook.event_thread import Engine
+from reelbook.sandbox.handle import Sandbox
+from reelbook.sandbox.render import Spec, render
+
+KEY = "sk-planted-fetching"
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
+    with rb.connect("sandbox") as session:
+        yield session
+
+
+@pytest.fixture
+def hurried(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's home; the clock of the sessions runs faster, as they give a job some seconds at first."""
+    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
+    return home
+
+
+@pytest.fixture(scope="module")
+def mp4() -> bytes:
+    return render(Spec("a blue boat at sea", 1, "1:1", 7)).mp4
+
+
+@contextmanager
+def service_with(
+    links: Callable[[], str], *, request_id: str = "req_1", **more: object
+) -> Iterator[RawServer]:
+    """A service whose one job is finished at once; a status tells the link from `links`, or is a 401.
+
+    `more` stands in the status, too.
+    """
+
+    def handle(exchange: Exchange) -> None:
+        if "about" in exchange.first_line:
+            exchange.answer(404)
+        elif exchange.first_line.startswith("POST"):
+            exchange.answer(200, json.dumps({"request_id": request_id, "status": "pending"}).encode())
+        elif link := links():
+            done = {"request_id": request_id, "status": "completed", "video_url": link, "cost_usd": 0.05}
+            exchange.answer(200, json.dumps({**done, **more}).encode())
+        else:
+            exchange.answer(401)
+
+    with raw_server(handle) as service:
+        yield service
+
+
+def part_of(data: bytes, exchange: Exchange, *, until: int | None = None) -> None:
+    """Serves `data` from the range that was asked for, and breaks off at `until`."""
+    start = int((exchange.header("range") or "bytes=0-")[6:].rstrip("-"))
+    head = [f"HTTP/1.1 {206 if start else 200} X", 'etag: "v1"', f"content-length: {len(data) - start}"]
+    if start:
+        head.append(f"content-range: bytes {start}-{len(data) - 1}/{len(data)}")
+    exchange.send("\r\n".join(head).encode() + b"\r\n\r\n" + data[start:until])
+
+
+def in_turn(*handlers: Handler) -> Handler:
+    left = iter(handlers)
+    return lambda exchange: next(left)(exchange)
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+def said(job: rb.Job) -> list[str]:
+    return [text.plain(line) for line in text.job_lines(job.view(), job.clip)]
+
+
+def test_an_expired_link_is_fetched_by_a_fresh_one(session: rb.Session, sandbox: Sandbox) -> None:
+    """The clip comes home, and nothing was paid for it twice."""
+    sandbox.fault("expired_link")
+    clip = session.text_to_video("a fox", duration_seconds=1).result(30)
+    assert clip.duration_seconds == 1.0
+    requests = sandbox.state()["requests"]
+    assert (requests["download"], requests["text-to-video"]) == (2, 1)
+
+
+def test_links_that_all_expire_end_in_an_error_and_the_clip_can_be_fetched_later(
+    session: rb.Session, sandbox: Sandbox
+) -> None:
+    """Three fresh links are enough; the card says so, and offers to fetch again."""
+    sandbox.fault("expired_link", times=99)
+    job = session.text_to_video("a fox", duration_seconds=1)
+    with pytest.raises(errors.LinkExpired, match=r"3 fresh links .*fetch it again later"):
+        job.result(30)
+    assert sandbox.state()["requests"]["download"] == 4
+    face = text.job_face(job.view(), job.request, request_id=job.request_id, clip=None, service="sandbox")
+    assert (job.state, face["note"]) == ("completed", str(job.error))
+    assert ["watch", "Fetch again"] in face["actions"]
+    sandbox.clear_faults()
+    job.watch()
+    assert job.result(30).duration_seconds == 1.0
+    assert job.error is None
+
+
+def test_a_link_that_stays_the_same_is_not_tried_over_and_over(home: Path, mp4: bytes) -> None:
+    """A service without a fresh link is asked once, and the job's error says it."""
+    with raw_server(lambda e: e.answer(410)) as files, service_with(lambda: files.url) as service:
+        with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+            with pytest.raises(errors.LinkExpired, match="no other link now"):
+                session.text_to_video("a fox", duration_seconds=1).result(30)
+    assert len(files.seen) == 1
+    assert sum("status" in exchange.first_line for exchange in service.seen) == 2
+
+
+def test_a_link_that_comes_after_the_clip_is_completed_is_asked_for(home: Path, mp4: bytes) -> None:
+    """Once by itself, and again whenever a person wants the clip fetched."""
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+        links = iter([" ", " ", files.url])
+        with service_with(lambda: next(links)) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                job = session.text_to_video("a fox", duration_seconds=1)
+                with pytest.raises(errors.LinkExpired, match="not where it lies"):
+                    job.result(30)
+                job.watch()
+                assert job.result(30).path.read_bytes() == mp4
+
+
+def test_a_status_that_cant_be_had_is_said_beside_the_expired_link(home: Path) -> None:
+    """Both that the link expired and why there is no other."""
+    with raw_server(lambda e: e.answer(404)) as files:
+        links = iter([files.url, ""])
+        with service_with(lambda: next(links)) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                with pytest.raises(errors.LinkExpired, match=r"couldn't be asked for another: .*API key"):
+                    session.text_to_video("a fox", duration_seconds=1).result(30)
+
+
+def test_what_was_fetched_by_one_link_is_gone_on_with_by_the_next(
+    home: Path, mp4: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A signed link that expires half way (403) costs none of the bytes that arrived."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    half = len(mp4) // 2
+    signatures = iter(["first", "second"])
+    hosting = in_turn(
+        lambda e: part_of(mp4, e, until=half), lambda e: e.answer(403), lambda e: part_of(mp4, e)
+    )
+    with raw_server(hosting) as files:
+        with service_with(lambda: f"{files.url}/clip.mp4?signature={next(signatures)}") as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=1).result(30)
+    assert clip.path.read_bytes() == mp4
+    asked = [("second" in e.first_line, e.header("range")) for e in files.seen]
+    assert asked == [(False, None), (False, f"bytes={half}-"), (True, f"bytes={half}-")]
+
+
+def test_two_clips_are_fetched_at_a_time_and_the_others_wait_for_their_turn(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third card says that it waits, and its clip comes once there is room."""
+    real, most = AsyncClient.download, 0
+    under_way: list[str] = []
+    may_go_on = asyncio.Event()
+
+    async def held(self: AsyncClient, url: str, path: Path, **more: Any) -> Path:
+        nonlocal most
+        under_way.append(url)
+        most = max(most, len(under_way))
+        await may_go_on.wait()
+        try:
+            return await real(self, url, path, **more)
+        finally:
+            under_way.remove(url)
+
+    monkeypatch.setattr(AsyncClient, "download", held)
+    jobs = [session.text_to_video("a fox", duration_seconds=1) for _ in range(4)]
+    wait_for(lambda: all(job.state == "completed" for job in jobs))
+    wait_for(lambda: len(under_way) == 2)
+    assert sorted(said(job)[0] for job in jobs) == [
+        *(["Fetching the clip · 0 %"] * 2),
+        *(["Waiting to fetch the clip"] * 2),
+    ]
+    session._engine.loop.call_soon_threadsafe(may_go_on.set)
+    assert len({job.result(30).path for job in jobs}) == 4
+    assert most == 2
+
+
+KERNEL = """
+import reelbook as rb
+rb.connect("live").text_to_video("a fox", duration_seconds=1).result()
+"""
+
+
+def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes) -> None:
+    """The next kernel takes the job up, asks only for the bytes that are missing, and pays nothing."""
+    half = len(mp4) // 2
+
+    def hold(exchange: Exchange) -> None:
+        part_of(mp4, exchange, until=half)
+        exchange.connection.recv(1)  # until the kernel is gone
+
+    with raw_server(in_turn(hold, lambda e: part_of(mp4, e))) as files:
+        with service_with(lambda: files.url) as service:
+            settings = {"REELBOOK_API_KEY": KEY, "REELBOOK_BASE_URL": service.url}
+            kernel = subprocess.Popen([sys.executable, "-c", KERNEL], env={**os.environ, **settings})
+            try:
+                wait_for(lambda: any(p.stat().st_size == half for p in home.glob("clips/*/*.part")))
+            finally:
+                kernel.kill()
+                kernel.wait()
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                (job,) = session.resume()
+                clip = job.result(30)
+    assert clip.path.read_bytes() == mp4
+    assert [exchange.header("range") for exchange in files.seen] == [None, f"bytes={half}-"]
+    assert sum(exchange.first_line.startswith("POST") for exchange in service.seen) == 1
+    assert [path.name for path in clip.path.parent.iterdir()] == ["req_1.mp4"]
+
+
+@pytest.mark.parametrize(
+    "request_id",
+    ["x" * 255, "狐" * 90, "a" * 4000, "..", "con"],
+    ids=["long", "quoted", "endless", "dots", "con"],
+)
+def test_a_clip_is_fetched_whatever_its_id_is(request_id: str, hurried: Path, mp4: bytes) -> None:
+    """An id that no file can be called by has its clip all the same, and later sessions find it."""
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+        with service_with(lambda: files.url, request_id=request_id) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=1).result(30)
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                assert session.job(request_id).result(30).path == clip.path
+    assert clip.path.read_bytes() == mp4
+    assert clip.path.parent.parent == hurried / "clips"
+    assert [path.name for path in clip.path.parent.iterdir()] == [clip.path.name]
+    assert len(files.seen) == 1
+
+
+def test_ids_that_differ_in_capitals_alone_have_clips_of_their_own(hurried: Path, mp4: bytes) -> None:
+    """Where the disk doesn't tell capitals from small letters, one clip isn't taken for the other."""
+    names = []
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+        for request_id in ("req_a", "req_A"):
+            with service_with(lambda: files.url, request_id=request_id) as service:
+                with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                    names.append(session.text_to_video("a fox", duration_seconds=1).result(30).path.name)
+    assert names[0] == "req_a.mp4"
+    assert names[1].lower() != names[0]
+
+
+def test_an_endless_clip_ends_at_a_bound_for_its_length(
+    hurried: Path, mp4: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is far larger than a clip of that length is no clip: the error says how much was allowed."""
+    monkeypatch.setattr(downloads, "MIN_LIMIT_BYTES", 100_000)
+    monkeypatch.setattr(downloads, "LIMIT_BYTES_PER_SECOND", 1_000_000)
+
+    def handle(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + mp4 + bytes(3_000_000))
+
+    with raw_server(handle) as files:
+        with service_with(lambda: files.url, duration_seconds=9999) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                with pytest.raises(errors.DownloadFailed, match=r"more than the 2\.0 MB"):
+                    session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert not [path for path in hurried.glob("clips/*/*") if path.is_file()]
+
+
+def without_length(data: bytes) -> Handler:
+    """Serves `data` and closes, as servers did before there were lengths."""
+    return lambda exchange: exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + data)
+
+
+def test_a_clip_that_was_cut_between_fragments_is_fetched_again(
+    hurried: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It plays, but is shorter than the service says: the whole one is what lands."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    whole = fragmented(2)
+    with raw_server(in_turn(without_length(cut(whole, 6)), without_length(whole))) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert clip.path.read_bytes() == whole
+    assert len(files.seen) == 2
+
+
+def test_a_clip_that_is_short_twice_alike_is_taken_and_told(
+    hurried: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was paid for stays in reach: the service has no more of it."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    short = cut(fragmented(2), 6)
+    with raw_server(without_length(short)) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert clip.path.read_bytes() == short
+    assert len(files.seen) == 2
+    assert [record.levelname for record in caplog.records if "1.2 s instead of 2.0 s" in record.message] == [
+        "WARNING"
+    ]
+
+
+def test_a_clip_that_is_cut_elsewhere_each_time_is_refused(
+    hurried: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says both lengths, nothing is kept for whole, and it can be fetched later."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    whole = fragmented(2)
+    cuts = [without_length(cut(whole, count)) for count in (6, 5, 4)]
+    with raw_server(in_turn(*cuts, without_length(whole))) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                job = session.text_to_video("a fox", duration_seconds=2)
+                with pytest.raises(errors.DownloadFailed, match=r"0\.8 s instead of 2\.0 s"):
+                    job.result(30)
+                assert not [path for path in hurried.glob("clips/*/*") if path.is_file()]
+                job.watch()
+                assert job.result(30).path.read_bytes() == whole
+
+
+def test_a_short_clip_whose_link_works_once_is_kept(
+    hurried: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came of what was paid for is better than nothing."""
+    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
+    short = cut(fragmented(2), 6)
+    with raw_server(in_turn(without_length(short), lambda e: e.answer(410))) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service:
+            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert clip.path.read_bytes() == short
+    assert [path.name for path in clip.path.parent.iterdir()] == [clip.path.name]
+    assert "1.2 s instead of 2.0 s" in caplog.text

@@ -1,0 +1,115 @@
+"""Finding jobs in the books, marking them, and clips whose file is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reelbook.errors import DownloadFailed, InvalidInput
+from reelbook.ledger.records import named_states
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session import Job, Session, connect
+
+
+@pytest.fixture
+def session(sandbox: Sandbox, home: Path) -> Iterator[Session]:
+    with connect("sandbox") as opened:
+        yield opened
+
+
+def finished(session: Session, prompt: str, *, seed: int = -1) -> Job:
+    """A job whose clip is here."""
+    job = session.text_to_video(prompt, duration_seconds=1, seed=seed)
+    job.result(30)
+    return job
+
+
+def test_marks_are_kept_and_found_by_the_next_session(session: Session, home: Path) -> None:
+    """Star, note and tags stand in the ledger; the job that carries them is found by each of them."""
+    fox, wolf = finished(session, "a fox", seed=1), finished(session, "a wolf", seed=2)
+    fox.mark(starred=True, tags=["keep", " keep ", "blue"])
+    fox.mark(note="the tail is odd")
+    assert (fox.starred, fox.note, fox.tags) == (True, "the tail is odd", ("keep", "blue"))
+    assert session.tags() == {"blue": 1, "keep": 1}
+    session.close()
+    with connect("sandbox") as again:
+        assert [job.note for job in again.jobs(starred=True)] == ["the tail is odd"]
+        assert [job.request_id for job in again.jobs(tag="blue")] == [fox.request_id]
+        assert [job.request_id for job in again.jobs(text="tail")] == [fox.request_id]
+        assert [job.request_id for job in again.jobs(starred=False)] == [wolf.request_id]
+
+
+def test_pages_follow_each_other_in_every_order(session: Session) -> None:
+    """`after` is the last job of the page before."""
+    jobs = [session.text_to_video(f"clip {seconds}", duration_seconds=seconds) for seconds in (2, 3, 1)]
+    orders = {"newest": jobs[::-1], "oldest": jobs, "costliest": [jobs[1], jobs[0], jobs[2]]}
+    for sort, expected in orders.items():
+        first = session.jobs(sort=sort, limit=2)  # type: ignore[arg-type] # its three words
+        rest = session.jobs(sort=sort, limit=2, after=first[-1])  # type: ignore[arg-type] # as above
+        assert [*first, *rest] == expected, sort
+
+
+def test_a_deleted_clip_keeps_its_record_and_is_fetched_again(session: Session) -> None:
+    """The file goes; prompt, cost and marks stay; watching the job brings the file back, paid once."""
+    job = finished(session, "a fox")
+    job.mark(starred=True)
+    path, spent = job.result().path, session.spend().spent_usd
+    job.delete_clip()
+    assert not path.exists()
+    assert job.clip is None
+    assert isinstance(job.error, DownloadFailed)
+    assert (job.state, job.starred, job.view().cost_usd) == ("completed", True, 0.05)
+    assert job.result(30).path.exists()
+    assert session.spend().spent_usd == spent
+
+
+def test_a_clip_whose_file_was_lost_is_fetched_again(session: Session) -> None:
+    """As when somebody emptied the folder: `watch()` sees that it is gone."""
+    job = finished(session, "a fox")
+    path = job.result().path
+    path.unlink()
+    job.watch()
+    assert job.result(30).path == path
+    assert path.exists()
+
+
+def test_a_deleted_clip_is_not_fetched_by_the_next_kernel_of_itself(session: Session) -> None:
+    """What a person deleted isn't unfinished: resume() leaves it alone."""
+    finished(session, "a fox").delete_clip()
+    session.close()
+    with connect("sandbox") as again:
+        assert again.resume() == ()
+        assert [job.clip for job in again.jobs()] == [None]
+
+
+def test_a_winner_is_kept_by_job_clip_or_id(session: Session) -> None:
+    """Which clip was chosen among which; a choice among one is none."""
+    fox, wolf = finished(session, "a fox", seed=1), finished(session, "a wolf", seed=2)
+    session.pick(fox, [fox, wolf.result()])
+    session.pick(str(wolf.request_id), [fox, wolf, "somebody else's"])
+    assert [(pick.winner, pick.among) for pick in session.picks()] == [
+        (wolf, (fox, wolf)),
+        (fox, (fox, wolf)),
+    ]
+    assert [pick.winner for pick in session.picks(limit=1)] == [wolf]
+    assert abs(session.picks()[0].at.timestamp() - time.time()) < 600
+    choices: list[list[Job | str]] = [[fox], [wolf, "another"]]
+    for among in choices:
+        with pytest.raises(InvalidInput, match="Nothing was kept"):
+            session.pick(fox, among)
+
+
+def test_a_state_that_there_isnt_is_refused(session: Session) -> None:
+    """An empty list would say that no job has it; what isn't sent yet is sending."""
+    for wrong in ("finished", ["completed", "finished"]):
+        with pytest.raises(InvalidInput, match=r"No job has the state 'finished'\. There are sending,"):
+            session.jobs(state=wrong)
+    with pytest.raises(InvalidInput, match="A state is a word"):
+        session.jobs(state=[5])  # type: ignore[list-item] # wrong on purpose
+    job = finished(session, "a fox")
+    assert session.jobs(state=("Completed", "not-accepted")) == (job,)
+    assert session.jobs(state=()) == ()
+    assert set(named_states("sending")) == {"sending", "intended"}

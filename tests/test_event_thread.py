@@ -1,0 +1,83 @@
+"""The session's thread and loop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import threading
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from reelbook.errors import SessionClosed
+from reelbook.event_thread import Engine
+
+
+def test_a_task_that_was_never_begun_is_ended_too() -> None:
+    """Closing in the very step that hands work over leaves no coroutine that was never awaited."""
+    engine = Engine()
+
+    async def child() -> None:
+        await asyncio.sleep(60)
+
+    born: list[Coroutine[Any, Any, None]] = []
+
+    async def parent() -> None:
+        born.append(child())
+        engine.spawn(born[0])
+
+    def close_and_hand_over() -> None:
+        engine.loop.stop()
+        engine.submit(parent())
+
+    engine.loop.call_soon_threadsafe(close_and_hand_over)
+    engine._thread.join(5)
+    gc.collect()
+    assert engine.closed
+    assert inspect.CORO_CREATED not in [inspect.getcoroutinestate(coroutine) for coroutine in born]
+
+
+def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
+    """Closing ends tasks first, then calls what was asked to be called."""
+    engine = Engine()
+    order: list[str] = []
+    began = asyncio.Event()
+
+    async def work() -> None:
+        began.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            order.append("cancelled")
+
+    async def close() -> None:
+        order.append("closed")
+
+    engine.on_close(close)
+    engine.submit(work())
+    engine.call(began.wait())
+    engine.close()
+    assert order == ["cancelled", "closed"]
+
+
+def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without_end() -> None:
+    """The loop ends before the answer could come."""
+    engine = Engine()
+    closing, goes_on = threading.Event(), threading.Event()
+
+    async def close() -> None:
+        closing.set()
+        await asyncio.to_thread(goes_on.wait, 10)
+
+    engine.on_close(close)
+    closer = threading.Thread(target=engine.close)
+    closer.start()
+    assert closing.wait(10)
+    assert engine.closed
+    with pytest.raises(SessionClosed):
+        engine.submit(asyncio.sleep(60))
+    goes_on.set()
+    closer.join(10)
+    assert engine.loop.is_closed()

@@ -1,0 +1,150 @@
+"""Mistyped names are answered with what was meant."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reelbook as rb
+from reelbook.errors import NotAVideo
+from reelbook.session import Clip, Job, Session
+from reelbook.suggestions import Meant, by_name
+
+
+class Boat(Meant):
+    """Has a method, a property that fails, and something private."""
+
+    _hidden = 1
+
+    @by_name
+    def float_down(self, river: str, *, speed_kmh: int = 3, again: bool = False) -> str:
+        """Floats."""
+        return f"{river} {speed_kmh} {again}"
+
+    @property
+    def broken(self) -> int:
+        """Fails inside."""
+        return int.nothing  # type: ignore[attr-defined,no-any-return]  # the failure
+
+
+@pytest.mark.parametrize("wrong", ["floatdown", "flaot_down", "Float_Down", "float"])
+def test_a_mistyped_attribute_is_answered_with_the_nearest(wrong: str) -> None:
+    """In a notebook too, which shows no more than the error's text."""
+    with pytest.raises(
+        AttributeError, match=rf"'Boat' object has no attribute '{wrong}'. Did you mean 'float_down'\?"
+    ):
+        getattr(Boat(), wrong)
+
+
+@pytest.mark.parametrize("wrong", ["xyz", "_hiden", "__float_down__"])
+def test_what_is_like_nothing_is_answered_plainly(wrong: str) -> None:
+    """And so are the names that tools ask for."""
+    with pytest.raises(AttributeError, match=f"'Boat' object has no attribute '{wrong}'$"):
+        getattr(Boat(), wrong)
+
+
+def test_a_property_that_fails_says_its_own_error() -> None:
+    """It is there, so nothing else was meant."""
+    with pytest.raises(AttributeError, match="type object 'int' has no attribute 'nothing'"):
+        _ = Boat().broken
+
+
+def test_what_is_copied_half_made_is_no_endless_question() -> None:
+    """A copy asks for names before anything is set."""
+    assert isinstance(copy.deepcopy(Boat()), Boat)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "said"),
+    [
+        (("Rhine",), {"speed": 4}, "float_down() doesn't take speed. Did you mean speed_kmh? It takes: "),
+        (
+            ("Rhine",),
+            {"agian": True, "sped_kmh": 1},
+            "take agian, sped_kmh. Did you mean again and speed_kmh?",
+        ),
+        (("Rhine",), {"colour": 1}, "float_down() doesn't take colour. It takes: river, speed_kmh, again."),
+        (
+            ("Rhine", 4),
+            {},
+            "float_down() takes what follows river by name, as speed_kmh=…. It takes: river, ",
+        ),
+        ((), {}, "missing 1 required positional argument: 'river'"),
+    ],
+)
+def test_a_mistaken_argument_is_answered_with_those_there_are(
+    args: tuple[Any, ...], kwargs: dict[str, Any], said: str
+) -> None:
+    """What is missing Python says well enough itself."""
+    call: Any = Boat().float_down
+    with pytest.raises(TypeError) as refused:
+        call(*args, **kwargs)
+    assert said in str(refused.value)
+
+
+def test_arguments_that_are_right_go_through() -> None:
+    """And whoever asks for help sees the method as it is written."""
+    assert Boat().float_down("Rhine", speed_kmh=5) == "Rhine 5 False"
+    assert Boat().float_down(river="Rhine") == "Rhine 3 False"
+    assert list(inspect.signature(Boat().float_down).parameters) == ["river", "speed_kmh", "again"]
+    assert Boat.float_down.__doc__ == "Floats."
+
+
+@pytest.mark.parametrize("kind", [Session, Job, Clip])
+def test_what_people_hold_in_their_hands_is_of_that_kind(kind: type) -> None:
+    """A session, its jobs and their clips."""
+    assert issubclass(kind, Meant)
+
+
+@pytest.mark.parametrize("method", ["text_to_video", "image_to_video", "submit_many", "jobs"])
+def test_a_session_takes_its_arguments_by_name(method: str) -> None:
+    """Those with many of them say which there are; none is hidden behind `**`."""
+    call: Any = getattr(Session, method)
+    with pytest.raises(TypeError, match=rf"{method}\(\) doesn't take sparkle. It takes: "):
+        call(object.__new__(Session), sparkle=1)
+    assert "VAR_KEYWORD" not in {each.kind.name for each in inspect.signature(call).parameters.values()}
+
+
+@pytest.mark.parametrize("name", ["poster", "filmstrip", "path", "cost_usd"])
+def test_what_a_clip_has_is_not_asked_of_its_job(name: str) -> None:
+    """The `await` was forgotten, and the error says so."""
+    with pytest.raises(
+        AttributeError, match=rf"A job has no '{name}', its clip has: \(await job\)\.{name}, or"
+    ):
+        getattr(object.__new__(Job), name)
+    with pytest.raises(AttributeError, match=r"Did you mean 'result'\?"):
+        object.__new__(Job).reslt  # type: ignore[attr-defined]  # noqa: B018 - reading it is the test
+
+
+def test_a_clip_whose_file_is_gone_says_how_to_have_it_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However it is looked at, and without a traceback where it is shown."""
+    clip = Clip(tmp_path / "gone.mp4", "req_7")
+    for look in (clip.poster, clip.filmstrip, clip.frame, lambda: clip.width):
+        with pytest.raises(NotAVideo, match=r"gone\.mp4\. session\.job\('req_7'\) fetches it again"):
+            look()
+    clip._ipython_display_()
+    assert capsys.readouterr().out == "<Clip gone.mp4, whose file isn't there any more>\n"
+
+
+def test_a_completion_offers_what_is_reelbooks_own() -> None:
+    """And not what its first file imports."""
+    assert {"Any", "TYPE_CHECKING", "annotations", "import_module"}.isdisjoint(dir(rb))
+
+
+def test_a_script_says_what_was_meant_only_once() -> None:
+    """Python adds a guess of its own to some errors, and not to these."""
+    for code in ("rb.conect", "object.__new__(rb.Session).texttovideo"):
+        ended = subprocess.run(
+            [sys.executable, "-c", f"import reelbook as rb; {code}"], capture_output=True, text=True
+        )
+        assert ended.returncode == 1
+        assert ended.stderr.count("Did you mean") == 1
+    assert rb.__all__

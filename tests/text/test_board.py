@@ -1,0 +1,119 @@
+"""What a row, a heading and the top of the board say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from widgets.doubles import FOX, clip, view
+
+from reelbook import text
+from reelbook.media.images import prepare
+from reelbook.session import Facts, JobRequest
+from reelbook.text import Row, Tally
+
+
+def row(request: JobRequest | None = FOX, **changes: Any) -> Row:
+    return text.board_row(view(**changes), request, request_id="req-1", clip=None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "14 s left"),
+        ({"remaining_seconds": None}, "62 %"),
+        ({"remaining_seconds": None, "progress": None}, "23 s so far"),
+        ({"watched": False}, "not watched"),
+        ({"state": "sending"}, "being sent"),
+        ({"state": "completed", "download": None}, "waits to be fetched"),
+        ({"state": "completed", "download": 0.4}, "fetching 40 %"),
+        ({"state": "completed", "error": "gone"}, "not on this disk"),
+        ({"state": "failed", "took_seconds": 12.0}, ""),
+    ],
+)
+def test_a_rows_time_says_what_is_known(changes: dict[str, Any], said: str) -> None:
+    """Time left before progress, progress before time passed; what became of the file."""
+    assert text.plain(row(**changes)["time"]) == said
+
+
+def test_a_finished_row_says_how_long_it_took(tmp_path: Path) -> None:
+    """As the clip's card does."""
+    done = text.board_row(view(state="completed"), FOX, request_id="r", clip=clip(tmp_path / "a.mp4"))
+    assert (text.plain(done["time"]), done["bar"], done["word"]) == ("took 48 s", None, "Completed")
+
+
+@pytest.mark.parametrize(
+    ("request_", "about"),
+    [
+        (FOX, "seed 7 · 5 s · 16:9"),
+        (JobRequest("text-to-video", "x", 2, "1:1", -1), "random seed · 2 s · 1:1"),
+        (
+            JobRequest("image-to-video", "x", 3, image=prepare(Image.new("RGB", (300, 300)))),
+            "from an image · 3 s",
+        ),
+        (None, ""),
+    ],
+)
+def test_a_row_says_what_was_asked_for(request_: JobRequest | None, about: str) -> None:
+    """Seed, length and shape; an image has no seed and no ratio."""
+    assert row(request_)["about"] == about
+
+
+def test_a_row_that_waits_leaves_the_reason_to_the_board() -> None:
+    """It is the same for all of them."""
+    waiting = row(state="sending", waiting_seconds=12.0)
+    assert (waiting["word"], waiting["wait"], waiting["time"]) == ("Waiting", True, [])
+    assert text.plain(text.wait_words(Facts(None, 0, 10, 12.0))) == "waiting for the rate limit, 12 s"
+    assert text.wait_words(Facts(None, 1, 10, None)) == []
+
+
+def test_a_long_prompt_is_cut_between_letters() -> None:
+    """The open row has all of it; a letter of several bytes stays whole."""
+    cut = row(JobRequest("text-to-video", "雪" * 100, 5, "16:9"))["prompt"]
+    assert cut == "雪" * 50 + "…"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, Tally("running", 0.0, 0.25)),
+        ({"watched": False}, Tally("not watched", 0.0, 0.25)),
+        ({"state": "sending"}, Tally("waiting", 0.0, 0.25)),
+        ({"state": "completed", "cost_usd": 0.3}, Tally("done", 0.3, 0.0)),
+        ({"state": "failed"}, Tally("failed", 0.0, 0.0)),
+        ({"state": "uncertain"}, Tally("not certain", 0.0, 0.25)),
+        ({"state": "lost"}, Tally("lost", 0.0, 0.25)),
+        ({"state": "refused"}, Tally("refused", 0.0, 0.0)),
+        ({"state": "not accepted"}, Tally("not accepted", 0.0, 0.0)),
+        ({"state": "cancelled"}, Tally("taken back", 0.0, 0.0)),
+        ({"state": "a word of its own"}, Tally("running", 0.0, 0.25)),
+    ],
+)
+def test_what_a_job_adds_to_the_sums(changes: dict[str, Any], expected: Tally) -> None:
+    """What isn't paid counts nothing; what may be billed counts as open."""
+    assert text.tally(view(**changes)) == expected
+
+
+def test_sums_tell_what_is_final_from_what_is_not() -> None:
+    """Paid, to be paid, both."""
+    paid, owed = Tally("done", 0.25, 0.0), Tally("running", 0.0, 0.5)
+    assert [text.sum_words(each) for each in ([paid], [owed], [paid, owed], [])] == [
+        "$0.25",
+        "about $0.50",
+        "spent $0.25 of about $0.75",
+        "$0.00",
+    ]
+
+
+def test_the_keys_spend_is_said_with_its_limit() -> None:
+    """And with what may have been billed."""
+    assert text.spent_words(2.4, 0.0, 5.0) == "spent $2.40 of $5.00"
+    assert text.spent_words(2.4, 0.25, None) == "spent $2.40, $0.25 not certain"
+
+
+def test_requests_left_say_when_more_come() -> None:
+    """Only when there are none."""
+    assert text.plain(text.requests_words(Facts(None, 7, 10, None))) == "7 of 10 requests left"
+    assert text.plain(text.requests_words(Facts(None, -1, 10, 9.0))) == ("0 of 10 requests left, more in 9 s")

@@ -1,0 +1,118 @@
+"""Joining a panel's files."""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+
+import pytest
+
+from reelbook.widgets import bundle
+from reelbook.widgets.bundle import packed, pressed
+
+PANELS = sorted(path.stem for path in bundle.STATIC.glob("[a-z]*.js") if path.stem != "picker_tools")
+PACKED = ["board", "card", "compare", "gallery", "player", "tools"]
+
+
+@pytest.mark.parametrize("stem", PANELS)
+def test_a_panel_is_one_module_that_imports_nothing(stem: str) -> None:
+    """An anywidget's module can't import its neighbours: nothing is imported, only the panel is exported."""
+    text = bundle.module(stem)
+    assert not re.search(r"^import ", text, re.MULTILINE)
+    assert re.findall(r"^export .*", text, re.MULTILINE) == ["export default { render };"]
+
+
+@pytest.mark.parametrize("stem", PANELS)
+def test_names_of_joined_parts_do_not_meet(stem: str) -> None:
+    """Every function and constant at the top level of a joined module stands there once."""
+    sources = [bundle.STATIC / f"{stem}.js", *bundle.STATIC.glob("_*.js")]
+    joined = bundle.module(stem)
+    names = [
+        name
+        for source in sources
+        for name in re.findall(
+            r"^(?:export )?(?:async )?(?:function|const|let) (\w+)", source.read_text("utf-8"), re.MULTILINE
+        )
+        if re.search(rf"(function|const|let) {name}\b", joined)
+    ]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_a_part_comes_once_and_before_what_uses_it() -> None:
+    """`_dom.js` is wanted by all other parts and is in the card's module once, first."""
+    text = bundle.module("job_card")
+    assert text.count("function openPanel(") == 1
+    assert (
+        text.index("function openPanel(") < text.index("function clipCard(") < text.index("function render(")
+    )
+
+
+def test_comments_are_left_at_home() -> None:
+    """The code is saved with every notebook, its comments aren't; code after an address stays."""
+    assert not re.search(
+        r"^\s*(//|/\*)", bundle.module("prompt_form") + bundle.style("prompt_form"), re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("stem", PANELS)
+def test_a_panels_code_is_small(stem: str) -> None:
+    """Code and style, as they are saved, stay far enough under 30 KB for the panel's state to fit too."""
+    code, look = bundle.module(stem), bundle.style(stem)
+    if stem in PACKED:
+        code, look = packed(code, stem), pressed(look)
+    assert len(code.encode()) + len(look.encode()) < 26_500
+
+
+@pytest.mark.parametrize("path", sorted(bundle.STATIC.glob("*.js")), ids=lambda path: path.name)
+def test_text_from_outside_is_never_read_as_markup(path: object) -> None:
+    """No module sets markup or evaluates text."""
+    source = bundle.STATIC.joinpath(str(path)).read_text("utf-8")
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+        assert word not in source
+
+
+@pytest.mark.parametrize("stem", PANELS)
+def test_every_panel_has_the_theme(stem: str) -> None:
+    """The theme's variables come with each panel, light and dark."""
+    style = bundle.style(stem)
+    assert "--jp-layout-color1" in style
+    assert 'html[theme="dark"]' in style
+    assert "prefers-color-scheme: dark" in style
+    assert "@use" not in style
+
+
+@pytest.mark.parametrize("stem", PANELS)
+def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
+    """A page has one style for all: outside its own block a panel brings the theme's colours alone."""
+    style = bundle.style(stem)
+    assert f'openPanel(model, el, "{stem}", ' in bundle.module(stem)
+    theme, own = style.split(f":where(.rb-of-{stem}) {{")
+    assert own.count("{") + 1 == own.count("}")
+    assert own.endswith("}\n")
+    assert not re.search(r"\.rb-(?!host\b)", theme)
+
+
+def test_a_packed_module_holds_the_module_whole() -> None:
+    """What the loader unpacks is the panel's own text, in less than half the room."""
+    text = bundle.module("player")
+    loader = packed(text, "player")
+    found = re.search(r'atob\("([^"]+)"\)', loader)
+    assert found is not None
+    assert zlib.decompress(base64.b64decode(found[1])).decode().startswith(text)
+    assert len(loader) < len(text) / 2
+    assert re.findall(r"^export .*", loader, re.MULTILINE) == ["export default panel.default;"]
+
+
+def test_a_pressed_style_means_the_same() -> None:
+    """Spaces and a last semicolon go, but no space that parts selectors, lengths or the sides of a sum."""
+    style = """a .b,
+.c > i {
+  margin: 0 4px; width: calc(100% - 8px); }
+@media (x: y) { p:not([a="b c"]) { top: 0 } }"""
+    expected = 'a .b,.c > i{margin:0 4px;width:calc(100% - 8px)}@media (x:y){p:not([a="b c"]){top:0}}'
+    assert pressed(style) == expected
+    for stem in ("card", "gallery", "player"):
+        plain = bundle.style(stem)
+        assert re.sub(r"\s", "", pressed(plain)) == re.sub(r"\s", "", plain).replace(";}", "}")
+        assert len(pressed(plain)) < len(plain)

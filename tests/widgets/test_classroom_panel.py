@@ -1,0 +1,317 @@
+"""The classroom's panel: what it says beforehand, how it goes on, its proof; no key passes through."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reelbook as rb
+from reelbook.classroom.classroom import (
+    Closed,
+    Presence,
+    Status,
+    open_classroom,
+)
+from reelbook.classroom.handouts import WARNING
+from reelbook.classroom.provisioning import Step
+from reelbook.ledger.classrooms import Classroom, Seat
+from reelbook.models import ApiKey
+from reelbook.sandbox.handle import Sandbox
+from reelbook.text import classroom as words
+from reelbook.widgets.classroom_panel import ClassroomPanel
+
+NOW = 1_800_000_000.0
+CLASS = "Ada Lovelace\nGrace Hopper\nAlan Turing"
+
+
+class Page:
+    """What the panel sent in messages."""
+
+    def __init__(self, panel: ClassroomPanel, address: str) -> None:
+        self.panel = panel
+        self.address = address
+        self.sent: list[dict[str, Any]] = []
+        panel.send = lambda content, buffers=None: self.sent.append(content)
+
+    def says(self, *buffers: bytes, **content: object) -> None:
+        self.panel._heard(self.panel, content, list(buffers))
+
+    def types(self, name: str = "plan", **fields: str) -> dict[str, Any]:
+        """Fills the form in, and gives the plan for it."""
+        self.says(**{"name": name, "text": CLASS, "address": self.address, **fields})
+        return self.last("plan")
+
+    def opens(self, **fields: str) -> None:
+        self.types("open", **fields)
+        self.waits()
+
+    def waits(self) -> None:
+        wait_for(lambda: not self.panel._doing)
+        wait_for(lambda: not self.last("now")["doing"])
+
+    def last(self, name: str) -> dict[str, Any]:
+        return [content for content in self.sent if content["name"] == name][-1]
+
+    def rows(self) -> dict[str, list[str]]:
+        (room,) = self.last("rooms")["rooms"]
+        return {row[0]: row[1:] for row in room["rows"]}
+
+    def number(self) -> int:
+        number: int = self.last("rooms")["rooms"][0]["id"]
+        return number
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def page(sandbox: Sandbox) -> Iterator[Page]:
+    with rb.connect("sandbox") as session:
+        panel = ClassroomPanel(session)
+        page = Page(panel, sandbox.url)
+        page.says(name="hello")
+        page.waits()
+        yield page
+        panel.close()
+
+
+def test_without_a_class_nothing_is_asked(page: Page, sandbox: Sandbox) -> None:
+    """Only an open classroom costs a request."""
+    assert not sandbox.state()["requests"].get("list-keys")
+    assert page.last("rooms")["rooms"] == []
+    assert page.panel.still()[1] == "Classroom: none is open."
+
+
+def test_before_anything_is_made_it_says_what_it_comes_to(page: Page, home: Path) -> None:
+    """How many keys, how long, what all may spend, where the files go, who reaches what; nothing is done."""
+    plan = page.types(limit="7", spend="1.50", called="Drawing")
+    said = "\n".join(plan["lines"])
+    for part in (
+        "“Drawing”: 3 students, Ada Lovelace, Grace Hopper, Alan Turing, "
+        "with 7 requests a minute and $1.50 each.",
+        "Making 3 keys takes a few seconds",
+        "All together may spend $4.50",
+        f"{home / 'classrooms' / 'sandbox' / 'Drawing'}: in no repository, and yours only",
+        f"Students reach the service at {page.address}.",
+    ):
+        assert part in said
+    assert (plan["ready"], plan["keys"], plan["warning"]) == (True, 3, WARNING)
+    assert not (home / "classrooms").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("called", "x" * 27, "1 to 26 characters"),
+        ("limit", "101", "1 to 100 requests a minute"),
+        ("limit", "many", "1 to 100 requests a minute"),
+        ("spend", "2,50 or so", "amount in USD"),
+        ("address", "nowhere", "http"),
+    ],
+)
+def test_what_is_wrong_stands_under_its_field(page: Page, field: str, value: str, problem: str) -> None:
+    """And nothing can be made then."""
+    plan = page.types(**{field: value})
+    assert list(plan["problems"]) == [field]
+    assert problem in plan["problems"][field]
+    assert (plan["ready"], plan["lines"]) == (False, [])
+    page.types("open", **{field: value})
+    assert not page.panel._doing
+
+
+def test_a_folder_in_a_repository_is_refused_under_its_field(page: Page, tmp_path: Path) -> None:
+    """In the words of a page: without the command line's options."""
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    problem = page.types(folder=str(tmp_path / "repository" / "class"))["problems"]["folder"]
+    assert problem.endswith("Name a folder elsewhere.")
+
+
+def test_a_sandbox_of_this_machine_only_is_named_under_the_address(page: Page) -> None:
+    """No student could reach it."""
+    assert "no student could reach it" in page.types(address="")["problems"]["address"]
+
+
+def test_a_file_is_read_as_the_command_reads_it(page: Page) -> None:
+    """With its header row and its encoding; its names go into the field."""
+    page.says(
+        "Vorname;Nachname\nBjörn;Ångström\n".encode("cp1252"), name="file", file="class.csv", text="old"
+    )
+    assert page.last("draft")["text"] == "Björn Ångström"
+    page.says(b"a,b\nc,d\n", name="file", file="class.csv")
+    assert "no header row" in page.last("plan")["problems"]["text"]
+
+
+def test_opened_looked_at_and_closed(page: Page, sandbox: Sandbox) -> None:
+    """Each student's key is listed with its use; the proof names what others made."""
+    page.opens()
+    assert page.rows()["Ada Lovelace"][1:] == ["active", "never"]
+    assert (page.panel.active, page.panel.used) == (3, 0)
+    assert page.last("draft") == {"name": "draft"}
+    room = page.panel.rooms[0].classroom
+    secret = (Path(room.folder) / room.seats[1].file).read_text().partition("API_KEY=")[2].splitlines()[0]
+    with rb.connect("live", api_key=secret, base_url=sandbox.url) as student:
+        student.keys.create("for a friend")
+    page.says(name="refresh")
+    page.waits()
+    assert page.rows()["Grace Hopper"][1:] == ["active", "just now"]
+    assert page.panel.used == 1
+    assert page.last("rooms")["rooms"][0]["others"][0][0] == "for a friend"
+
+    page.says(name="end", id=page.number())  # unasked
+    assert not page.panel._doing
+    page.says(name="ask_close", id=page.number())
+    question = page.last("now")["question"]
+    assert question.startswith(f"Close “{room.name}”? 3 keys are revoked for good")
+    assert "Used within the last hour: Grace Hopper." in question
+    page.says(name="end", id=page.number())
+    page.waits()
+    now = page.last("now")
+    assert now["closed"].startswith("3 of 3 keys revoked, by the service's own list. 1 key made by others")
+    assert [row[0] for row in now["closed_others"]] == ["for a friend"]
+    assert page.panel.active == 0
+    page.says(name="put_away")
+    assert page.last("now")["closed"] == ""
+
+
+def test_no_key_and_no_students_name_is_kept_by_the_notebook(page: Page) -> None:
+    """Keys are in no message, trait, attribute or still form; names are in messages alone."""
+    page.opens()
+    room = page.panel.rooms[0].classroom
+    files = [(Path(room.folder) / seat.file).read_text() for seat in room.seats]
+    secrets = [text.partition("API_KEY=")[2].splitlines()[0] for text in files]
+    page.says(name="ask_close", id=page.number())
+    page.says(name="hello")
+    kept = repr(page.panel.get_state()) + repr(page.panel.still())
+    seen = kept + repr(page.sent) + repr(vars(page.panel))
+    assert all(secret.startswith("sk-sandbox-") for secret in secrets)
+    assert not [secret for secret in secrets if secret in seen]
+    assert not [name for name in CLASS.splitlines() if name in kept]
+
+
+def test_an_interrupted_class_says_so_and_goes_on(page: Page, sandbox: Sandbox) -> None:
+    """Those who have a key keep it; it needs no list again."""
+    sandbox.fault("answer_lost", endpoint="create-key", times=2)
+    page.opens()
+    assert not page.last("now")["good"]
+    (room,) = page.last("rooms")["rooms"]
+    assert room["interrupted"].startswith("It was interrupted: 0 of 3 keys made.")
+    page.says(name="go_on", id=room["id"])
+    page.waits()
+    assert page.last("rooms")["rooms"][0]["interrupted"] == ""
+    assert [row[1] for row in page.rows().values()] == ["active"] * 3
+
+
+def test_stopped_between_two_keys_it_goes_on_later(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key under way is made and written; the plan for the same list names what is missing."""
+    create = page.panel.session.keys.create
+
+    def stopping(*arguments: Any, **options: Any) -> Any:
+        page.panel._on_stop()
+        return create(*arguments, **options)
+
+    monkeypatch.setattr(page.panel.session.keys, "create", stopping)
+    page.opens()
+    assert page.last("now")["outcome"] == "Stopped. What was made is made; it can go on at any time."
+    assert [row[1] for row in page.rows().values()] == ["active", "no key yet", "no key yet"]
+    monkeypatch.undo()
+    plan = page.types(limit="99", address="")
+    assert (plan["keys"], plan["fixed"], plan["ready"]) == (2, True, True)
+    assert plan["lines"][0].startswith("It goes on with “classroom ")
+    assert "20 requests a minute and $2.00 each, as it was opened" in plan["lines"][0]
+    page.opens(limit="99", address="")
+    assert page.panel.active == 3
+
+
+def test_where_only_answers_arrive_the_page_hears_on_asking(page: Page) -> None:
+    """In Colab nothing that a thread sends is sent for nothing."""
+    page.panel.asks = True
+    page.types()
+    page.sent.clear()
+    page.says(name="open", text=CLASS, address=page.address)
+    assert page.panel.live
+    wait_for(lambda: not page.panel._doing and page.panel.active == 3)
+    assert {content["name"] for content in page.sent} <= {"now", "plan"}
+    page.says(name="ask")
+    assert len(page.rows()) == 3
+
+
+def test_another_program_at_work_is_said(page: Page) -> None:
+    """Nothing is done here then."""
+
+    def meanwhile(_: Step) -> None:
+        page.says(name="refresh")
+        page.waits()
+
+    with rb.connect("sandbox") as session:
+        open_classroom(session, ["Ada"], address=page.address, report=meanwhile)
+    assert "Another program opens or closes a classroom" in page.last("now")["outcome"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "a few seconds"),
+        (14, "about 10 s"),
+        (60, "about 60 s"),
+        (95, "about 2 minutes"),
+        (180, "about 3 minutes"),
+    ],
+)
+def test_a_span_is_said_as_roughly_as_it_is_known(seconds: float, said: str) -> None:
+    """Tens of seconds, then minutes."""
+    assert words.about(seconds) == said
+
+
+def test_how_far_it_is() -> None:
+    """Keys, and time left."""
+    assert words.progress(Step(12, 30, 4.0), "made", 130) == "12 of 30 keys made, about 2 minutes left."
+
+
+def key(number: int, *, active: bool = True, used: str | None = None) -> ApiKey:
+    return ApiKey.model_validate(
+        {
+            "key_id": f"k{number}",
+            "name": f"c · {number}",
+            "key_preview": "sk-…",
+            "is_active": active,
+            "last_used": used,
+        }
+    )
+
+
+def room(count: int, *, made: int | None = None) -> Classroom:
+    made = count if made is None else made
+    seats = tuple(
+        Seat(n, f"S{n}", f"c · {n}", f"{n}.txt", *(("made", f"k{n}") if n < made else ("waiting", None)))
+        for n in range(count)
+    )
+    return Classroom(1, "sandbox", "c", "c", "/f", "http://a", 20, 2.0, frozenset(), NOW, None, seats)
+
+
+def test_the_question_counts_where_names_would_be_too_many() -> None:
+    """Up to five are named; the age of the list is said where it is old."""
+    used = "2027-01-15T07:59:00Z"  # a minute before NOW
+    busy = Status(room(7), tuple(Presence(seat, key(seat.id, used=used)) for seat in room(7).seats), ())
+    text = words.question(busy, NOW, NOW - 600)
+    assert "7 students used theirs within the last hour, by the list of 10 min ago." in text
+    idle = replace(busy, students=tuple(Presence(seat, key(seat.id)) for seat in room(1).seats))
+    assert "1 key is revoked" in words.question(idle, NOW, NOW)
+    assert "Nobody used theirs within the last hour." in words.question(idle, NOW, NOW)
+
+
+def test_the_proof_claims_no_more_than_the_list_shows() -> None:
+    """Keys that a service lists no longer are said to be gone, not revoked."""
+    said = words.closed(Closed(room(3), revoked=3, listed=2, others=()))
+    assert said.startswith(
+        "2 of 3 keys revoked, by the service's own list. The other 1 isn't listed any more."
+    )
+    assert "Nobody else made a key meanwhile." in said

@@ -1,0 +1,147 @@
+"""The connection panel: it says where a key comes from, takes one and never shows it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import reelbook as rb
+from reelbook import settings
+from reelbook.sandbox.handle import Sandbox
+from reelbook.text.connection import connection_words
+from reelbook.widgets.connection_panel import ConnectionPanel
+
+LIVE = {
+    "service": "live",
+    "base_url": "https://api.example.com",
+    "colab": False,
+    "keyring": True,
+    "kept": False,
+    "home": Path("/home/me/reelbook"),
+}
+
+
+@pytest.fixture
+def panel(sandbox: Sandbox) -> Iterator[ConnectionPanel]:
+    session = rb.connect("sandbox")
+    panel = ConnectionPanel(session)
+    yield panel
+    panel.close()
+    panel.session.close()
+    session.close()
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+def say(panel: ConnectionPanel, **content: object) -> None:
+    """What the page sends."""
+    panel._heard(panel, content, [])
+
+
+def test_the_sandbox_is_called_what_it_is(panel: ConnectionPanel) -> None:
+    """Its clips are drawn and cost play money."""
+    assert panel.service == "sandbox"
+    assert "play money" in panel.words["about"]
+    assert "The local sandbox" in panel.still()[1]
+
+
+def test_a_known_address_needs_no_typing(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the sandbox the field holds the live service's address where the settings have it."""
+    monkeypatch.setenv(settings.BASE_URL, "https://api.example.com")
+    with rb.connect("sandbox") as session:
+        panel = ConnectionPanel(session)
+        assert panel.words["address"] == "https://api.example.com"
+        panel.close()
+
+
+def test_testing_sends_one_request_and_says_the_balance(panel: ConnectionPanel, sandbox: Sandbox) -> None:
+    """The outcome is plain and good."""
+    say(panel, name="test")
+    wait_for(lambda: panel.outcome)
+    assert (panel.outcome, panel.good) == ("The key works. The balance is $25.00.", True)
+
+
+def test_a_typed_key_is_tried_used_and_kept_nowhere(panel: ConnectionPanel, sandbox: Sandbox) -> None:
+    """The new session is told of; the key is in no trait."""
+    heard: list[rb.Session] = []
+    panel.on_session(heard.append)
+    before, key = panel.session, sandbox.api_key.reveal()
+    say(panel, name="use", key=key, address=sandbox.url)
+    wait_for(lambda: heard)
+    assert panel.session is heard[0] is not before
+    assert key not in repr(panel.get_state())
+    assert heard[0].balance().balance_usd == 25
+
+
+def test_a_key_that_is_refused_changes_nothing(panel: ConnectionPanel, sandbox: Sandbox) -> None:
+    """The session in use stays, and what the service said stands there."""
+    before = panel.session
+    say(panel, name="use", key="sk-planted-wrong", address=sandbox.url)
+    wait_for(lambda: panel.outcome)
+    assert (panel.session, panel.good) == (before, False)
+    assert "sk-planted-wrong" not in repr(panel.get_state())
+    assert not before.closed
+
+
+def test_a_key_with_a_space_in_it_is_refused_before_anything_is_sent(
+    panel: ConnectionPanel, sandbox: Sandbox
+) -> None:
+    """It was copied badly."""
+    say(panel, name="use", key="sk planted", address=sandbox.url)
+    assert "Copy it again" in panel.trouble
+    assert "planted" not in panel.trouble
+
+
+def test_a_ticked_key_goes_into_the_keyring(
+    panel: ConnectionPanel, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only after the service accepted it, and with its address."""
+    kept: dict[str, str] = {}
+    monkeypatch.setattr(settings, "has_keyring", lambda: True)
+    monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
+    say(panel, name="use", key="sk-planted-wrong", address=sandbox.url, keep=True)
+    wait_for(lambda: panel.outcome)
+    assert kept == {}
+    say(panel, name="use", key=sandbox.api_key.reveal(), address=sandbox.url, keep=True)
+    wait_for(lambda: panel.good)
+    assert kept == {settings.API_KEY: sandbox.api_key.reveal(), settings.BASE_URL: sandbox.url}
+    assert "kept in this system's keyring" in panel.words["keep"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("environment", "The key comes from the environment variable REELBOOK_API_KEY."),
+        ("keyring", "The key comes from this system's keyring."),
+        ("argument", "The key was given in the code."),
+        ("panel", "The key was typed in here, for this kernel only."),
+    ],
+)
+def test_where_a_key_comes_from_is_said(source: str, said: str) -> None:
+    """In the person's terms."""
+    assert connection_words(**LIVE, source=source)["key"] == said  # type: ignore[arg-type]  # a dict of all but one
+
+
+def test_colab_is_told_of_its_secrets() -> None:
+    """There is no keyring there that would outlive the machine."""
+    words = connection_words(**{**LIVE, "colab": True}, source="argument")  # type: ignore[arg-type]  # as above
+    assert "open Secrets" in words["keep"]
+    assert not words["can_keep"]
+
+
+def test_colab_is_told_what_its_disk_forgets() -> None:
+    """And how to keep it on a mounted Drive; where it is kept there already nothing more is said."""
+    colab = {**LIVE, "colab": True, "source": None}
+    lost = connection_words(**{**colab, "home": Path("/root/reelbook")})["disk"]  # type: ignore[arg-type]  # as above
+    kept = connection_words(**{**colab, "home": Path("/content/drive/MyDrive/reelbook")})["disk"]  # type: ignore[arg-type]  # as above
+    assert "are lost then" in lost
+    assert "drive.mount('/content/drive')" in lost
+    assert kept == "Clips and the ledger lie in /content/drive/MyDrive/reelbook."

@@ -1,0 +1,248 @@
+"""The image picker's part in the kernel."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import traitlets
+from PIL import Image
+from widgets.doubles import heard, page_sends
+
+from reelbook.errors import InvalidImage
+from reelbook.media.images import PreparedImage
+from reelbook.media.recent_images import RecentImages
+from reelbook.widgets.image_picker import ImagePicker
+
+
+def png(width: int = 40, height: int = 30) -> bytes:
+    file = BytesIO()
+    Image.new("RGB", (width, height), "teal").save(file, "PNG")
+    return file.getvalue()
+
+
+def send_in_pieces(picker: ImagePicker, data: bytes, piece: int, **changes: object) -> None:
+    total = -(-len(data) // piece)
+    for index in range(total):
+        header = {"name": "image", "id": "a", "index": index, "total": total, "size": len(data), **changes}
+        page_sends(picker, header, data[index * piece : (index + 1) * piece])
+
+
+def test_pieces_become_the_image() -> None:
+    """Every piece is acknowledged, and the whole is a prepared picture with a small preview."""
+    picker = ImagePicker()
+    messages = heard(picker)
+    data = png(400, 300)
+    send_in_pieces(picker, data, 200)
+    assert [content["index"] for content, _ in messages] == list(range(-(-len(data) // 200)))
+    assert all("problem" not in content for content, _ in messages)
+    assert picker.image == PreparedImage(data, "PNG", 400, 300)
+    assert 0 < len(picker.preview) <= 10_000
+    assert picker.image_words.startswith("400 × 300 · PNG")
+
+
+def test_what_is_no_image_is_said_and_changes_nothing() -> None:
+    """The page hears why, and the image chosen before stays."""
+    picker = ImagePicker(image=png())
+    messages = heard(picker)
+    send_in_pieces(picker, b"plain text, no picture at all", 100)
+    assert "problem" in messages[0][0]
+    assert picker.image.width == 40
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"index": 1, "total": 2, "size": 10},
+        {"index": 0, "total": 1, "size": 99},
+        {"index": 0, "total": 1, "size": 60 << 20},
+        {"index": 0, "total": 10**9, "size": 10},
+        {"index": 0, "total": 0, "size": 10},
+    ],
+)
+def test_a_transfer_that_does_not_add_up_is_refused(header: dict[str, int]) -> None:
+    """Out of order, of another size than said, or too large: nothing is kept."""
+    picker = ImagePicker()
+    messages = heard(picker)
+    page_sends(picker, {"name": "image", "id": "a", **header}, b"0123456789")
+    assert messages[0][0]["problem"]
+    assert picker.image is None
+
+
+def test_a_second_file_takes_the_place_of_one_under_way() -> None:
+    """Who chooses again wants the second one; pieces of the first are refused."""
+    picker = ImagePicker()
+    messages = heard(picker)
+    data = png()
+    page_sends(picker, {"name": "image", "id": "old", "index": 0, "total": 2, "size": 99}, b"x")
+    send_in_pieces(picker, data, len(data))
+    page_sends(picker, {"name": "image", "id": "old", "index": 1, "total": 2, "size": 99}, b"x")
+    assert picker.image.data == data
+    assert messages[-1][0]["problem"]
+
+
+def test_an_image_can_be_set_from_python() -> None:
+    """A picture, an array or bytes are prepared; None takes it away; what is no image raises."""
+    picker: Any = ImagePicker()
+    picker.image = Image.new("RGB", (20, 10))
+    assert (picker.image.width, picker.image.height) == (20, 10)
+    picker.image = np.zeros((5, 6, 3), np.uint8)
+    assert (picker.image.width, picker.image.height) == (6, 5)
+    with pytest.raises(InvalidImage):
+        picker.image = b"no image"
+    page_sends(picker, {"name": "remove"})
+    assert (picker.image, picker.preview, picker.image_words) == (None, b"", "")
+
+
+def test_the_image_can_be_observed_and_linked() -> None:
+    """The choice is a trait like any other."""
+    picker, other, seen = ImagePicker(), ImagePicker(), list[object]()
+    picker.observe(lambda change: seen.append(change["new"]), "image")
+    traitlets.link((picker, "image"), (other, "image"))
+    picker.image = png()
+    assert other.image is picker.image
+    assert seen == [picker.image]
+
+
+def test_the_picture_itself_is_not_in_the_saved_state() -> None:
+    """State holds the preview, never the file."""
+    picker = ImagePicker(image=png(2000, 1500))
+    assert "image" not in picker.get_state()
+
+
+def test_what_the_page_did_to_a_file_is_said() -> None:
+    """The page sends a smaller picture and what its file held besides; the words are those of Python."""
+    picker = ImagePicker()
+    messages = heard(picker)
+    shrunk = Image.new("RGB", (2048, 1024))
+    file = BytesIO()
+    shrunk.save(file, "JPEG")
+    made = {"kind": "PNG", "width": 4096, "height": 2048, "segments": ["tEXt"]}
+    header = {"name": "image", "id": "a", "index": 0, "total": 1, "size": len(file.getvalue()), "made": made}
+    page_sends(picker, header, file.getvalue(), b"Author\0me")
+    assert messages == [({"name": "got", "id": "a", "index": 0}, [])]
+    assert picker.image.notes == (
+        "hidden text removed",
+        "converted from PNG",
+        "shrunk from 4096 × 2048 to 2048 × 1024",
+    )
+
+
+def test_a_file_that_is_never_a_picture_is_refused_at_its_first_piece() -> None:
+    """Forty megabytes needn't travel to be called a PDF."""
+    picker = ImagePicker()
+    messages = heard(picker)
+    page_sends(
+        picker, {"name": "image", "id": "a", "index": 0, "total": 40, "size": 40 << 20}, b"%PDF-1.7 ..."
+    )
+    assert "PDF" in messages[0][0]["problem"]
+
+
+def test_a_crop_is_cut_from_the_whole_and_can_be_taken_back() -> None:
+    """`crop` follows what is sent: a ratio means the middle, None the whole; the preview shows the whole."""
+    picker: Any = ImagePicker(crop="1:1", image=png(400, 200))
+    preview = picker.preview
+    assert (picker.image.width, picker.image.height) == (200, 200)
+    assert picker.crop == {"ratio": "1:1", "x": 0.5, "y": 0.5}
+    assert "cut to 1:1" in picker.image_words
+    page_sends(picker, {"name": "crop", "crop": {"ratio": "1:1", "x": 0, "y": 0.5}})
+    assert picker.crop == {"ratio": "1:1", "x": 0, "y": 0.5}
+    picker.crop = None
+    assert picker.image.data == png(400, 200)
+    assert picker.preview == preview
+
+
+def test_another_image_keeps_the_shape_and_not_the_place() -> None:
+    """A dropped picture is cut in its middle; one taken away takes the crop with it."""
+    picker: Any = ImagePicker(image=png(400, 200), crop={"ratio": "1:1", "x": 0.9})
+    data = png(300, 200)
+    send_in_pieces(picker, data, len(data))
+    assert picker.crop == {"ratio": "1:1", "x": 0.5, "y": 0.5}
+    page_sends(picker, {"name": "remove"})
+    assert picker.crop is None
+
+
+@pytest.mark.parametrize(
+    "wrong", ["4:3", {"ratio": "1:1", "x": 2}, {"x": 0.5}, 3, {"ratio": "1:1", "x": "a"}]
+)
+def test_a_crop_that_cannot_be_is_refused(wrong: Any) -> None:
+    """From Python it raises; from the page it stands under the panel, and nothing changed."""
+    picker: Any = ImagePicker(image=png(400, 200))
+    with pytest.raises(traitlets.TraitError):
+        picker.crop = wrong
+    page_sends(picker, {"name": "crop", "crop": wrong})
+    assert picker.trouble
+    assert (picker.crop, picker.image.width) == (None, 400)
+
+
+def test_pickers_linked_by_image_or_crop_show_the_same_part() -> None:
+    """A part brings its whole along, so that either picker can move the frame or leave it."""
+    one: Any = ImagePicker()
+    other: Any = ImagePicker()
+    traitlets.link((one, "image"), (other, "image"))
+    traitlets.link((one, "crop"), (other, "crop"))
+    one.image = png(400, 200)
+    one.crop = "1:1"
+    assert other.crop == one.crop
+    other.crop = {"ratio": "9:16", "x": 0.1, "y": 0.5}
+    assert (one.image.height, one.image) == (200, other.image)
+    other.crop = None
+    assert one.image.data == png(400, 200)
+    assert one.crop is None
+
+
+def test_a_linked_crop_is_cut_from_each_pickers_own_image() -> None:
+    """Pictures of different sizes follow one shape and place."""
+    one: Any = ImagePicker(image=png(400, 200))
+    other: Any = ImagePicker(image=png(100, 300))
+    traitlets.link((one, "crop"), (other, "crop"))
+    other.crop = {"ratio": "1:1", "x": 0.1, "y": 0.9}
+    assert [(each.image.width, each.image.height) for each in (one, other)] == [(200, 200), (100, 100)]
+    assert one.crop == other.crop
+
+
+def test_the_pages_code_comes_when_it_is_asked_for() -> None:
+    """It is one module without imports, and isn't part of what a notebook saves."""
+    picker = ImagePicker()
+    messages = heard(picker)
+    page_sends(picker, {"name": "tools", "id": "t"})
+    content = messages[0][0]
+    assert content["id"] == "t"
+    assert "\nimport " not in content["code"]
+    assert "export function pickerTools(" in content["code"]
+    assert ".rb-pane" in content["style"]
+    assert "getUserMedia" not in str(picker._esm)
+
+
+def test_recent_images_can_be_taken_again_and_forgotten(home: Path) -> None:
+    """Each has its small picture and a name; the folder is told; what is gone is said."""
+    picker: Any = ImagePicker()
+    messages = heard(picker)
+    page_sends(picker, {"name": "recent", "id": "1"})
+    assert not messages[-1][0]["items"]
+    assert "The last 12 that you send" in messages[-1][0]["words"]
+    RecentImages(home).keep(ImagePicker(image=png(400, 200)).image)
+    page_sends(picker, {"name": "recent", "id": "2"})
+    (item,) = messages[-1][0]["items"]
+    assert item["words"].startswith("400 × 200, sent ")
+    assert str(home / "images") in messages[-1][0]["words"]
+    assert 0 < len(messages[-1][1][0]) <= 6_000
+    page_sends(picker, {"name": "take_recent", "id": "3", "key": item["key"]})
+    assert messages[-1] == ({"name": "got", "id": "3"}, [])
+    assert picker.image.data == png(400, 200)
+    page_sends(picker, {"name": "forget_recent", "id": "4"})
+    assert not messages[-1][0]["items"]
+    page_sends(picker, {"name": "take_recent", "id": "5", "key": item["key"]})
+    assert "no longer kept" in messages[-1][0]["problem"]
+
+
+def test_a_pickers_still_form_shows_the_part_that_is_sent() -> None:
+    """A page without a kernel has the picture and its figures, in a few kilobytes."""
+    page, text = ImagePicker(image=png(400, 200), crop="1:1").still()
+    assert "data:image/jpeg;base64," in page
+    assert "200 × 200 · PNG" in text
+    assert len(page) < 10_000
+    assert "Run the cell again" in ImagePicker().still()[1]

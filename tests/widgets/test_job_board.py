@@ -1,0 +1,537 @@
+"""The board of many jobs: what it shows, what it sends, what its buttons do."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PIL import Image
+from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends
+
+import reelbook as rb
+from reelbook.ledger import Spend
+from reelbook.media.images import prepare
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session import (
+    Facts,
+    Job,
+    JobRequest,
+    display,
+)
+from reelbook.widgets import bundle as assets
+from reelbook.widgets.board_rows import OnPage, same_line
+from reelbook.widgets.job_board import JobBoard
+
+MOST_BYTES = 400
+
+
+@dataclass(eq=False)
+class FakeLedgerSession(FakeSession):
+    """A session with a past."""
+
+    past: list[Job] = field(default_factory=list)
+    at_work: list[Job] = field(default_factory=list)
+    experiments: list[str] = field(default_factory=list)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def jobs(self, *, limit: int) -> tuple[Job, ...]:
+        return tuple(self.past[:limit])
+
+    @property
+    def running(self) -> tuple[Job, ...]:
+        return tuple(self.at_work)
+
+    def spend(self) -> Spend:
+        return Spend(2.4, 0.25, 0.0)
+
+    def experiment(self, name: str) -> Any:
+        self.experiments.append(name)
+        return nullcontext()
+
+    def text_to_video(self, prompt: str, **arguments: Any) -> Job:
+        self.submitted.append({"prompt": prompt, **arguments})
+        return made(self, prompt, request_id=None, state="sending")
+
+
+def made(session: FakeSession, prompt: str, *, experiment: str | None = None, **known: Any) -> Job:
+    """A job of that session which tells it of every change, as real ones do."""
+    known = {"request_id": f"req-{prompt}", **known}
+    one = job(session, replace(FOX, prompt=prompt), **known)
+    one.experiment = experiment
+
+    def tell(changed: Job) -> None:
+        for listener in tuple(session.listeners):
+            listener(changed)
+
+    one._tell = tell
+    return one
+
+
+def opened(session: FakeLedgerSession | None = None, **arguments: Any) -> tuple[JobBoard, list[Any]]:
+    """A board that a page shows, sending by itself only when the test says so, and what it sent."""
+    owner: Any = session or FakeLedgerSession()
+    board = JobBoard(None if "jobs" in arguments else owner, **arguments)
+    board._live.close()
+    messages = heard(board)
+    page_sends(board, {"name": "hello"})
+    return board, messages
+
+
+def rows(messages: list[Any]) -> dict[str, dict[str, Any]]:
+    """The rows as the page has them after these messages, by their prompts."""
+    page: dict[str, dict[str, Any]] = {}
+    for content, _ in messages:
+        for row in content.get("rows", []):
+            page.setdefault(row["key"], {}).update(row)
+    return {row["prompt"]: row for row in page.values()}
+
+
+def head(messages: list[Any]) -> dict[str, Any]:
+    """All that was said on top."""
+    said: dict[str, Any] = {}
+    for content, _ in messages:
+        said.update(content)
+    return said
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
+    with rb.connect("sandbox") as session:
+        yield session
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+def test_running_and_recent_jobs_are_shown_newest_first() -> None:
+    """What runs is newer than what the ledger gives, and nothing is there twice."""
+    session = FakeLedgerSession()
+    old, older = made(session, "old", state="completed"), made(session, "older", state="completed")
+    now = made(session, "now")
+    session.past, session.at_work = [old, older], [old, now]
+    assert JobBoard(session).jobs == (now, old, older)  # type: ignore[arg-type] # a double
+
+
+def test_the_limit_is_on_earlier_jobs() -> None:
+    """What runs is shown whatever the limit."""
+    session = FakeLedgerSession()
+    session.past, session.at_work = [made(session, "old"), made(session, "older")], [made(session, "now")]
+    found: Any = session
+    shown = [len(JobBoard(found, limit=limit).jobs) for limit in (0, 1, 2)]
+    assert shown == [1, 2, 3]
+
+
+def test_a_job_submitted_later_appears_by_itself() -> None:
+    """Wherever in the session it was submitted, its row comes from the thread that says so."""
+    session, came = FakeLedgerSession(), threading.Event()
+    found: Any = session
+    board = JobBoard(found)
+    board.send = lambda content, buffers=None: came.set() if content.get("rows") else None
+    page_sends(board, {"name": "hello"})
+    fox = made(session, "fox")
+    threading.Thread(target=learn, args=(fox,), kwargs={"progress": 0.5}).start()
+    assert came.wait(5)
+    assert board.jobs == (fox,)
+    board.close()
+
+
+def test_a_page_gets_everything_once_and_then_only_what_changed() -> None:
+    """A change is a row's key and the changed fields; without one nothing is sent."""
+    session = FakeLedgerSession()
+    fox, cat = made(session, "fox", progress=0.1), made(session, "cat", progress=0.1)
+    session.at_work = [fox, cat]
+    board, messages = opened(session)
+    assert [row["prompt"] for row in messages[0][0]["rows"]] == ["cat", "fox"]
+    messages.clear()
+    board.refresh()
+    assert messages == []
+    learn(fox, progress=0.4)
+    board.refresh()
+    assert messages == [
+        ({"name": "rows", "rows": [{"key": "0", "bar": 0.4, "time": ["40 %"]}]}, []),
+    ]
+
+
+def test_a_second_page_gets_everything_too() -> None:
+    """A reloaded page has nothing and says hello."""
+    session = FakeLedgerSession()
+    session.at_work = [made(session, "fox")]
+    board, messages = opened(session)
+    messages.clear()
+    page_sends(board, {"name": "hello"})
+    assert rows(messages)["fox"]["word"] == "Processing"
+    assert head(messages)["count"] == "1 clip"
+
+
+def test_a_question_of_the_page_is_answered_within_its_message() -> None:
+    """Where no thread reaches the page, nothing is sent by itself, and asking brings what is new."""
+    session = FakeLedgerSession()
+    fox = made(session, "fox", progress=0.1)
+    session.at_work = [fox]
+    board, messages = opened(session)
+    board.asks = True
+    messages.clear()
+    learn(fox, progress=0.7)
+    board._by_itself()
+    assert messages == []
+    page_sends(board, {"name": "ask"})
+    assert rows([({"rows": [{"key": "0", "prompt": "fox"}]}, []), *messages])["fox"]["bar"] == 0.7
+
+
+def test_time_that_merely_passed_is_not_sent() -> None:
+    """The page counts seconds itself; a line is sent when it would be off."""
+    page = OnPage()
+    assert page.news(100.0, {}, {"time": [[14.0, -1], " left"]}) == {"time": [[14.0, -1], " left"]}
+    assert page.news(105.0, {}, {"time": [[9.4, -1], " left"]}) == {}
+    assert page.news(105.0, {}, {"time": [[30.0, -1], " left"]}) == {"time": [[30.0, -1], " left"]}
+
+
+@pytest.mark.parametrize(
+    ("second", "same"),
+    [
+        ([[10.0, -1], " left"], True),
+        ([[10.0, 1], " left"], False),
+        ([[10.0, -1], " more"], False),
+        ([[10.0, -1]], False),
+        (["10 s", " left"], False),
+    ],
+)
+def test_lines_are_compared_as_they_read_by_then(second: Any, *, same: bool) -> None:
+    """Text, pace and seconds have to agree."""
+    assert same_line([[14.0, -1], " left"], second, 4.0) is same
+
+
+def test_jobs_are_grouped_by_experiment_with_count_and_sum() -> None:
+    """Each experiment has a heading; jobs of none have one to stand under when they come later."""
+    session = FakeLedgerSession()
+    session.at_work = [
+        made(session, "plain", estimated_cost_usd=0.25),
+        made(session, "dawn", experiment="fog", cost_usd=0.1, state="completed"),
+        made(session, "noon", experiment="fog", estimated_cost_usd=0.25),
+    ]
+    _, messages = opened(session)
+    assert head(messages)["groups"] == {
+        "fog": ["fog", "2 clips · spent $0.10 of about $0.35"],
+        "": ["Without an experiment", "1 clip · about $0.25"],
+    }
+    assert {prompt: row["group"] for prompt, row in rows(messages).items()} == {
+        "plain": "",
+        "dawn": "fog",
+        "noon": "fog",
+    }
+
+
+def test_the_totals_say_states_money_and_requests() -> None:
+    """What runs, what waits, what is done; what is spent of the limit; when more requests come."""
+    session = FakeLedgerSession(facts=Facts(20.0, 0, 10, 12.0, max_spend_usd=5.0))
+    session.at_work = [
+        made(session, "runs"),
+        made(session, "waits", state="sending", request_id=None),
+        made(session, "done", state="completed", cost_usd=0.25),
+        made(session, "fails", state="failed"),
+        made(session, "unwatched", watched=False),
+    ]
+    _, messages = opened(session)
+    said = head(messages)
+    assert (said["count"], said["states"]) == (
+        "5 clips",
+        "1 running · 1 waiting · 1 not watched · 1 done · 1 failed",
+    )
+    assert (said["money"], said["mark"]) == ("spent $2.40 of $5.00", "sandbox")
+    assert said["requests"] == ["0 of 10 requests left, more in ", [12.0, -1]]
+
+
+def test_why_a_job_waits_is_said_once_for_all_that_wait() -> None:
+    """The line with the seconds is not repeated for each row, and it goes when there is room."""
+    session = FakeLedgerSession(facts=Facts(20.0, 0, 10, 12.0))
+    session.at_work = [made(session, prompt, state="sending", request_id=None) for prompt in ("a", "b")]
+    board, messages = opened(session)
+    assert head(messages)["wait"] == ["waiting for the rate limit, ", [12.0, -1]]
+    assert [row["wait"] for row in rows(messages).values()] == [True, True]
+    session.facts = Facts(20.0, 2, 10, None)
+    board.refresh()
+    assert [(row["wait"], row["time"]) for row in rows(messages).values()] == [(False, ["being sent"])] * 2
+
+
+def test_an_empty_board_says_how_to_make_the_first_clip() -> None:
+    """Empty is a state; a list of one's own says something else."""
+    _, messages = opened()
+    assert "session.text_to_video" in head(messages)["empty"]
+    found: Any = FakeLedgerSession()
+    board = JobBoard(found, jobs=())
+    assert board.still()[1] == "No clips in this list."
+
+
+def test_a_board_of_given_jobs_shows_no_others() -> None:
+    """What else the session does stays out, and the sum is that of these."""
+    session = FakeLedgerSession()
+    fox, cat = made(session, "fox", cost_usd=0.25, state="completed"), made(session, "cat")
+    board, messages = opened(jobs=[fox])
+    learn(cat, progress=0.5)
+    board.refresh()
+    assert (board.jobs, head(messages)["money"]) == ((fox,), "$0.25")
+
+
+def test_one_row_opens_at_a_time_and_closes_again() -> None:
+    """The open row has the card's words, what is counted on, and its actions."""
+    session = FakeLedgerSession()
+    session.at_work = [made(session, "fox", progress=0.5), made(session, "cat")]
+    board, _ = opened(session)
+    page_sends(board, {"name": "open", "key": "0"})
+    assert (board.face["prompt"], board.progress) == ("fox", 0.5)
+    assert [name for name, _ in board.face["actions"]] == ["stop", "copy", "select"]
+    page_sends(board, {"name": "open", "key": "1"})
+    assert (board.opened, board.face["prompt"]) == ("1", "cat")
+    page_sends(board, {"name": "open", "key": "1"})
+    assert (board.opened, board.face["word"], board.figures) == ("", "", [])
+    page_sends(board, {"name": "open", "key": "99"})
+    assert board.opened == ""
+
+
+def test_the_open_row_follows_its_job() -> None:
+    """A failure is said where the row is open."""
+    session = FakeLedgerSession()
+    fox = made(session, "fox")
+    session.at_work = [fox]
+    board, _ = opened(session)
+    page_sends(board, {"name": "open", "key": "0"})
+    learn(fox, state="failed", watched=False, error=rb.errors.ReelbookError("content policy"))
+    board.refresh()
+    assert (board.face["word"], board.face["note"]) == ("Failed", "content policy")
+
+
+def test_another_jobs_change_leaves_the_open_row_alone() -> None:
+    """Its counting lines are not sent because somebody else's changed."""
+    session, changed = FakeLedgerSession(), list[str]()
+    fox, cat = made(session, "fox"), made(session, "cat")
+    session.at_work = [fox, cat]
+    board, _ = opened(session)
+    page_sends(board, {"name": "open", "key": "0"})
+    board.observe(lambda change: changed.append(change["name"]))
+    session.now += 30
+    learn(cat, progress=0.9)
+    board.refresh()
+    assert changed == []
+
+
+def test_rows_are_chosen_in_the_page_and_from_python() -> None:
+    """`selected` holds request ids, in the order of choosing; the rows say it."""
+    session = FakeLedgerSession()
+    session.at_work = [made(session, "fox"), made(session, "cat"), made(session, "owl", request_id=None)]
+    board, messages = opened(session)
+    for key in ("1", "0", "2"):
+        page_sends(board, {"name": "select", "key": key})
+    assert board.selected == ["req-cat", "req-fox"]
+    page_sends(board, {"name": "select", "key": "1"})
+    assert board.selected == ["req-fox"]
+    board.selected = ["req-cat", "not here"]
+    assert {prompt: row.get("chosen", False) for prompt, row in rows(messages).items()} == {
+        "fox": False,
+        "cat": True,
+        "owl": False,
+    }
+
+
+def test_choosing_the_open_row_turns_its_button() -> None:
+    """Select becomes Deselect."""
+    session = FakeLedgerSession()
+    session.at_work = [made(session, "fox")]
+    board, _ = opened(session)
+    page_sends(board, {"name": "open", "key": "0"})
+    assert board.face["actions"][-1] == ["select", "Select"]
+    page_sends(board, {"name": "select", "key": "0"})
+    assert board.face["actions"][-1] == ["select", "Deselect"]
+
+
+def test_again_sends_once_and_opens_the_new_row() -> None:
+    """A double press pays once; the new clip belongs to the same experiment."""
+    session = FakeLedgerSession()
+    session.at_work = [made(session, "fox", state="completed", experiment="fog")]
+    board, _ = opened(session)
+    for _ in range(2):
+        page_sends(board, {"name": "again", "key": "0"})
+    assert [each["prompt"] for each in session.submitted] == ["fox"]
+    assert (board.opened, len(board.jobs), session.experiments) == ("1", 2, ["fog"])
+
+
+def test_the_buttons_do_what_they_say(session: rb.Session, sandbox: Sandbox) -> None:
+    """Stop watching, Watch again and Don't send reach the job; a late Don't send is said."""
+    sandbox.set_pace(3600)
+    running = session.text_to_video("slow", duration_seconds=1)
+    wait_for(lambda: running.request_id)
+    board = JobBoard(session)
+    page_sends(board, {"name": "stop", "key": "0"})
+    wait_for(lambda: not running.view().watched)
+    page_sends(board, {"name": "watch", "key": "0"})
+    wait_for(lambda: running.view().watched)
+    page_sends(board, {"name": "cancel", "key": "0"})
+    assert board.trouble == "It was sent already. The job goes on and is billed."
+    page_sends(board, {"name": "stop", "key": "99"})
+    board.close()
+
+
+def test_finding_out_asks_once_and_offers_what_only_a_person_knows() -> None:
+    """Until the answer is there a second press asks nothing; then the person's word may be asked for."""
+    session = FakeLedgerSession()
+    lost = made(session, "fox", state="uncertain", watched=False, request_id=None)
+    session.past = [lost]
+    board, _ = opened(session)
+    page_sends(board, {"name": "open", "key": "0"})
+    for _ in range(2):
+        page_sends(board, {"name": "find_out", "key": "0"})
+    assert len(session.asked) == 1
+    assert board.face["aside"] == "Asking for balance and usage."
+    verdict = SimpleNamespace(job=lost, answer="can't tell", if_alone="not accepted")
+    session.asked[0][1].set_result(SimpleNamespace(verdicts=[verdict]))
+    board.refresh()
+    assert [name for name, _ in board.face["actions"]][:2] == ["find_out", "only_me"]
+    page_sends(board, {"name": "only_me", "key": "0"})
+    assert session.asked[1][0] is True
+
+
+def test_pictures_are_small_and_asked_for_by_name(tmp_path: Path) -> None:
+    """A clip's poster, a person's image, and nothing for what has neither."""
+    session = FakeLedgerSession()
+    image = JobRequest("image-to-video", "a cat turns", 5, image=prepare(Image.new("RGB", (900, 600))))
+    done = made(session, "fox", state="completed", clip=clip(tmp_path / "clip.mp4"))
+    session.at_work = [done, made(session, "plain"), made(session, "cat")]
+    session.at_work[2].request = image
+    board, messages = opened(session)
+    found = rows(messages)
+    pictures = [found[prompt].get("picture", "") for prompt in ("fox", "plain", "a cat turns")]
+    assert pictures == ["0c", "", "2i"]
+    messages.clear()
+    page_sends(board, {"name": "posters", "keys": ["0c", "2i", "1", "99c"]})
+    assert [0 < len(each) <= 2500 for each in messages[0][1]] == [True, True, False, False]
+    assert (board.clip_path("0c"), board.clip_path("1")) == (tmp_path / "clip.mp4", None)
+
+
+def test_done_waits_for_what_runs_and_keeps_the_page_up_to_date(session: rb.Session) -> None:
+    """While a cell awaits it, changes are sent by the kernel's own thread; then everything has ended."""
+    batch = session.submit_many(["a", "b"], duration_seconds=1)
+    board = JobBoard(session)
+    board._live.close()
+    messages = heard(board)
+    page_sends(board, {"name": "hello"})
+    asyncio.run(asyncio.wait_for(board.done(), 60))
+    assert [each.running for each in batch] == [False, False]
+    assert {row["word"] for row in rows(messages).values()} == {"Completed"}
+    board.close()
+
+
+def test_a_real_run_sends_at_most_400_bytes_for_a_changed_job(session: rb.Session, sandbox: Sandbox) -> None:
+    """All messages of a batch with long prompts, from the first row to the last."""
+    sandbox.set_pace(0.5)
+    board = JobBoard(session)
+    messages = heard(board)
+    page_sends(board, {"name": "hello"})
+    session.submit_many(
+        [f"{'雪の中を走る狐 ' * 40}{number}" for number in range(8)], duration_seconds=1
+    ).results(60)
+    wait_for(lambda: head(messages).get("states") == "8 done")
+    sizes = [
+        len(json.dumps(row, ensure_ascii=False).encode())
+        for content, _ in messages
+        for row in content.get("rows", [])
+    ]
+    assert len(sizes) >= 16
+    assert max(sizes) <= MOST_BYTES
+    board.close()
+
+
+def test_a_stopped_batch_says_so(session: rb.Session, sandbox: Sandbox) -> None:
+    """Why the rest was taken back stands on the board of the batch."""
+    sandbox.settings(balance_usd=0.05)
+    batch = session.submit_many(["a", "b", "c"], duration_seconds=1)
+    board = JobBoard(jobs=batch)
+    messages = heard(board)
+    page_sends(board, {"name": "hello"})
+    concurrent.futures.wait(batch._ends, 30)
+    wait_for(lambda: "The balance ended" in str(head(messages).get("note")))
+    board.close()
+
+
+def test_a_batch_is_shown_as_one_board(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last expression in a cell gives one panel with all of its jobs."""
+    shown: list[Any] = []
+    monkeypatch.setattr(display, "in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    batch = session.submit_many(["a", "b"], duration_seconds=1)
+    batch._ipython_display_()
+    (board,) = shown
+    assert set(board.jobs) == set(batch)
+    board.close()
+
+
+def test_the_still_form_is_small_and_reads_well(tmp_path: Path) -> None:
+    """What a saved notebook shows: the totals, the newest rows, a few pictures; markup stays text."""
+    session = FakeLedgerSession()
+    film = clip(tmp_path / "clip.mp4")
+    session.past = [made(session, f"<b>{n}", state="completed", cost_usd=0.25, clip=film) for n in range(40)]
+    found: Any = session
+    page, text = JobBoard(found).still()
+    assert text == "40 clips · 40 done · spent $2.40 · sandbox"
+    assert ("&lt;b&gt;0" in page, "<b>" in page, "and 28 more" in page) == (True, False, True)
+    assert (page.count("<img"), len(page) < 25_000) == (5, True)
+
+
+def test_the_still_form_is_kept_once_everything_has_ended() -> None:
+    """What is saved shows the end; a board that is told nothing new stays as it is."""
+    session = FakeLedgerSession()
+    fox = made(session, "fox")
+    session.at_work = [fox]
+    board, _ = opened(session)
+    board.still()
+    kept: list[Any] = []
+    board._displays = (SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"])),)
+    fox._finish(error=rb.errors.ReelbookError("content policy"), state="failed")
+    for _ in range(3):
+        board.refresh()
+    page_sends(board, {"name": "hello"})
+    assert kept == ["1 clip · 1 failed · spent $2.40 · sandbox"]
+
+
+def test_code_and_state_stay_under_30_kb() -> None:
+    """Both are saved with every notebook that shows a board; the rows aren't."""
+    session = FakeLedgerSession()
+    session.past = [made(session, f"{number} " * 50, state="completed") for number in range(300)]
+    found: Any = session
+    board = JobBoard(found, limit=300)
+    board.opened = "7"
+    board.selected = [each.request_id or "" for each in board.jobs[:20]]
+    kept = {
+        name: value for name, value in board.get_state().items() if name not in {"_esm", "_css", "layout"}
+    }
+    assert len(JobBoard._esm) + len(assets.style("job_board")) + len(json.dumps(kept, default=str)) < 30_000
+
+
+def test_a_closed_board_listens_to_nothing() -> None:
+    """Neither the session nor a thread holds it any longer."""
+    session = FakeLedgerSession()
+    found: Any = session
+    board = JobBoard(found)
+    assert len(session.listeners) == 1
+    board.close()
+    assert session.listeners == []
+
+
+def test_an_unknown_argument_is_refused() -> None:
+    """A misspelt one would be swallowed."""
+    with pytest.raises(TypeError, match="doesn't take choosen"):
+        JobBoard(FakeLedgerSession(), choosen=[])  # type: ignore[arg-type] # a double

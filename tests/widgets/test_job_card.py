@@ -1,0 +1,282 @@
+"""The job's card."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from widgets.doubles import FakeSession, clip, heard, job, learn, page_sends
+
+import reelbook as rb
+from reelbook import errors
+from reelbook.media.images import prepare
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session import JobRequest, Reconciliation, Verdict
+from reelbook.widgets import bundle as assets
+from reelbook.widgets.bundle import packed
+from reelbook.widgets.clip_serving import PIECE_BYTES
+from reelbook.widgets.job_card import JobCard
+from reelbook.widgets.static_html import POSTER_BYTES
+
+
+def test_a_card_shows_its_job_from_the_start() -> None:
+    """State and progress are traits, the rest is what the page draws."""
+    card = JobCard(job(progress=0.5))
+    assert (card.state, card.progress, card.face["word"], card.live) == (
+        "processing",
+        0.5,
+        "Processing",
+        True,
+    )
+
+
+def test_a_change_reaches_the_card_from_any_thread() -> None:
+    """The session's thread says that something changed, and the card has it soon after."""
+    running, seen = job(progress=0.1), threading.Event()
+    card = JobCard(running)
+    card.observe(lambda _: seen.set(), "progress")
+    threading.Thread(target=learn, args=(running,), kwargs={"progress": 0.7}).start()
+    assert seen.wait(5)
+    assert card.progress == 0.7
+
+
+def test_a_question_of_the_page_is_answered_within_its_message() -> None:
+    """Where no thread reaches the page, asking brings what is new."""
+    running = job(progress=0.1)
+    card = JobCard(running)
+    card._live.close()
+    messages = heard(card)
+    learn(running, progress=0.6)
+    page_sends(card, {"name": "ask"})
+    assert (card.progress, messages) == (0.6, [({"name": "here"}, [])])
+
+
+def test_unchanged_things_are_not_sent_again() -> None:
+    """An update whose only news is the progress changes the progress and the counting lines, nothing else."""
+    running, changed = job(progress=0.1, estimated_cost_usd=0.25), set[str]()
+    card = JobCard(running)
+    card.observe(lambda change: changed.add(change["name"]))
+    learn(running, progress=0.2)
+    card.refresh()
+    assert changed == {"progress", "figures"}
+
+
+def test_an_empty_card_says_what_will_appear() -> None:
+    """Empty is a state."""
+    card = JobCard()
+    assert (card.state, card.progress, card.live) == ("", None, False)
+    assert card.face["stage"] == "The clip appears here when it is done."
+    assert "appears here" in card.still()[1]
+
+
+def test_a_card_can_take_up_another_job() -> None:
+    """The old job is listened to no more."""
+    first, second = job(state="pending"), job(progress=0.3)
+    card = JobCard(first)
+    card.job = second
+    assert card.progress == 0.3
+    assert first._listeners == []
+    card.job = None
+    assert card.state == ""
+    assert second._listeners == []
+
+
+def test_the_persons_own_image_stands_on_the_stage_until_the_clip_does(tmp_path: Path) -> None:
+    """A small preview first, then the clip's poster, each small enough to be saved."""
+    picture = prepare(Image.effect_noise((800, 600), 80))
+    running = job(request=JobRequest("image-to-video", "x", 5, image=picture))
+    card = JobCard(running)
+    preview = card.poster
+    assert 0 < len(preview) <= POSTER_BYTES
+    learn(running, state="completed", clip=clip(tmp_path / "c.mp4"))
+    card.refresh()
+    assert 0 < len(card.poster) <= POSTER_BYTES
+    assert card.poster != preview
+
+
+def test_code_and_state_of_a_card_fit_in_thirty_kilobytes(tmp_path: Path) -> None:
+    """anywidget saves a panel's code with every instance."""
+    card = JobCard(job(state="completed", clip=clip(tmp_path / "c.mp4"), cost_usd=0.25))
+    state = {name: value for name, value in card.get_state().items() if not isinstance(value, bytes)}
+    assert state["_esm"] == packed(assets.module("job_card"), "job_card")
+    assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 30_000
+
+
+def test_the_clip_comes_in_pieces_under_one_mebibyte(tmp_path: Path) -> None:
+    """Each piece answers one question, under the id of the view that asked."""
+    finished = clip(tmp_path / "c.mp4")
+    data = finished.path.read_bytes() + bytes(2 * PIECE_BYTES)
+    assert finished.info.codec == "h264"
+    finished.path.write_bytes(data)
+    card = JobCard(job(state="completed", clip=finished))
+    messages = heard(card)
+    for index in range(3):
+        page_sends(card, {"name": "chunk", "id": "view-1", "index": index})
+    assert b"".join(buffers[0] for _, buffers in messages) == data
+    assert max(len(buffers[0]) for _, buffers in messages) < 1 << 20
+    assert {(content["id"], content["total"]) for content, _ in messages} == {("view-1", 3)}
+
+
+def test_a_clip_that_is_gone_is_said(tmp_path: Path) -> None:
+    """The page hears a sentence, not silence."""
+    finished = clip(tmp_path / "c.mp4")
+    card = JobCard(job(state="completed", clip=finished))
+    messages = heard(card)
+    finished.path.unlink()
+    page_sends(card, {"name": "chunk", "id": "v", "index": 0})
+    assert messages[0][0]["problem"] == "The clip's file is no longer where it was."
+
+
+def test_again_sends_the_same_request_once(tmp_path: Path) -> None:
+    """A second press finds a running job and buys nothing."""
+    session = FakeSession()
+    card = JobCard(job(session=session, state="failed"))
+    page_sends(card, {"name": "again"})
+    page_sends(card, {"name": "again"})
+    assert session.submitted == [
+        {"prompt": "a red fox runs through snow", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
+    ]
+    assert card.state == "processing"
+
+
+def test_what_cannot_be_taken_back_is_said() -> None:
+    """Sent is sent, and it is billed."""
+
+    class Sent(FakeSession):
+        def cancel(self, _: Any) -> bool:
+            return False
+
+    card = JobCard(job(session=Sent(), state="sending", request_id=None))
+    page_sends(card, {"name": "cancel"})
+    assert card.trouble == "It was sent already. The job goes on and is billed."
+
+
+def test_the_still_form_shows_the_clip_and_escapes_what_came_from_outside(tmp_path: Path) -> None:
+    """A saved page has poster, prompt, figures and cost, in at most 20 KB and without markup of others."""
+    asked = JobRequest("text-to-video", "<script>alert(1)</script> & a fox", 5, "16:9", 7)
+    finished = clip(tmp_path / "c.mp4", asked)
+    bundle = JobCard(job(request=asked, state="completed", clip=finished, cost_usd=0.25))._repr_mimebundle_()
+    page = bundle["text/html"]
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert 'src="data:image/jpeg;base64,' in page
+    assert "sandbox · Completed · 1.0 s · 64 × 36 · seed 7 · took 48 s · $0.25" in page
+    assert len(page) < 20_000
+    assert "a fox" in bundle["text/plain"]
+
+
+def test_a_finished_card_replaces_its_still_form_once(tmp_path: Path) -> None:
+    """What the notebook saves is the finished clip, not the progress at the moment of display."""
+
+    class Shown:
+        pages: list[str]
+
+        def __init__(self) -> None:
+            self.pages = []
+
+        def update(self, bundle: dict[str, Any], raw: bool) -> None:
+            self.pages.append(bundle["text/html"])
+
+    running, shown = job(progress=0.2), Shown()
+    card = JobCard(running)
+    card._displays = (shown,)
+    learn(running, progress=0.4)
+    card.refresh()
+    assert shown.pages == []
+    learn(running, state="completed", clip=clip(tmp_path / "c.mp4"))
+    card.refresh()
+    card.refresh()
+    assert len(shown.pages) == 1
+    assert "Completed" in shown.pages[0]
+
+
+def test_a_closed_card_listens_no_more() -> None:
+    """Closing ends the subscription."""
+    running = job()
+    JobCard(running).close()
+    assert running._listeners == []
+
+
+def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:
+    """On a sandbox: from pressing in Python to the clip's poster, with the failed one beside it."""
+    with rb.connect("sandbox") as session:
+        good = session.text_to_video("a fox", duration_seconds=1)
+        card = rb.JobCard(good)
+        good.result(30)
+        card.refresh()
+        assert (card.state, card.face["money"], card.face["mark"]) == ("completed", "$0.05", "sandbox")
+        assert card.poster[:2] == b"\xff\xd8"
+        sandbox.fail_next("content policy")
+        bad = session.text_to_video("a crowd")
+        with pytest.raises(errors.JobFailed):
+            bad.result(30)
+        card.job = bad
+        assert (card.state, card.poster, card.face["shape"]) == ("failed", b"", None)
+        assert "content policy" in card.face["note"]
+        card.close()
+
+
+def uncertain_card() -> tuple[JobCard, FakeSession]:
+    session = FakeSession()
+    return JobCard(job(session=session, state="uncertain", request_id=None)), session
+
+
+def test_finding_out_asks_once_and_holds_up_nobody() -> None:
+    """The press comes back at once; until the answer is there, another one asks nothing."""
+    card, session = uncertain_card()
+    page_sends(card, {"name": "find_out"})
+    page_sends(card, {"name": "find_out"})
+    assert [alone for alone, _ in session.asked] == [False]
+    assert (card.face["aside"], card.live) == ("Asking for balance and usage.", True)
+
+
+def test_the_persons_word_is_asked_for_where_it_would_tell() -> None:
+    """Can't tell, unless nobody else was there: the card offers to say so."""
+    card, session = uncertain_card()
+    assert card.job is not None
+    page_sends(card, {"name": "find_out"})
+    verdict = Verdict(card.job, "can't tell", ("Requests 3 → 4.",), "…", if_alone="accepted")
+    session.asked[0][1].set_result(Reconciliation((verdict,)))
+    card.refresh()
+    assert ["only_me", "Only I use this account"] in card.face["actions"]
+    page_sends(card, {"name": "only_me"})
+    assert [alone for alone, _ in session.asked] == [False, True]
+
+
+def test_what_keeps_from_finding_out_is_shown() -> None:
+    """An error of the service stands under the card, and the button is back."""
+    card, session = uncertain_card()
+    page_sends(card, {"name": "find_out"})
+    session.asked[0][1].set_exception(errors.ServiceUnreachable("No connection. Nothing was lost."))
+    card.refresh()
+    assert card.trouble == "No connection. Nothing was lost."
+    assert card.face["actions"][0] == ["find_out", "Find out"]
+
+
+def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
+    """On a sandbox: a lost answer, found out from the card, with its reasons in the note."""
+    with rb.connect("sandbox") as session:
+        session.usage()
+        sandbox.fault("answer_lost", endpoint="generate")
+        lost = session.text_to_video("a fox", duration_seconds=1)
+        with pytest.raises(errors.SubmissionUncertain):
+            lost.result(30)
+        card = JobCard(lost)
+        for press, state, said in (
+            ("find_out", "uncertain", "Can't tell."),
+            ("only_me", "lost", "Accepted."),
+        ):
+            page_sends(card, {"name": press})
+            end = time.monotonic() + 10
+            while card._finding:
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            card.refresh()
+            assert (card.state, card.face["note"].startswith(said)) == (state, True)
+            assert "Requests 0 at" in card.face["note"]
+        card.close()

@@ -1,0 +1,265 @@
+"""The key manager: what it lists, that a secret passes through once, and that nothing is revoked unasked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import reelbook as rb
+from reelbook import settings
+from reelbook.models import ApiKey, CreatedKey
+from reelbook.sandbox.handle import Sandbox
+from reelbook.secret import Secret
+from reelbook.text import keys as words
+from reelbook.widgets.key_manager import KeyManager
+
+NOW = 1_800_000_000.0
+DAY = 86_400.0
+
+
+class Page:
+    """What the panel sent in messages."""
+
+    def __init__(self, panel: KeyManager) -> None:
+        self.panel = panel
+        self.sent: list[dict[str, Any]] = []
+        panel.send = lambda content, buffers=None: self.sent.append(content)
+
+    def says(self, **content: object) -> None:
+        self.panel._heard(self.panel, content, [])
+
+    def last(self, name: str) -> dict[str, Any]:
+        return [content for content in self.sent if content["name"] == name][-1]
+
+    def rows(self) -> dict[str, dict[str, Any]]:
+        return {row["name"]: row for row in self.last("rows")["rows"]}
+
+
+@pytest.fixture
+def page(sandbox: Sandbox) -> Iterator[Page]:
+    with rb.connect("sandbox") as session:
+        panel = KeyManager(session)
+        page = Page(panel)
+        page.says(name="hello")
+        wait_for(lambda: panel.words["listed"] and not panel.words["busy"])
+        yield page
+        panel.close()
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+def done(page: Page) -> None:
+    wait_for(lambda: not page.panel._doing and not page.panel.words["busy"])
+    wait_for(lambda: page.panel._rows_sent)
+
+
+def create(page: Page, name: str = "ada", limit: int = 20) -> None:
+    page.says(name="create", called=name, limit=limit)
+    done(page)
+
+
+def test_nothing_is_asked_before_it_is_seen(sandbox: Sandbox) -> None:
+    """Listing costs a request: it is made when a page opens the panel."""
+    with rb.connect("sandbox") as session:
+        panel = KeyManager(session)
+        assert "list-keys" not in sandbox.state()["requests"] or not sandbox.state()["requests"]["list-keys"]
+        panel.close()
+
+
+def test_the_key_in_use_is_listed_first_and_named(page: Page) -> None:
+    """It is recognised by its masked form."""
+    (row,) = page.last("rows")["rows"]
+    assert (row["state"], row["used"]) == ("in use", "just now")
+    assert page.panel.words["summary"] == "1 active key."
+    assert page.panel.active == 1
+
+
+def test_a_made_key_goes_to_the_page_and_nowhere_else(page: Page) -> None:
+    """One message has it until the page says that it arrived; no trait ever does."""
+    create(page)
+    message = page.last("secret")
+    key = message["key"]
+    assert key.startswith("sk-sandbox-")
+    assert "20 requests a minute" in message["text"]
+    assert key not in repr(page.panel.get_state()) + repr(vars(page.panel)) + repr(page.panel.still())
+    page.says(name="shown", id=message["id"])
+    page.sent.clear()
+    page.says(name="hello")
+    assert [content["name"] for content in page.sent if content["name"] == "secret"] == []
+    assert page.rows()["ada"]["used"] == "never"
+
+
+def test_where_only_answers_arrive_the_secret_waits_for_a_question(page: Page) -> None:
+    """In Colab what a thread sends is lost: the key and the list go with the answer to the page's message."""
+    page.panel.asks = True
+    page.sent.clear()
+    page.says(name="create", called="ada", limit=20)
+    wait_for(lambda: not page.panel._doing)
+    wait_for(lambda: page.panel.active == 2)
+    assert page.sent == []
+    page.says(name="ask")
+    assert [content["name"] for content in page.sent] == ["rows", "secret", "here"]
+    page.says(name="ask")
+    assert [content["name"] for content in page.sent].count("secret") == 1
+
+
+def test_the_new_key_is_kept_before_the_old_one_goes(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is a keyring it is offered, and what it says afterwards is true."""
+    kept: list[str] = []
+    monkeypatch.setattr(settings, "has_keyring", lambda: True)
+    monkeypatch.setattr(settings, "keep", lambda name, value: kept.append(name))
+    monkeypatch.setattr(page.panel.session._connection, "sandbox", None)  # as a service by its address
+    page.says(name="rotate", called="second", limit=30)
+    wait_for(lambda: page.panel.words["rotation"])
+    done(page)
+    assert page.panel.words["rotation"]["can_keep"]
+    assert "Keep it before the old key is revoked" in page.panel.words["rotation"]["text"]
+    page.says(name="keep")
+    assert kept == [settings.API_KEY, settings.BASE_URL]
+    assert not page.panel.words["rotation"]["can_keep"]
+    assert "It is kept in this system's keyring." in page.panel.words["rotation"]["text"]
+
+
+def test_a_bad_name_or_limit_is_said_before_anything_is_sent(page: Page, sandbox: Sandbox) -> None:
+    """1 to 100 requests a minute, and a name."""
+    for wrong in ({"called": " ", "limit": 10}, {"called": "ada", "limit": 101}):
+        page.says(name="create", **wrong)
+        assert page.panel.trouble
+        page.says(name="dismiss")
+    assert not sandbox.state()["requests"].get("create-key")
+
+
+def test_a_key_is_revoked_after_it_was_asked_about(page: Page) -> None:
+    """The question names what stops; without it nothing is revoked."""
+    create(page)
+    key_id = page.rows()["ada"]["id"]
+    page.says(name="revoke", id=key_id)
+    assert page.rows()["ada"]["state"] == "active"
+    page.says(name="ask_revoke", id=key_id)
+    assert "“ada”" in page.panel.question["text"]
+    assert "never used" in page.panel.question["text"]
+    page.says(name="leave")
+    assert page.panel.question == {}
+    page.says(name="ask_revoke", id=key_id)
+    page.says(name="revoke", id=key_id)
+    wait_for(lambda: page.panel.outcome == "“ada” is revoked.")
+    done(page)
+    assert page.rows()["ada"]["state"] == "revoked"
+
+
+def test_the_key_in_use_is_warned_of(page: Page) -> None:
+    """Rotating is offered instead."""
+    (row,) = page.last("rows")["rows"]
+    page.says(name="ask_revoke", id=row["id"])
+    assert page.panel.question["own"]
+    assert "It is the key that this session uses." in page.panel.question["text"]
+
+
+def test_a_rotation_ends_with_the_old_key_revoked(page: Page, sandbox: Sandbox) -> None:
+    """The new one is shown, tried and used; the old one goes last, by the person's word."""
+    (old,) = page.last("rows")["rows"]
+    page.says(name="rotate", called="second", limit=30)
+    wait_for(lambda: page.panel.words["rotation"])
+    done(page)
+    assert "This session uses “second” now." in page.panel.words["rotation"]["text"]
+    assert page.last("secret")["called"] == "second"
+    assert page.rows()["second"]["state"] == "in use"
+    assert "still works" in page.panel.words["rotation"]["text"]
+    page.says(name="ask_revoke", id=page.panel.words["rotation"]["old"])
+    page.says(name="revoke", id=old["id"])
+    wait_for(lambda: not page.panel.words["rotation"])
+    done(page)
+    assert page.rows()[old["name"]]["state"] == "revoked"
+    assert page.panel.session.balance().balance_usd == 25
+
+
+def test_a_failed_rotation_says_what_exists(page: Page, sandbox: Sandbox) -> None:
+    """The session stays with its key."""
+    sandbox.fault("html", endpoint="balance")
+    page.says(name="rotate", called="second", limit=30)
+    wait_for(lambda: page.panel.outcome)
+    done(page)
+    assert not page.panel.good
+    assert "which still works" in page.panel.outcome
+    assert not page.panel.words["rotation"]
+    assert page.rows()["second"]["state"] == "active"
+
+
+def test_a_list_that_fails_is_said(page: Page, sandbox: Sandbox) -> None:
+    """What was known stays on the page."""
+    sandbox.fault("html", endpoint="list-keys")
+    page.says(name="refresh")
+    wait_for(lambda: page.panel.outcome)
+    assert "couldn't be listed" in page.panel.outcome
+    assert page.panel.active == 1
+
+
+def test_the_state_is_small(page: Page) -> None:
+    """Code and state of the panel stay under 30 KB, and the still form reads as a table."""
+    state = {name: value for name, value in page.panel.get_state().items() if name != "layout"}
+    assert len(repr(state)) < 30_000
+    still, line = page.panel.still()
+    assert "<table>" in still
+    assert line == "API keys: 1 active key."
+
+
+def key(**fields: Any) -> ApiKey:
+    return ApiKey.model_validate({"key_id": "k", "name": "ada", "key_preview": "sk-…1", **fields})
+
+
+def iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"last_used": iso(NOW - 29 * DAY), "created_at": iso(NOW - 90 * DAY)}, ""),
+        ({"last_used": iso(NOW - 30 * DAY)}, "not used for 30 days"),
+        ({"created_at": iso(NOW - 7 * DAY)}, ""),
+        ({"created_at": iso(NOW - 9 * DAY)}, "unused for 9 days"),
+        ({"created_at": iso(NOW - 9 * DAY), "is_active": False}, ""),
+        ({"created_at": "yesterday"}, ""),
+    ],
+)
+def test_keys_that_are_left_over_are_marked(fields: dict[str, Any], said: str) -> None:
+    """Thirty days without use, or seven without a first one."""
+    assert words.stale(key(**fields), NOW) == said
+
+
+@pytest.mark.parametrize(
+    ("passed", "said"),
+    [(5, "just now"), (300, "5 min ago"), (7200, "2 h ago"), (DAY, "1 day ago"), (3 * DAY, "3 days ago")],
+)
+def test_times_read_as_a_person_says_them(passed: float, said: str) -> None:
+    """Long ago is a date; what is no time is given back as it is, and nothing is "never"."""
+    assert words.ago(iso(NOW - passed), NOW) == said
+    assert words.ago(None, NOW) == "never"
+    assert words.ago("yesterday", NOW) == "yesterday"
+    assert words.ago(iso(NOW - 90 * DAY), NOW).endswith("2026")
+
+
+def test_what_cannot_be_told_is_said() -> None:
+    """Where the list doesn't tell which key is in use, the summary and the question say so."""
+    unknown = key(created_at=iso(NOW))
+    assert "doesn't tell" in words.summary([unknown], None, NOW)
+    assert "doesn't tell" in words.question(unknown, None, NOW)
+
+
+def test_where_the_old_key_still_stands_is_said() -> None:
+    """The environment comes before the keyring, so keeping the new key isn't enough."""
+    said = words.rotated("b", key(), kept=True, sandbox=False, can_keep=True, set_in="environment")
+    assert f"{settings.API_KEY} still has the old key" in said
+    alone = words.rotated("b", None, kept=False, sandbox=False, can_keep=False, set_in=None)
+    assert "nothing else keeps it" in alone
+    made = words.created(CreatedKey(key_id="k", api_key=Secret("sk-planted"), name="b"))
+    assert "planted" not in made

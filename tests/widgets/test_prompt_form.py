@@ -1,0 +1,210 @@
+"""The form's part in the kernel."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from PIL import Image
+from widgets.doubles import FakeSession, heard, page_sends
+
+import reelbook as rb
+from reelbook.errors import InvalidImage, InvalidPrompt, SessionClosed
+from reelbook.sandbox.handle import Sandbox
+from reelbook.session import Facts
+from reelbook.widgets.prompt_form import PromptForm
+
+
+def make(session: Any = None, **traits: Any) -> PromptForm:
+    owner: Any = session or FakeSession()
+    return PromptForm(owner, **{"prompt": "a fox", **traits})
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The guard's own clock, which stands still."""
+    now = [50.0]
+    monkeypatch.setattr("reelbook.widgets.prompt_form.monotonic", lambda: now[0])
+    return now
+
+
+def test_the_button_sends_what_the_page_holds() -> None:
+    """The message carries the values, and each endpoint gets only what it takes."""
+    session = FakeSession()
+    form = make(session)
+    messages = heard(form)
+    values = {
+        "mode": "text-to-video",
+        "prompt": "a cat",
+        "duration_seconds": 3,
+        "aspect_ratio": "1:1",
+        "seed": 9,
+    }
+    page_sends(form, {"name": "generate", "id": "t1", "values": values})
+    assert session.submitted == [{"prompt": "a cat", "duration_seconds": 3, "aspect_ratio": "1:1", "seed": 9}]
+    assert messages[-1][0] == {"name": "answered", "id": "t1"}
+    assert form.job is not None
+
+
+def test_an_image_goes_without_shape_and_seed() -> None:
+    """Image-to-video takes an image, a prompt and a length."""
+    session = FakeSession()
+    form = make(session, mode="image-to-video", image=Image.new("RGB", (8, 8)), seed=3)
+    form.generate()
+    assert session.submitted == [{"image": form.image, "prompt": "a fox", "duration_seconds": 5}]
+
+
+def test_a_second_press_within_a_moment_sends_nothing(clock: list[float]) -> None:
+    """A double press gives the same job; a later one is another clip."""
+    session = FakeSession()
+    form = make(session)
+    first = form.generate()
+    clock[0] += 1.4
+    assert form.generate() is first
+    clock[0] += 0.2
+    assert form.generate() is not first
+    assert len(session.submitted) == 2
+
+
+def test_presses_of_two_threads_at_once_send_one_clip(clock: list[float]) -> None:
+    """The second waits for the first's job and is then within its moment."""
+    session = FakeSession()
+    form = make(session)
+    threads = [threading.Thread(target=form.generate) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(session.submitted) == 1
+
+
+def test_who_observes_the_job_may_press_again(clock: list[float]) -> None:
+    """Nobody is called while the guard is held, or the kernel would stand still."""
+    session = FakeSession()
+    form = make(session)
+    seen: list[Any] = []
+    form.observe(lambda change: seen.append((change["new"], form.generate())), "job")
+    pressing = threading.Thread(target=form.generate, daemon=True)
+    pressing.start()
+    pressing.join(10)
+    assert not pressing.is_alive()
+    assert seen == [(form.job, form.job)]
+    assert len(session.submitted) == 1
+
+
+def test_a_message_that_comes_twice_sends_once(clock: list[float]) -> None:
+    """A press has an id; however late its copy arrives, it buys nothing."""
+    session = FakeSession()
+    form = make(session)
+    for _ in range(2):
+        page_sends(form, {"name": "generate", "id": "t1", "values": {}})
+        clock[0] += 60
+    assert len(session.submitted) == 1
+
+
+def test_what_is_wrong_is_said_at_its_field(sandbox: Sandbox) -> None:
+    """The session's refusal stands at the field it is about, and goes when the field is edited."""
+    with rb.connect("sandbox") as session:
+        form = PromptForm(session)
+        page_sends(form, {"name": "generate", "id": "t1", "values": {"prompt": "  "}})
+        assert list(form.problems) == ["prompt"]
+        assert session.jobs() == ()
+        form.prompt = "a fox"
+        assert form.problems == {}
+
+
+def test_in_python_a_refusal_is_raised(sandbox: Sandbox) -> None:
+    """`generate()` raises what the button shows."""
+    with rb.connect("sandbox") as session:
+        with pytest.raises(InvalidPrompt):
+            PromptForm(session).generate()
+        with pytest.raises(InvalidImage, match="Choose an image first"):
+            PromptForm(session, mode="image-to-video", prompt="x").generate()
+
+
+def test_other_errors_stand_under_the_form() -> None:
+    """What no field can mend is shown as a sentence, and the page's button comes back."""
+
+    class Closed(FakeSession):
+        def text_to_video(self, prompt: str, **_: Any) -> Any:
+            raise SessionClosed("The session was closed.")
+
+    form = make(Closed())
+    messages = heard(form)
+    page_sends(form, {"name": "generate", "id": "t1", "values": {}})
+    assert form.trouble == "The session was closed."
+    assert messages[-1][0]["name"] == "answered"
+
+
+def test_every_job_is_told_to_who_wants_to_hear_of_it() -> None:
+    """A callback gets the job; one that fails is shown and doesn't keep the others from theirs."""
+    form, told = make(), list[object]()
+
+    def broken(_: object) -> None:
+        raise RuntimeError("mine")
+
+    form.on_job(broken)
+    form.on_job(told.append)
+    job = form.generate()
+    assert told == [job]
+    assert "RuntimeError: mine" in form.trouble
+
+
+def test_without_a_listener_the_form_says_where_the_job_is() -> None:
+    """A form that stands alone doesn't send into the dark."""
+    form = make()
+    form.generate()
+    assert form.sent == "Sent. form.job is job 1; show it to watch it."
+    form.prompt = "another"
+    assert form.sent == ""
+
+
+def test_the_cost_follows_the_balance() -> None:
+    """A changed balance changes what the form says."""
+    session = FakeSession()
+    form = make(session)
+    session.facts = Facts(0.1, 10, 10, None)
+    form.refresh()
+    assert form.words["lengths"][4]["off"] == "The balance is $0.10; this clip needs about $0.25."
+
+
+def test_an_unknown_balance_is_asked_for_once() -> None:
+    """Only where it isn't known: each question costs a request of the key."""
+    unknown, known = FakeSession(facts=Facts(None, 10, 10, None)), FakeSession()
+    make(unknown)
+    make(known)
+    assert (unknown.refreshed, known.refreshed) == (1, 0)
+
+
+def test_a_closed_form_listens_no_more() -> None:
+    """Closing ends the subscription."""
+    session = FakeSession()
+    form = make(session)
+    form.close()
+    assert session.listeners == []
+
+
+def test_the_key_is_in_no_state_and_no_repr(sandbox: Sandbox) -> None:
+    """What could be saved with a notebook doesn't hold the key."""
+    with rb.connect("sandbox") as session:
+        key = sandbox.api_key.reveal()
+        studio = rb.Studio(session)
+        for panel in (studio.form, studio.card, studio.line):
+            text = (
+                repr(panel.get_state()) + repr(panel) + repr(panel._repr_mimebundle_()) + repr(panel.__dict__)
+            )
+            assert key not in text
+        studio.close()
+
+
+def test_the_form_says_what_the_limit_leaves_and_its_button_warns_nobody(sandbox: Sandbox) -> None:
+    """What was sent from here counts at once; the warning stands in the form and isn't raised behind it."""
+    sandbox.set_pace(3600)
+    with rb.connect("sandbox", max_spend=0.5) as session:
+        form = PromptForm(session, prompt="a fox", duration_seconds=9)
+        assert form.words["lengths"][8]["low"].startswith("This leaves $0.05 of your limit of $0.50")
+        form.generate()
+        form.refresh()
+        assert [each["off"] == "" for each in form.words["lengths"][:2]] == [True, False]
+        form.close()
