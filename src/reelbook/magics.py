@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 
 from . import wire
 from .errors import InvalidInput
+from .requests import JobRequest
 from .secret import quotable, without_keys
 from .session import Job, Session, connect
 
@@ -30,22 +31,24 @@ def video(shell: Any, line: str, cell: str) -> Job:
     """
     given = _given(line)
     session = _session(shell, given.session)
-    if given.image is None:
-        job = session.text_to_video(
-            cell.strip(),
-            duration_seconds=given.duration,
-            aspect_ratio=given.ratio or wire.DEFAULT_ASPECT_RATIO,
-            seed=wire.RANDOM_SEED if given.seed is None else given.seed,
-            again=given.again,
-        )
-    elif given.ratio is not None or given.seed is not None:
-        raise InvalidInput("A clip from an image has no --ratio and no --seed: the service takes none.")
-    else:
-        image = shell.user_ns.get(given.image, given.image)
-        job = session.image_to_video(image, cell.strip(), duration_seconds=given.duration, again=given.again)
+    job = session.submit(_request(shell, given, cell.strip()), again=given.again)
     if given.output is not None:
         shell.user_ns[given.output] = job
     return job
+
+
+def _request(shell: Any, given: Any, prompt: str) -> JobRequest:
+    if given.image is None:
+        return JobRequest.from_text(
+            prompt,
+            duration_seconds=given.duration,
+            aspect_ratio=given.ratio or wire.DEFAULT_ASPECT_RATIO,
+            seed=wire.RANDOM_SEED if given.seed is None else given.seed,
+        )
+    if given.ratio is not None or given.seed is not None:
+        raise InvalidInput("A clip from an image has no --ratio and no --seed: the service takes none.")
+    image = shell.user_ns.get(given.image, given.image)
+    return JobRequest.from_image(image, prompt, duration_seconds=given.duration)
 
 
 def _given(line: str) -> Any:

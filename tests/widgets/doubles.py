@@ -56,7 +56,7 @@ class FakeSession:
     facts: Facts = field(default_factory=lambda: Facts(25.0, 10, 10, None))
     service: str = "sandbox"
     closed: bool = False
-    submitted: list[dict[str, Any]] = field(default_factory=list)
+    submitted: list[JobRequest] = field(default_factory=list)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
     refreshed: int = 0
     asked: list[tuple[bool, concurrent.futures.Future[Any]]] = field(default_factory=list)
@@ -85,13 +85,9 @@ class FakeSession:
         self.asked.append((alone, concurrent.futures.Future()))
         return self.asked[-1][1]
 
-    def text_to_video(self, prompt: str, **arguments: Any) -> Job:
-        self.submitted.append({"prompt": prompt, **arguments})
-        return job(session=self, request=replace(FOX, prompt=prompt))
-
-    def image_to_video(self, image: Any, prompt: str, **arguments: Any) -> Job:
-        self.submitted.append({"image": image, "prompt": prompt, **arguments})
-        return job(session=self, request=JobRequest("image-to-video", prompt, 5, image=image))
+    def submit(self, request: JobRequest) -> Job:
+        self.submitted.append(request)
+        return job(session=self, request=request)
 
 
 def job(session: Any = None, request: JobRequest | None = FOX, **known: Any) -> Job:

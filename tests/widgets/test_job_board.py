@@ -60,9 +60,9 @@ class FakeLedgerSession(FakeSession):
         self.experiments.append(name)
         return nullcontext()
 
-    def text_to_video(self, prompt: str, **arguments: Any) -> Job:
-        self.submitted.append({"prompt": prompt, **arguments})
-        return made(self, prompt, request_id=None, state="sending")
+    def submit(self, request: JobRequest) -> Job:
+        self.submitted.append(request)
+        return made(self, request.prompt, request_id=None, state="sending")
 
 
 def made(session: FakeSession, prompt: str, *, experiment: str | None = None, **known: Any) -> Job:
@@ -366,7 +366,7 @@ def test_again_sends_once_and_opens_the_new_row() -> None:
     board, _ = opened(session)
     for _ in range(2):
         page_sends(board, {"name": "again", "key": "0"})
-    assert [each["prompt"] for each in session.submitted] == ["fox"]
+    assert [each.prompt for each in session.submitted] == ["fox"]
     assert (board.opened, len(board.jobs), session.experiments) == ("1", 2, ["fog"])
 
 

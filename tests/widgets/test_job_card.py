@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from widgets.doubles import FakeSession, clip, heard, job, learn, page_sends
+from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends
 
 import reelbook as rb
 from reelbook import errors
@@ -138,9 +138,7 @@ def test_again_sends_the_same_request_once(tmp_path: Path) -> None:
     card = JobCard(job(session=session, state="failed"))
     page_sends(card, {"name": "again"})
     page_sends(card, {"name": "again"})
-    assert session.submitted == [
-        {"prompt": "a red fox runs through snow", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
-    ]
+    assert session.submitted == [FOX]
     assert card.state == "processing"
 
 

@@ -11,6 +11,7 @@ from widgets.doubles import FakeSession, heard, page_sends
 
 import reelbook as rb
 from reelbook.errors import InvalidImage, InvalidPrompt, SessionClosed
+from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Facts
 from reelbook.widgets.prompt_form import PromptForm
@@ -42,7 +43,7 @@ def test_the_button_sends_what_the_page_holds() -> None:
         "seed": 9,
     }
     page_sends(form, {"name": "generate", "id": "t1", "values": values})
-    assert session.submitted == [{"prompt": "a cat", "duration_seconds": 3, "aspect_ratio": "1:1", "seed": 9}]
+    assert session.submitted == [JobRequest("text-to-video", "a cat", 3, "1:1", 9)]
     assert messages[-1][0] == {"name": "answered", "id": "t1"}
     assert form.job is not None
 
@@ -52,7 +53,7 @@ def test_an_image_goes_without_shape_and_seed() -> None:
     session = FakeSession()
     form = make(session, mode="image-to-video", image=Image.new("RGB", (8, 8)), seed=3)
     form.generate()
-    assert session.submitted == [{"image": form.image, "prompt": "a fox", "duration_seconds": 5}]
+    assert session.submitted == [JobRequest("image-to-video", "a fox", 5, image=form.image)]
 
 
 def test_a_second_press_within_a_moment_sends_nothing(clock: list[float]) -> None:
@@ -127,7 +128,7 @@ def test_other_errors_stand_under_the_form() -> None:
     """What no field can mend is shown as a sentence, and the page's button comes back."""
 
     class Closed(FakeSession):
-        def text_to_video(self, prompt: str, **_: Any) -> Any:
+        def submit(self, request: JobRequest) -> Any:
             raise SessionClosed("The session was closed.")
 
     form = make(Closed())

@@ -38,7 +38,7 @@ def carry(session: Session, wanted: JobRequest | str, *, resuming: str) -> Clip:
     with CtrlC() as ctrl_c:
         try:
             with said_elsewhere():  # beside the cost
-                job = session.job(wanted) if isinstance(wanted, str) else _sent(session, wanted)
+                job = session.job(wanted) if isinstance(wanted, str) else session.submit(wanted)
             return wait(job, ctrl_c)
         except KeyboardInterrupt:
             if job is None:
@@ -50,19 +50,6 @@ def carry(session: Session, wanted: JobRequest | str, *, resuming: str) -> Clip:
             if job.request_id is not None and job.state != wire.FAILED:
                 error.add_note(f"The job was sent. To get its clip:\n  {resuming} {word(job.request_id)}")
             raise
-
-
-def _sent(session: Session, request: JobRequest) -> Job:
-    if request.image is not None:
-        return session.image_to_video(
-            request.image, request.prompt, duration_seconds=request.duration_seconds
-        )
-    return session.text_to_video(
-        request.prompt,
-        duration_seconds=request.duration_seconds,
-        aspect_ratio=request.aspect_ratio or wire.DEFAULT_ASPECT_RATIO,
-        seed=wire.RANDOM_SEED if request.seed is None else request.seed,
-    )
 
 
 def _stopped(job: Job, ctrl_c: CtrlC, resuming: str) -> NoReturn:

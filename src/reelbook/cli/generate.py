@@ -101,22 +101,21 @@ def _request(
     prompt: str, image: Path | None, duration: int, ratio: str | None, seed: int | None
 ) -> JobRequest:
     """What was asked for, checked before anything is started or sent. Raises InvalidInput."""
-    from .. import validation
-    from ..session import JobRequest
+    from ..requests import JobRequest
 
-    text, seconds = validation.prompt(prompt), validation.duration_seconds(duration)
     if image is None:
-        shape = validation.aspect_ratio(ratio or wire.DEFAULT_ASPECT_RATIO)
-        fixed = validation.seed(wire.RANDOM_SEED if seed is None else seed)
-        return JobRequest("text-to-video", text, seconds, aspect_ratio=shape, seed=fixed)
+        return JobRequest.from_text(
+            prompt,
+            duration_seconds=duration,
+            aspect_ratio=ratio or wire.DEFAULT_ASPECT_RATIO,
+            seed=wire.RANDOM_SEED if seed is None else seed,
+        )
     if ratio is not None or seed is not None:
         raise InvalidInput("A clip from an image has no --ratio and no --seed: the service takes none.")
-    from ..media.images import prepare
-
-    prepared = prepare(image)
-    if prepared.notes:
-        say(f"{image.name}: {', '.join(prepared.notes)}", err=True)
-    return JobRequest("image-to-video", text, seconds, image=prepared)
+    request = JobRequest.from_image(image, prompt, duration_seconds=duration)
+    if request.image is not None and request.image.notes:
+        say(f"{image.name}: {', '.join(request.image.notes)}", err=True)
+    return request
 
 
 def _tell_cost(session: Session, request: JobRequest) -> None:

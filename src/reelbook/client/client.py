@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from .. import settings, validation, wire
 from ..deadlines import Deadline
-from ..errors import ConfigurationError, RateLimited, ReelbookError, WaitTimeout
+from ..errors import ConfigurationError, InvalidInput, RateLimited, ReelbookError, WaitTimeout
 from ..lazy_module import LazyModule
+from ..requests import JobRequest
 from ..secret import Secret, veiled
 from . import responses, retries
 from .job_ids import JobIds
@@ -51,6 +52,23 @@ else:
     models = LazyModule("reelbook.models")  # pydantic takes a third of the client's import time
 
 DEADLINE_SECONDS = 60.0
+
+
+class Content(TypedDict, total=False):
+    """What a request carries: see `Transport.request`."""
+
+    body: Mapping[str, Any]
+    form: Mapping[str, str]
+    files: Mapping[str, tuple[str, bytes, str]]
+    query: Mapping[str, Any]
+
+
+class SubmitOptions(TypedDict, total=False):
+    """The options of `AsyncClient.submit`."""
+
+    retry_uncertain: bool
+    on_sending: OnSending | None
+    on_uncertain: OnUncertain | None
 
 
 class AsyncClient:
@@ -146,23 +164,20 @@ class AsyncClient:
         """Waits until every request that went out with a former key is answered: then it can be revoked."""
         await self._transport.former_keys_done()
 
-    async def text_to_video(
+    async def submit(
         self,
-        prompt: str,
+        request: JobRequest,
         *,
-        duration_seconds: int = wire.DEFAULT_SECONDS,
-        aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
-        seed: int = wire.RANDOM_SEED,
         retry_uncertain: bool = False,
         on_sending: OnSending | None = None,
         on_uncertain: OnUncertain | None = None,
     ) -> models.Accepted:
-        """Submits a clip made from text (POST generate/text-to-video). Costs 0.05 USD a second.
+        """Submits a clip (POST generate/text-to-video or generate/image-to-video). Costs 0.05 USD a second.
 
-        `duration_seconds` is a whole number from 1 to 10, `aspect_ratio` one of 16:9, 9:16, 1:1; a fixed
-        `seed` gives reproducible results, -1 a random one. Raises InvalidInput before anything is sent,
-        InsufficientBalance and other ServiceErrors, and SubmissionUncertain where the answer was lost: the
-        request is then not sent again.
+            accepted = await client.submit(rb.JobRequest.from_text("a red fox in snow"))
+
+        Raises InvalidInput for a request whose picture isn't kept, InsufficientBalance and other
+        ServiceErrors, and SubmissionUncertain where the answer was lost: the request is then not sent again.
 
         The interface (Errors) advises to retry 5xx. `retry_uncertain=True` does: after a 5xx, a lost answer,
         a reset or a timeout the request goes out again, at most four times in all. It is off because the
@@ -175,15 +190,59 @@ class AsyncClient:
         is called with an attempt's error before `retry_uncertain` repeats it; a ReelbookError that it raises
         ends the repetitions.
         """
-        seconds = validation.duration_seconds(duration_seconds)
-        body = {
-            "prompt": validation.prompt(prompt),
-            "duration_seconds": seconds,
-            "aspect_ratio": validation.aspect_ratio(aspect_ratio),
-            "seed": validation.seed(seed),
-        }
         paid = Paid(retry_uncertain=retry_uncertain, on_sending=on_sending, on_uncertain=on_uncertain)
-        return await self._submit(wire.TEXT_TO_VIDEO, wire.cost_usd(seconds), paid, body=body)
+        if request.mode == "text-to-video":
+            path = wire.TEXT_TO_VIDEO
+            content: Content = {
+                "body": {
+                    "prompt": request.prompt,
+                    "duration_seconds": request.duration_seconds,
+                    "aspect_ratio": request.aspect_ratio,
+                    "seed": request.seed,
+                }
+            }
+        else:
+            if request.image is None:
+                raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
+            image = request.image
+            path = wire.IMAGE_TO_VIDEO
+            content = {
+                "form": {"prompt": request.prompt, "duration_seconds": str(request.duration_seconds)},
+                "files": {"image": (image.filename, image.data, image.media_type)},
+            }
+        read = responses.model(models.Accepted)
+        try:
+            accepted = await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, **content)
+        except ReelbookError as error:
+            failure = paid.failure(error, request.estimated_cost_usd)
+            if failure is error:
+                raise
+        else:
+            self._job_ids.add(accepted.request_id)
+            return accepted
+        raise failure
+
+    async def text_to_video(
+        self,
+        prompt: str,
+        *,
+        duration_seconds: int = wire.DEFAULT_SECONDS,
+        aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
+        seed: int = wire.RANDOM_SEED,
+        **options: Unpack[SubmitOptions],
+    ) -> models.Accepted:
+        """Submits a clip made from text (POST generate/text-to-video). Costs 0.05 USD a second.
+
+            accepted = await client.text_to_video("a red fox in snow", duration_seconds=3)
+
+        `duration_seconds` is a whole number from 1 to 10, `aspect_ratio` one of 16:9, 9:16, 1:1; a fixed
+        `seed` gives reproducible results, -1 a random one. `options` and errors are those of `submit`;
+        InvalidInput is raised before anything is sent.
+        """
+        request = JobRequest.from_text(
+            prompt, duration_seconds=duration_seconds, aspect_ratio=aspect_ratio, seed=seed
+        )
+        return await self.submit(request, **options)
 
     async def image_to_video(
         self,
@@ -191,29 +250,23 @@ class AsyncClient:
         prompt: str,
         *,
         duration_seconds: int = wire.DEFAULT_SECONDS,
-        retry_uncertain: bool = False,
-        on_sending: OnSending | None = None,
-        on_uncertain: OnUncertain | None = None,
+        **options: Unpack[SubmitOptions],
     ) -> models.Accepted:
         """Submits a clip that moves a still image (POST generate/image-to-video). Costs 0.05 USD a second.
 
         `image` is a path, bytes, a file object, a PIL image or a numpy array; it is sent as JPEG or PNG,
         upright and without metadata. `prompt` describes the motion, `duration_seconds` is a whole number from
-        1 to 10. The rest is as in `text_to_video`; each repetition by `retry_uncertain` may buy a second
-        clip. Raises as `text_to_video` does, and InvalidImage.
+        1 to 10. `options` and errors are those of `submit`, and InvalidImage.
         """
-        prompt = validation.prompt(prompt)
-        seconds = validation.duration_seconds(duration_seconds)
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-        prepared = await asyncio.to_thread(self.prepare_image, image)
-        paid = Paid(retry_uncertain=retry_uncertain, on_sending=on_sending, on_uncertain=on_uncertain)
-        return await self._submit(
-            wire.IMAGE_TO_VIDEO,
-            wire.cost_usd(seconds),
-            paid,
-            form={"prompt": prompt, "duration_seconds": str(seconds)},
-            files={"image": (prepared.filename, prepared.data, prepared.media_type)},
+        make = functools.partial(
+            JobRequest.from_image,
+            image,
+            prompt,
+            duration_seconds=duration_seconds,
+            prepare=self.prepare_image,
         )
+        return await self.submit(await asyncio.to_thread(make), **options)
 
     def prepare_image(self, image: ImageSource | PreparedImage) -> PreparedImage:
         """`image` as it will be sent. Raises InvalidImage."""
@@ -363,20 +416,6 @@ class AsyncClient:
                 await self.balance(background=True)
         return self._answered_at >= oldest
 
-    async def _submit(
-        self, path: str, estimated_cost_usd: float, paid: Paid, **content: Unpack[Content]
-    ) -> models.Accepted:
-        read = responses.model(models.Accepted)
-        try:
-            accepted = await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, **content)
-            self._job_ids.add(accepted.request_id)
-            return accepted
-        except ReelbookError as error:
-            failure = paid.failure(error, estimated_cost_usd)
-            if failure is error:
-                raise
-        raise failure
-
     async def _status(
         self,
         request_id: str,
@@ -447,12 +486,3 @@ class AsyncClient:
 
 
 Model = TypeVar("Model")
-
-
-class Content(TypedDict, total=False):
-    """What a request carries: see `Transport.request`."""
-
-    body: Mapping[str, Any]
-    form: Mapping[str, str]
-    files: Mapping[str, tuple[str, bytes, str]]
-    query: Mapping[str, Any]

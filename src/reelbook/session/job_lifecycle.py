@@ -11,7 +11,6 @@ from typing import Any
 
 from ..client import AsyncClient
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
-from ..client.retries import OnSending, OnUncertain
 from ..client.scheduling.estimates import Belief, Pace
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..errors import (
@@ -230,8 +229,14 @@ class Runner:
             self._answer_lost()
             job._learn(unanswered=len(unanswered))
 
+        assert job.request is not None
         try:
-            return await self._ask_for_clip(job, on_sending, on_uncertain)
+            return await self._client.submit(
+                job.request,
+                retry_uncertain=job.retry_uncertain,
+                on_sending=on_sending,
+                on_uncertain=on_uncertain,
+            )
         except SubmissionUncertain as error:
             if error.refusal is not None:
                 self._books.refused(job, error.refusal)
@@ -241,28 +246,6 @@ class Runner:
     def _refuse_unwanted(self, job: Job) -> None:
         if job in self._unwanted:
             raise SubmissionCancelled("It was taken back.")
-
-    async def _ask_for_clip(self, job: Job, on_sending: OnSending, on_uncertain: OnUncertain) -> Accepted:
-        request = job.request
-        assert request is not None
-        if request.image is not None:
-            return await self._client.image_to_video(
-                request.image,
-                request.prompt,
-                duration_seconds=request.duration_seconds,
-                retry_uncertain=job.retry_uncertain,
-                on_sending=on_sending,
-                on_uncertain=on_uncertain,
-            )
-        return await self._client.text_to_video(
-            request.prompt,
-            duration_seconds=request.duration_seconds,
-            aspect_ratio=request.aspect_ratio or "",
-            seed=request.seed if request.seed is not None else -1,
-            retry_uncertain=job.retry_uncertain,
-            on_sending=on_sending,
-            on_uncertain=on_uncertain,
-        )
 
     async def _watch(self, job: Job) -> None:
         assert job.request_id is not None

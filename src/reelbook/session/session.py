@@ -171,6 +171,25 @@ class Session(SessionTools, Meant):
         return self._engine.closed
 
     @by_name
+    def submit(
+        self,
+        request: JobRequest,
+        *,
+        again: bool = False,
+        once: str | None = None,
+        retry_uncertain: bool = False,
+    ) -> Job:
+        """Submits a request as it is and returns its Job at once; see `text_to_video` for the options.
+
+            job = session.submit(rb.JobRequest.from_text("a red fox in snow", seed=7))
+
+        Raises InvalidInput for one whose picture isn't kept, and SpendLimitReached, before anything is sent.
+        """
+        if not request.complete:
+            raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
+        return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
+
+    @by_name
     def text_to_video(
         self,
         prompt: str,
@@ -200,14 +219,10 @@ class Session(SessionTools, Meant):
 
         Raises InvalidInput and SpendLimitReached before anything is sent.
         """
-        request = JobRequest(
-            mode="text-to-video",
-            prompt=validation.prompt(prompt),
-            duration_seconds=validation.duration_seconds(duration_seconds),
-            aspect_ratio=validation.aspect_ratio(aspect_ratio),
-            seed=validation.seed(seed),
+        request = JobRequest.from_text(
+            prompt, duration_seconds=duration_seconds, aspect_ratio=aspect_ratio, seed=seed
         )
-        return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
+        return self.submit(request, again=again, once=once, retry_uncertain=retry_uncertain)
 
     @by_name
     def image_to_video(
@@ -227,13 +242,10 @@ class Session(SessionTools, Meant):
         InvalidInput and SpendLimitReached before anything is sent.
         """
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-        request = JobRequest(
-            mode="image-to-video",
-            prompt=validation.prompt(prompt),
-            duration_seconds=validation.duration_seconds(duration_seconds),
-            image=self._client.prepare_image(image),
+        request = JobRequest.from_image(
+            image, prompt, duration_seconds=duration_seconds, prepare=self._client.prepare_image
         )
-        return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
+        return self.submit(request, again=again, once=once, retry_uncertain=retry_uncertain)
 
     @by_name
     def submit_many(

@@ -7,7 +7,6 @@ import contextlib
 import functools
 from typing import Any
 
-from reelbook import wire
 from reelbook.session import (
     Clip,
     Job,
@@ -115,11 +114,4 @@ def send_again(job: Job) -> Job | None:
     if asked is None or not asked.complete:
         return None
     with session.experiment(job.experiment) if job.experiment else contextlib.nullcontext():
-        if asked.image is not None:
-            return session.image_to_video(asked.image, asked.prompt, duration_seconds=asked.duration_seconds)
-        return session.text_to_video(
-            asked.prompt,
-            duration_seconds=asked.duration_seconds,
-            aspect_ratio=asked.aspect_ratio or wire.DEFAULT_ASPECT_RATIO,
-            seed=wire.RANDOM_SEED if asked.seed is None else asked.seed,
-        )
+        return session.submit(asked)

@@ -131,21 +131,20 @@ class PromptForm(TakesImage):
 
     def _submit(self) -> Job:
         with said_elsewhere():  # beside the button
-            return self._submit_kind()
+            return self.session.submit(self._request())
 
-    def _submit_kind(self) -> Job:
-        if self.mode == "image-to-video":
-            if self.image is None:
-                raise InvalidImage("Choose an image first.")
-            return self.session.image_to_video(
-                self.image, self.prompt, duration_seconds=self.duration_seconds
+    def _request(self) -> JobRequest:
+        """What the form holds. Raises InvalidInput."""
+        if self.mode == "text-to-video":
+            return JobRequest.from_text(
+                self.prompt,
+                duration_seconds=self.duration_seconds,
+                aspect_ratio=self.aspect_ratio,
+                seed=self.seed,
             )
-        return self.session.text_to_video(
-            self.prompt,
-            duration_seconds=self.duration_seconds,
-            aspect_ratio=self.aspect_ratio,
-            seed=self.seed,
-        )
+        if self.image is None:
+            raise InvalidImage("Choose an image first.")
+        return JobRequest.from_image(self.image, self.prompt, duration_seconds=self.duration_seconds)
 
     @traitlets.observe("prompt", "duration_seconds", "aspect_ratio", "seed", "image", "mode")
     def _edited(self, change: Any) -> None:
