@@ -253,7 +253,7 @@ class ToolServer:
     async def _joined_anew(self) -> Joined:
         try:
             # It takes half a second, in which the loop would stand still.
-            await asyncio.to_thread(importlib.import_module, ".tool_connection", __package__)
+            await asyncio.to_thread(importlib.import_module, ".connection", __package__)
         except ImportError as absent:
             raise ConfigurationError(
                 f"Agent tools need a package that isn't installed ({absent.name}). Install it: {INSTALL}"
