@@ -99,7 +99,7 @@ class TakesImage(Panel):
         return RecentImages(settings.home() if session is None else session.home)
 
     def _on_tools(self, content: dict[str, Any], _: object) -> None:
-        looks = added_style("image_picker_tools", "form", "picker")
+        looks = added_style("image_picker_tools", "prompt_form", "image_picker")
         code = module("image_picker_tools")
         self.send({"name": "tools", "id": content.get("id"), "code": code, "style": looks})
 
