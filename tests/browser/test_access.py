@@ -107,14 +107,14 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
     "studio": [
         (f"rb.Studio(session, view='{view}')", f".rb-of-{stem}", ())
         for view, stem in (
-            ("create", "form"),
-            ("board", "board"),
+            ("create", "prompt_form"),
+            ("board", "job_board"),
             ("gallery", "gallery"),
             ("compare", "hint"),
-            ("usage", "usage"),
-            ("keys", "keys"),
-            ("tools", "tools"),
-            ("connection", "connection"),
+            ("usage", "usage_chart"),
+            ("keys", "key_manager"),
+            ("tools", "tool_explorer"),
+            ("connection", "connection_panel"),
         )
     ],
 }  # fmt: skip

@@ -11,8 +11,8 @@ import pytest
 from reelbook.widgets import bundle
 from reelbook.widgets.bundle import packed, pressed
 
-PANELS = sorted(path.stem for path in bundle.STATIC.glob("[a-z]*.js") if path.stem != "picker_tools")
-PACKED = ["board", "card", "compare", "gallery", "player", "tools"]
+PANELS = sorted(path.stem for path in bundle.STATIC.glob("[a-z]*.js") if path.stem != "image_picker_tools")
+PACKED = ["compare", "gallery", "job_board", "job_card", "player", "tool_explorer"]
 
 
 @pytest.mark.parametrize("stem", PANELS)
@@ -112,7 +112,7 @@ def test_a_pressed_style_means_the_same() -> None:
 @media (x: y) { p:not([a="b c"]) { top: 0 } }"""
     expected = 'a .b,.c > i{margin:0 4px;width:calc(100% - 8px)}@media (x:y){p:not([a="b c"]){top:0}}'
     assert pressed(style) == expected
-    for stem in ("card", "gallery", "player"):
+    for stem in ("job_card", "gallery", "player"):
         plain = bundle.style(stem)
         assert re.sub(r"\s", "", pressed(plain)) == re.sub(r"\s", "", plain).replace(";}", "}")
         assert len(pressed(plain)) < len(plain)
