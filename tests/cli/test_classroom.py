@@ -30,7 +30,8 @@ DEADLY = """
 import os, signal, sys
 from reelbook.cli import main
 from reelbook.ledger.classrooms import Classrooms
-from reelbook.session import handouts, keys
+from reelbook.classroom import handouts
+from reelbook.session import keys
 owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
 real, calls = getattr(owner, step), 0
 def deadly(*args, **options):

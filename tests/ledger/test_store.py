@@ -330,8 +330,8 @@ def test_a_kernel_that_is_killed_while_it_makes_the_file_leaves_no_empty_one(fol
     """A new ledger has no name before it is whole, so the next kernel begins it without a word."""
     killed = f"""
 import os, pathlib
-from reelbook.ledger import Ledger, opening
-opening.migrate = lambda connection: os._exit(0)
+from reelbook.ledger import Ledger, store
+store.migrate = lambda connection: os._exit(0)
 Ledger.open(pathlib.Path({str(folder)!r}))
 """
     subprocess.run([sys.executable, "-c", killed], check=True)
