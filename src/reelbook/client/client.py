@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import math
 import os
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -120,6 +121,7 @@ class AsyncClient:
         self._transport = Transport(self.base_url, self._key)
         self._gate = Gate(Budget(), shared)
         self._quota = retries.RetryQuota()
+        self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
 
     def __repr__(self) -> str:
