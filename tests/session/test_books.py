@@ -246,7 +246,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
         await asyncio.Event().wait()
 
     with monkeypatch.context() as held:
-        held.setattr(AsyncClient, "text_to_video", wait_for_ever)
+        held.setattr(AsyncClient, "submit", wait_for_ever)
         yield held
 
 

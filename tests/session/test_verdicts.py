@@ -76,7 +76,7 @@ def test_a_mistake_of_ours_before_the_sending_pays_nothing(
     async def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(AsyncClient, "text_to_video", broken)
+    monkeypatch.setattr(AsyncClient, "submit", broken)
     with raw_server(answering(lambda e: e.answer(500))) as service:
         job = connected(service.url).text_to_video("a fox")
         with pytest.raises(ReelbookError, match="ZeroDivisionError") as error:
