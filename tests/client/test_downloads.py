@@ -412,7 +412,7 @@ async def test_a_disk_isnt_filled_to_its_end(
         with pytest.raises(DownloadFailed, match=r"No space left on device.*make room"):
             await fetch("http://127.0.0.1:9", files.url, tmp_path / "clip.mp4")
     kept = sum(path.stat().st_size for path in tmp_path.glob("*.part"))
-    assert kept <= len(mp4) // 2
+    assert kept <= len(mp4) // 2 + 2**16  # what a busy machine reads at once
     assert (kept > 0) == (not says_length)
     monkeypatch.undo()
     with raw_server(serving(mp4)) as files:
