@@ -198,7 +198,7 @@ def lab(cell: str) -> dict[str, Any]:
     return {"trusted": True, "deletedCells": [], "recordTiming": False, "cellId": cell}
 
 
-def code(cell: str, notebook: str = "/work/fox.ipynb") -> dict[str, Any]:
+def code(cell: str, notebook: str = "/notebooks/fox.ipynb") -> dict[str, Any]:
     """What VS Code sends."""
     return {"cellId": f"vscode-notebook-cell:{notebook}#{cell}sZmlsZQ%3D%3D"}
 

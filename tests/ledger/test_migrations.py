@@ -54,7 +54,7 @@ def test_a_row_from_before_cells_had_ids_is_known_by_its_text(folder: Path) -> N
     """Running its cell again in a front end that sends ids buys nothing."""
     oldest(folder)
     with Ledger.open(folder) as ledger:
-        place = Place("cell", 1, CellId("a", "opening", "/work/fox.ipynb"))
+        place = Place("cell", 1, CellId("a", "opening", "/notebooks/fox.ipynb"))
         entry, new = ledger.intend(ledger.account(SERVICE, KEY), fox(place=place))
         assert (entry.id, new) == (1, False)
         assert entry.place is not None

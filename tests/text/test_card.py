@@ -250,8 +250,8 @@ def test_a_job_of_an_earlier_run_says_that_nothing_was_paid_again() -> None:
 @pytest.mark.parametrize(
     ("known_by", "notebook", "aside"),
     [
-        ("id", "/work/fox.ipynb", "That was on 7 Mar 2026, 09:05, in fox.ipynb. "),
-        ("text", "/work/fox.ipynb", "09:05, in fox.ipynb; the cell was recognised by its text alone. "),
+        ("id", "/notebooks/fox.ipynb", "That was on 7 Mar 2026, 09:05, in fox.ipynb. "),
+        ("text", "/notebooks/fox.ipynb", "09:05, in fox.ipynb; the cell was recognised by its text alone. "),
         ("text", None, "09:05; the cell was recognised by its text alone. "),
         ("label", None, "From an earlier submission with this label: nothing was sent or paid again. That"),
     ],

@@ -1,5 +1,4 @@
-"""The board of many jobs. What a row says is from `reelbook.text`, what the page has of it is kept in
-`board_rows`."""
+"""The board of many jobs. `reelbook.text` says what a row holds, `board_rows` keeps what the page has."""
 
 from __future__ import annotations
 
