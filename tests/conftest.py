@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.hurried_time import HurriedLoop
 
-from reelbook.event_thread import Engine
+from reelbook.event_thread import EventThread
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -86,7 +86,7 @@ def sandbox(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
 
     The clock of the sessions runs faster too: they give a job some seconds before they first ask about it.
     """
-    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(SESSIONS_SPEED)))
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SESSIONS_SPEED)))
     with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as running:
         running.settings(rate_limiting=False)
         yield running

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from reelbook.errors import SessionClosed
-from reelbook.event_thread import Engine
+from reelbook.event_thread import EventThread
 
 
 def test_a_task_that_was_never_begun_is_ended_too() -> None:
     """Closing in the very step that hands work over leaves no coroutine that was never awaited."""
-    engine = Engine()
+    engine = EventThread()
 
     async def child() -> None:
         await asyncio.sleep(60)
@@ -41,7 +41,7 @@ def test_a_task_that_was_never_begun_is_ended_too() -> None:
 
 def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
     """Closing ends tasks first, then calls what was asked to be called."""
-    engine = Engine()
+    engine = EventThread()
     order: list[str] = []
     began = asyncio.Event()
 
@@ -64,7 +64,7 @@ def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
 
 def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without_end() -> None:
     """The loop ends before the answer could come."""
-    engine = Engine()
+    engine = EventThread()
     closing, goes_on = threading.Event(), threading.Event()
 
     async def close() -> None:

@@ -14,10 +14,10 @@ import pytest
 import reelbook as rb
 from reelbook.errors import NotAVideo
 from reelbook.session import Clip, Job, Session
-from reelbook.suggestions import Meant, by_name
+from reelbook.suggestions import SuggestsNames, by_name
 
 
-class Boat(Meant):
+class Boat(SuggestsNames):
     """Has a method, a property that fails, and something private."""
 
     _hidden = 1
@@ -99,7 +99,7 @@ def test_arguments_that_are_right_go_through() -> None:
 @pytest.mark.parametrize("kind", [Session, Job, Clip])
 def test_what_people_hold_in_their_hands_is_of_that_kind(kind: type) -> None:
     """A session, its jobs and their clips."""
-    assert issubclass(kind, Meant)
+    assert issubclass(kind, SuggestsNames)
 
 
 @pytest.mark.parametrize("method", ["text_to_video", "image_to_video", "submit_many", "jobs"])

@@ -26,21 +26,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import errors
+    from .account import (
+        Facts,
+        Receipt,
+        Rotation,
+        Spending,
+    )
     from .agent_tools.server import ToolServer
     from .client import AsyncClient
     from .session import (
         Batch,
         Clip,
-        Facts,
         Job,
         JobRequest,
         JobView,
         Picked,
-        Receipt,
         Reconciliation,
-        Rotation,
         Session,
-        Spending,
         Tools,
         Verdict,
         allow_nested_loops,
@@ -103,6 +105,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncClient": "client",
+    **dict.fromkeys(("Facts", "Receipt", "Rotation", "Spending"), "account"),
     "ToolServer": "agent_tools",
     **dict.fromkeys(
         (

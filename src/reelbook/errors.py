@@ -392,3 +392,7 @@ class SpendingWarning(UserWarning):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.args, self.__dict__)
+
+
+class LedgerTrouble(UserWarning):
+    """The ledger's file can't be used; the session goes on in memory."""

@@ -1,6 +1,8 @@
 """One daemon thread with one event loop: everything a session does on the network happens here.
 
-Nothing of ours runs in the kernel's loop, so cells, widgets and scripts can all hand over work and wait.
+Nothing of ours runs in the kernel's loop, so cells, widgets and scripts can all hand over work and wait. They
+wait by a `Future` that an interrupt can't break: Python raises KeyboardInterrupt (Stop, Ctrl-C) in the main
+thread, between any two of its steps, so what must be whole is done on another one.
 """
 
 from __future__ import annotations
@@ -9,27 +11,99 @@ import asyncio
 import atexit
 import concurrent.futures
 import contextlib
+import contextvars
 import functools
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from .deadlines import Countdown, Deadline
 from .errors import SessionClosed, WouldDeadlock
 from .executions import keep_out
-from .futures import SLICE_SECONDS, Future
+
+T = TypeVar("T")
+
+SLICE_SECONDS: Final = 0.2  # Windows hears no Ctrl-C while a wait without an end lasts
+
+
+class _Lock(type(threading.RLock())):  # type: ignore[misc]  # the class has no public name
+    """What a future needs of a `threading.Condition`: entered in C, which no interrupt divides."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """`Future.wait` has waited already."""
+        return True
+
+    def notify_all(self) -> None:
+        """Waiters are told by a callback."""
+
+
+class Future(concurrent.futures.Future[T]):
+    """As `concurrent.futures.Future`, and safe to wait for in the main thread.
+
+    There, even `done()` enters a Condition, in Python code. An interrupt between its lock and the `with`
+    block leaves the lock taken for good, and the thread that sets the result waits for ever.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._condition: Any = _Lock()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits for the end, `timeout` seconds at most. Whether it is done."""
+        gate = threading.Lock()
+        gate.acquire()
+
+        def open_gate(_: object) -> None:
+            gate.release()
+
+        countdown = Countdown(timeout)
+        self.add_done_callback(open_gate)
+        try:
+            while pause := countdown.next_pause(SLICE_SECONDS):
+                if gate.acquire(timeout=pause):
+                    break
+        finally:
+            with self._condition, contextlib.suppress(ValueError):
+                if not self.done():  # from then on all are called, in their order
+                    self._done_callbacks.remove(open_gate)  # type: ignore[attr-defined]  # it has no public name
+        return self.done()
+
+    def result(self, timeout: float | None = None) -> T:
+        """The result. Raises TimeoutError, CancelledError and the error it ended with."""
+        self.wait(timeout)
+        return super().result(0)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """The error it ended with, or None. Raises TimeoutError and CancelledError."""
+        self.wait(timeout)
+        return super().exception(0)
+
+
+def uninterrupted(call: Callable[[], T], name: str) -> T:
+    """The result of `call`, done on a thread of its own: an interrupt ends the waiting, never the call."""
+    future: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def carry_out() -> None:
+        try:
+            future.set_result(context.run(call))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=carry_out, name=name, daemon=True).start()
+    return future.result()
+
 
 STOP_SECONDS = 2.0
 SETTLE_SECONDS = 5.0
 _CLOSED = "This session is closed. reelbook.connect() makes a new one."
 
-T = TypeVar("T")
 
-_running: weakref.WeakSet[Engine] = weakref.WeakSet()
+_running: weakref.WeakSet[EventThread] = weakref.WeakSet()
 
 
-class Engine:
+class EventThread:
     """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it."""
 
     # A seam for tests, where the clock may run faster.
@@ -55,8 +129,12 @@ class Engine:
         """Whether it takes no more work."""
         return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
+    def now(self) -> float:
+        """The loop's time in seconds; only differences mean anything."""
+        return self.loop.time()
+
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        """Runs `coroutine` on the engine's loop and returns at once. Raises SessionClosed."""
+        """Runs `coroutine` on the thread's loop and returns at once. Raises SessionClosed."""
         future: Future[T] = Future()
         try:
             self._hand_over(functools.partial(self._begin, coroutine, future))
@@ -66,11 +144,11 @@ class Engine:
         return future
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Starts a task on the engine's own thread; it is cancelled when the engine closes."""
+        """Starts a task on the thread's own thread; it is cancelled when the thread closes."""
         return self._own(self.loop.create_task(coroutine))
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Runs `coroutine` on the engine's loop and waits for it. Raises WouldDeadlock on its own thread."""
+        """Runs `coroutine` on the thread's loop and waits for it. Raises WouldDeadlock on its own thread."""
         if threading.current_thread() is self._thread:
             coroutine.close()
             self.refuse_own_thread()
@@ -82,7 +160,7 @@ class Engine:
             raise
 
     def run(self, step: Callable[[], T]) -> T:
-        """Carries `step` out on the engine's thread and waits for it; at once where this is that thread.
+        """Carries `step` out on the thread's thread and waits for it; at once where this is that thread.
 
         It is done whole or not at all: an interrupt ends the waiting, and one that has begun is carried out.
         """
@@ -105,12 +183,12 @@ class Engine:
             raise
 
     def refuse_closed(self) -> None:
-        """Raises SessionClosed if the engine was closed."""
+        """Raises SessionClosed if the thread was closed."""
         if self.closed:
             raise SessionClosed(_CLOSED)
 
     def refuse_own_thread(self) -> None:
-        """Raises WouldDeadlock if this is the engine's own thread, where waiting would never end."""
+        """Raises WouldDeadlock if this is the thread's own thread, where waiting would never end."""
         if threading.current_thread() is self._thread:
             raise WouldDeadlock(
                 "This call waits, and was made on the session's own thread, which it would wait for. "
@@ -126,7 +204,7 @@ class Engine:
         self._closing.append(close)
 
     def on_exit(self, tell: Callable[[], None]) -> None:
-        """`tell` is called when the interpreter's end has closed the engine, and nobody before."""
+        """`tell` is called when the interpreter's end has closed the thread, and nobody before."""
         self._telling.append(tell)
 
     def close(self) -> None:
@@ -213,7 +291,7 @@ def _pass_on(future: Future[T], task: asyncio.Task[T]) -> None:
         future.set_result(task.result())
 
 
-async def ended(future: concurrent.futures.Future[Any]) -> None:
+async def until_done(future: concurrent.futures.Future[Any]) -> None:
     """Waits for a future of another thread without owning it: Stop ends the waiting, not the work.
 
     In slices, because a kernel's loop that only waits for another thread doesn't notice the Stop button.
@@ -224,7 +302,7 @@ async def ended(future: concurrent.futures.Future[Any]) -> None:
         await asyncio.wait({waiter}, timeout=SLICE_SECONDS)
 
 
-def ended_within(future: concurrent.futures.Future[Any], seconds: float | None) -> bool:
+def wait_until_done(future: concurrent.futures.Future[Any], seconds: float | None) -> bool:
     """Waits for a future of another thread, at most `seconds`; whether it has ended."""
     countdown = Countdown(seconds)
     while not future.done() and (pause := countdown.next_pause()):

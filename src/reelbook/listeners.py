@@ -1,17 +1,34 @@
-"""Tells those who subscribed. An error of theirs is theirs: the job that they hear of was paid for."""
+"""Who is told of what: callbacks that people and panels subscribe."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import Generic, ParamSpec
+
+P = ParamSpec("P")
 
 _log = logging.getLogger(__name__)
 
 
-def tell_all(listeners: Iterable[Callable[..., object]], *news: object) -> None:
-    """Calls every one with `news`; one that raises is logged and keeps neither the others nor us from it."""
-    for listener in tuple(listeners):
-        try:
-            listener(*news)
-        except Exception:
-            _log.exception("A callback that was subscribed failed. Nothing else is affected.")
+class Listeners(Generic[P]):
+    """The callbacks that wait for one kind of news. True while there are any."""
+
+    def __init__(self) -> None:
+        self._callbacks: list[Callable[P, object]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._callbacks)
+
+    def subscribe(self, callback: Callable[P, object]) -> Callable[[], None]:
+        """`callback` is called with all news from now on. Returns what ends that."""
+        self._callbacks.append(callback)
+        return lambda: self._callbacks.remove(callback) if callback in self._callbacks else None
+
+    def tell(self, *news: P.args, **named: P.kwargs) -> None:
+        """Calls each of them. An error in one is logged: the job that it hears of was paid for."""
+        for callback in tuple(self._callbacks):
+            try:
+                callback(*news, **named)
+            except Exception:
+                _log.exception("A callback that was subscribed failed. Nothing else is affected.")

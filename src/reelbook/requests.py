@@ -5,8 +5,11 @@ It is the one thing that travels from a form, a cell or a command down to the PO
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from . import validation, wire
@@ -107,6 +110,24 @@ class JobRequest:
     def estimated_cost_usd(self) -> float:
         """0.05 USD a second of the length asked for (interface, Limits)."""
         return wire.cost_usd(self.duration_seconds)
+
+    @property
+    def image_digest(self) -> str | None:
+        """Tells its image apart from others; None without one."""
+        return None if self.image is None else self.image.digest
+
+    @cached_property
+    def sameness(self) -> str:
+        """Equal for two requests that ask for the same: mode, prompt, length, ratio, seed and image."""
+        asked = (
+            self.mode,
+            self.prompt,
+            self.duration_seconds,
+            self.aspect_ratio,
+            self.seed,
+            self.image_digest,
+        )
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
 
 BatchItem = str | Mapping[str, Any] | JobRequest

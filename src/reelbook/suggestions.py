@@ -25,7 +25,7 @@ def missing(owner: str, name: str, offered: Iterable[str]) -> AttributeError:
     return AttributeError(f"{owner} has no attribute {name!r}{meant}", name=name, obj=None)
 
 
-class Meant:
+class SuggestsNames:
     """A base for classes that people use by hand: a mistyped attribute is answered with the nearest one."""
 
     if not TYPE_CHECKING:  # a type checker would take every name for known

@@ -26,7 +26,7 @@ from support.hurried_time import HurriedLoop
 import reelbook as rb
 from reelbook import event_thread, wire
 from reelbook.errors import WaitTimeout
-from reelbook.event_thread import Engine
+from reelbook.event_thread import EventThread
 from reelbook.ledger import CANCELLED, Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -41,7 +41,8 @@ SHAPE = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 NEIGHBOUR = """
 import random, sqlite3, sys, threading, time
 from pathlib import Path
-from reelbook.ledger import Ledger, Wanted
+from reelbook.ledger import Ledger, Submission
+from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 rng, home = random.Random(int(sys.argv[2])), Path(sys.argv[1])
 ended = threading.Event()
@@ -51,7 +52,8 @@ with Ledger.open(home) as ledger:
     lock = sqlite3.connect(home / "ledger.db", isolation_level=None, timeout=20)
     written = 0
     while not ended.is_set():
-        ledger.cancelled(ledger.intend(account, Wanted("text-to-video", "theirs", 1, 0.05)).entry.id)
+        theirs = Submission(JobRequest.from_text("theirs", duration_seconds=1))
+        ledger.cancelled(ledger.intend(account, theirs).entry.id)
         written += 1
         if rng.random() < 0.2:
             lock.execute("BEGIN IMMEDIATE")
@@ -109,7 +111,7 @@ class Interrupted:
             for job in self.session.running:
                 with contextlib.suppress(WaitTimeout):
                     job.result(1)
-            if self.session.spend().reserved_usd == 0:
+            if self.session.spending().of_key.reserved_usd == 0:
                 return
 
     def _connected(self) -> rb.Session:
@@ -185,7 +187,7 @@ def run(home: Path, sandbox: Sandbox, times: int, seed: int) -> list[str]:
         start_new_session=True,
     )
     signal.signal(signal.SIGALRM, signal.default_int_handler)  # the system's timer: no thread has to run
-    Engine._new_loop = staticmethod(lambda: HurriedLoop(SPEED))
+    EventThread._new_loop = staticmethod(lambda: HurriedLoop(SPEED))
     event_thread.SETTLE_SECONDS *= SPEED  # the sandbox's answers come at their usual time
     person = Interrupted(home, random.Random(seed))
     while sum(person.done.values()) < times:

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reelbook.ledger import Ledger, Wanted
+from reelbook.ledger import Ledger, Submission
 from reelbook.ledger.request_log import Instant
+from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 
 TEXT = """
@@ -71,7 +72,7 @@ def fill(ledger: Ledger, account_id: int, count: int) -> None:
 
     ledger._store.write(work)
     for number in range(777, count, 1000):
-        ledger.marks.set(number, tags=["keep"], note="the light is good, foxes too")
+        ledger.annotations.set(number, tags=["keep"], note="the light is good, foxes too")
 
 
 def timed(label: str, call: Callable[[], Any], goal_ms: float | None = None) -> Any:
@@ -148,7 +149,7 @@ def pages(home: Path, count: int) -> None:
 def commits(home: Path) -> None:
     ledger = Ledger.open(home)
     account = ledger.account("https://service.example", Secret("sk-bench"))
-    wanted = Wanted("text-to-video", "a red fox runs through snow", 5, 0.25, "16:9", 7)
+    wanted = Submission(JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7))
     count = 300
     began = time.perf_counter()
     for number in range(count):

@@ -21,13 +21,13 @@ from typing import Any, get_args
 from unittest import mock
 
 import reelbook as rb
+from reelbook.account.usage import DAY_SECONDS, UsageSpan
+from reelbook.account.usage_history import UsageHistory
 from reelbook.ledger.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.billing import UsageDays
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.limits import Limits, Verdict
-from reelbook.session.usage import DAY_SECONDS, UsageSpan
-from reelbook.session.usage_history import UsageHistory
 
 FIRST_PICTURE = 8
 _LINE = "{:>4} {:8} {:12} | first opening: {:>8} {:>5} {:>8} | next day: {:>5} {:>8} {}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import reelbook as rb
+from reelbook.account import Facts
 from reelbook.classroom.classroom import close_classroom, open_classroom
 from reelbook.classroom.plan import plan_classroom, seconds_for
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Facts
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ import os, signal, sys
 from reelbook.cli import main
 from reelbook.ledger.classrooms import Classrooms
 from reelbook.classroom import handouts
-from reelbook.session import keys
+from reelbook.account import keys
 owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
 real, calls = getattr(owner, step), 0
 def deadly(*args, **options):

@@ -111,7 +111,7 @@ def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:
     book.job("req_old", "completed", prompt="an old owl")
     book.clock.now = now
     book.job("req_fox", "failed", experiment="fog")
-    book.job("req_dear", prompt="a slow whale", estimated_cost_usd=0.5, duration_seconds=10)
+    book.job("req_dear", prompt="a slow whale", duration_seconds=10)
     book.job(None, prompt="being sent")
 
     def ids(*words: str) -> list[str | None]:

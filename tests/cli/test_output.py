@@ -18,7 +18,8 @@ from support.raw_server import Exchange, raw_server
 
 from reelbook.cli import output
 from reelbook.cli.screen import Screen
-from reelbook.ledger import Ledger, Wanted
+from reelbook.ledger import Ledger, Submission
+from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 
 SOURCE = Path(output.__file__).parent
@@ -38,21 +39,17 @@ def planted(home: Path) -> Path:
     """A home whose ledger has orders in every text that came from outside."""
     with Ledger.open(home) as ledger:
         account = ledger.account(f"https://host.example/{HOSTILE}", Secret("sk-planted-output"))
-        wanted = Wanted(
-            mode="text-to-video",
-            prompt=HOSTILE,
-            duration_seconds=5,
-            estimated_cost_usd=0.25,
-            aspect_ratio=HOSTILE,
-            seed=7,
-            experiment=HOSTILE,
-        )
+        planted = Submission(JobRequest.from_text("planted", seed=7), experiment=HOSTILE)
         for number, state in enumerate((HOSTILE, "failed", "completed")):
-            entry = ledger.intend(account, wanted).entry
+            entry = ledger.intend(account, planted).entry
             ledger.sending(entry.id)
             ledger.accepted(entry.id, f"req_{number}{HOSTILE}")
             ledger.status(entry.id, state, error=HOSTILE, video_url=f"https://x/{HOSTILE}")
         ledger.downloaded(entry.id, home / HOSTILE)
+        # No request may say so, but a file of another program may.
+        ledger._store.write(
+            lambda db: db.execute("UPDATE entries SET prompt = ?, aspect_ratio = ?", (HOSTILE, HOSTILE))
+        )
     return home
 
 

@@ -10,8 +10,9 @@ from typing import Any, cast
 
 import pytest
 
+from reelbook.account import Facts
 from reelbook.cli import patience
-from reelbook.session import Facts, Session
+from reelbook.session import Session
 
 LEFT = Facts(None, 3, 10, None)
 USED_UP = Facts(None, 0, 10, 12.4)

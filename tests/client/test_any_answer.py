@@ -18,7 +18,7 @@ from support.raw_server import Exchange, raw_server
 
 from reelbook import models, wire
 from reelbook.client import AsyncClient, downloads, retries
-from reelbook.client.responses import Reply, model, read
+from reelbook.client.responses import Reply, read
 from reelbook.client.scheduling import budget
 from reelbook.errors import (
     ConfigurationError,
@@ -30,12 +30,12 @@ from reelbook.errors import (
 )
 
 READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "submission": model(models.Accepted),
+    "submission": models.Accepted.model_validate,
     "status": partial(models.job_status, asked="r"),
-    "balance": model(models.Balance),
-    "usage": model(models.Usage),
-    "keys": model(models.ApiKeys),
-    "created": model(models.CreatedKey),
+    "balance": models.Balance.model_validate,
+    "usage": models.Usage.model_validate,
+    "keys": models.ApiKeys.model_validate,
+    "created": models.CreatedKey.model_validate,
     "revoked": partial(models.revoked, "k"),
 }
 ENDPOINTS = st.sampled_from(sorted(READERS))

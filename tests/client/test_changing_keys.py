@@ -12,7 +12,7 @@ from support.raw_server import Exchange, raw_server
 from reelbook.client import AsyncClient
 from reelbook.client.responses import Reply
 from reelbook.client.scheduling.budget import Budget, Purpose
-from reelbook.client.scheduling.scheduler import Gate
+from reelbook.client.scheduling.scheduler import Scheduler
 from reelbook.errors import BadRequest
 
 OLD, NEW = "sk-planted-old", "sk-planted-new"
@@ -71,7 +71,7 @@ def test_the_answers_of_the_former_key_count_in_its_own_budget() -> None:
     """Its headers say nothing about the new key, whose budget stays whole."""
 
     async def scene() -> tuple[int, int]:
-        gate = Gate(Budget(limit=10))
+        gate = Scheduler(Budget(limit=10))
         async with gate.turn(Purpose.CLICK) as turn:
             gate.change_budget(Budget(limit=50))
             turn.answered(Reply(200, {"x-ratelimit-limit": "10", "x-ratelimit-remaining": "0"}, b"{}"))
@@ -86,7 +86,7 @@ def test_who_waits_for_the_former_key_goes_on_with_the_new_one() -> None:
     """A used-up budget holds nobody back once there is another."""
 
     async def scene() -> tuple[float, int]:
-        gate = Gate(Budget(limit=1))
+        gate = Scheduler(Budget(limit=1))
         async with gate.turn(Purpose.CLICK) as turn:
             turn.answered(Reply(200, {}, b"{}"))
 
@@ -108,7 +108,7 @@ def test_a_request_let_through_in_the_moment_of_the_change_counts_for_the_new_ke
     """It carries the new key, so neither budget loses count."""
 
     async def scene() -> tuple[int, int]:
-        gate = Gate(before := Budget(limit=10))
+        gate = Scheduler(before := Budget(limit=10))
 
         async def one() -> None:
             async with gate.turn(Purpose.CLICK) as turn:

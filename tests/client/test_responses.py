@@ -11,7 +11,6 @@ from reelbook import errors
 from reelbook.client.responses import (
     Reply,
     error_for,
-    model,
     read,
 )
 from reelbook.models import (
@@ -84,19 +83,19 @@ def test_the_services_own_words_are_found_in_any_usual_shape(body: object) -> No
 def test_a_body_that_is_no_json_object_is_a_clear_error(body: bytes) -> None:
     """A success without a readable body is not taken for one."""
     with pytest.raises(errors.UnexpectedAnswer, match="JSON"):
-        read(reply(200, body), model(Accepted))
+        read(reply(200, body), Accepted.model_validate)
 
 
 def test_a_body_without_its_id_names_the_field() -> None:
     """The error says what is missing."""
     with pytest.raises(errors.UnexpectedAnswer, match="request_id"):
-        read(reply(200, {"status": "pending"}), model(Accepted))
+        read(reply(200, {"status": "pending"}), Accepted.model_validate)
 
 
 def test_a_malformed_new_key_is_not_quoted() -> None:
     """The answer to a key's creation holds a secret, so an error about it keeps no extract."""
     with pytest.raises(errors.UnexpectedAnswer) as unexpected:
-        read(reply(200, {"api_key": "sk-planted-2"}), model(CreatedKey))
+        read(reply(200, {"api_key": "sk-planted-2"}), CreatedKey.model_validate)
     assert "sk-planted-2" not in f"{unexpected.value!r} {vars(unexpected.value)}"
     assert unexpected.value.__context__ is None
 
@@ -144,7 +143,7 @@ def test_a_negative_balance_is_read_as_one(text: str) -> None:
 )
 def test_an_acceptance_is_understood_in_any_usual_wrapping(body: bytes) -> None:
     """The job is paid for: its id isn't lost for a charset or an envelope."""
-    assert read(reply(200, body), model(Accepted)).request_id == "r"
+    assert read(reply(200, body), Accepted.model_validate).request_id == "r"
 
 
 @pytest.mark.parametrize("status", [200, 400])
@@ -162,7 +161,11 @@ def test_half_an_emoji_becomes_a_mark(status: int) -> None:
 def test_a_success_that_is_none_is_quoted() -> None:
     """Some services answer 200 and say in it what went wrong."""
     with pytest.raises(errors.UnexpectedAnswer, match=r"request_id\. It says: “no cats”") as unexpected:
-        read(reply(200, {"success": False, "error": {"message": "no cats"}}), model(Accepted), quote=True)
+        read(
+            reply(200, {"success": False, "error": {"message": "no cats"}}),
+            Accepted.model_validate,
+            quote=True,
+        )
     assert "no cats" in unexpected.value.answer.extract
 
 
@@ -171,7 +174,7 @@ def test_nothing_at_all_confirms_what_needs_no_answer(status: int) -> None:
     """A DELETE is often answered so; a submission without its id is none."""
     assert read(reply(status, b""), partial(revoked, "k")).key_id == "k"
     with pytest.raises(errors.UnexpectedAnswer, match="empty"):
-        read(reply(status, b""), model(Accepted))
+        read(reply(status, b""), Accepted.model_validate)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from reelbook.ledger import Wanted
+from reelbook.ledger import Place, Submission
+from reelbook.media.images import PreparedImage
+from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 
 SERVICE = "https://service.example/base"
@@ -40,17 +42,21 @@ class Clock:
         return self.now
 
 
-def fox(**other: Any) -> Wanted:
-    """A submission for 0.25 USD."""
-    given: dict[str, Any] = {
-        "mode": "text-to-video",
-        "prompt": "a red fox runs through snow",
-        "duration_seconds": 5,
-        "estimated_cost_usd": 0.25,
-        "aspect_ratio": "16:9",
-        "seed": 7,
-    }
-    return Wanted(**{**given, **other})
+def fox(
+    *,
+    image: bytes | None = None,
+    experiment: str | None = None,
+    place: Place | None = None,
+    repeats: int | None = None,
+    **asked: Any,
+) -> Submission:
+    """A submission for 0.25 USD: of a red fox, or of what is `asked`; from a picture of these bytes."""
+    given: dict[str, Any] = {"prompt": "a red fox runs through snow", "duration_seconds": 5}
+    if image is None:
+        given |= {"mode": "text-to-video", "aspect_ratio": "16:9", "seed": 7}
+    else:
+        given |= {"mode": "image-to-video", "image": PreparedImage(image, "PNG", 1, 1)}
+    return Submission(JobRequest(**{**given, **asked}), experiment, place, repeats)
 
 
 def heard(process: subprocess.Popen[str]) -> str:

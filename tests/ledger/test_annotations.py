@@ -23,10 +23,10 @@ def entry(ledger: Ledger, account: Account, prompt: str = "a red fox") -> int:
 def test_what_is_given_is_set_and_the_rest_stays(ledger: Ledger, account: Account, folder: Path) -> None:
     """Star, note and tags are kept apart from each other, and are there when the ledger is opened again."""
     number = entry(ledger, account)
-    ledger.marks.set(number, note="  the tail is odd\n")
-    ledger.marks.set(number, tags=[" for the  talk ", "keep", "", "keep"])
-    ledger.marks.set(number, starred=True)
-    ledger.marks.set(number)
+    ledger.annotations.set(number, note="  the tail is odd\n")
+    ledger.annotations.set(number, tags=[" for the  talk ", "keep", "", "keep"])
+    ledger.annotations.set(number, starred=True)
+    ledger.annotations.set(number)
     with Ledger.open(folder) as again:
         kept = again.get(number)
     assert kept is not None
@@ -38,12 +38,12 @@ def test_tags_are_counted_and_found_by(ledger: Ledger, account: Account) -> None
     other = ledger.account("https://other.example", KEY)
     first, second, foreign = entry(ledger, account), entry(ledger, account), entry(ledger, other)
     for number, tags in ((first, ["b", "A"]), (second, ["b"]), (foreign, ["b"])):
-        ledger.marks.set(number, tags=tags)
-    assert ledger.marks.tags(account) == {"A": 1, "b": 2}
+        ledger.annotations.set(number, tags=tags)
+    assert ledger.annotations.tags(account) == {"A": 1, "b": 2}
     assert [each.id for each in ledger.find(account=account, tag="b")] == [second, first]
-    ledger.marks.set(second, tags=[])
+    ledger.annotations.set(second, tags=[])
     assert [each.id for each in ledger.find(account=account, tag="b")] == [first]
-    assert ledger.marks.tags(account) == {"A": 1, "b": 1}
+    assert ledger.annotations.tags(account) == {"A": 1, "b": 1}
 
 
 @pytest.mark.parametrize("indexed", [True, False], ids=["FTS5", "no FTS5"])
@@ -54,8 +54,8 @@ def test_the_text_is_looked_for_in_notes_too(
     if not indexed:
         monkeypatch.setattr(search, "_can_index", lambda connection: False)
     fox_entry, wolf, last = (entry(ledger, account, word) for word in ("a fox", "a wolf", "a fox cub"))
-    ledger.marks.set(wolf, note="Nearly a FOX, Été (blue)")
-    ledger.marks.set(last, note="the best fox")
+    ledger.annotations.set(wolf, note="Nearly a FOX, Été (blue)")
+    ledger.annotations.set(last, note="the best fox")
 
     def found(text: str) -> list[int]:
         return [each.id for each in ledger.find(account=account, text=text)]
@@ -65,7 +65,7 @@ def test_the_text_is_looked_for_in_notes_too(
     assert found("ete") == [wolf]
     assert found("blu") == [wolf]
     assert found("lue") == []
-    ledger.marks.set(wolf, note="")
+    ledger.annotations.set(wolf, note="")
     assert found("fox") == [last, fox_entry]
     assert [each.id for each in ledger.find(account=account, text="fox", limit=1, after=last)] == [fox_entry]
 
@@ -75,27 +75,27 @@ def test_experiments_are_named_the_last_one_first(ledger: Ledger, account: Accou
     for name in ("winter", "summer", None, "winter"):
         clock.now += 1
         ledger.intend(account, fox(experiment=name))
-    assert ledger.marks.experiments(account) == ["winter", "summer"]
+    assert ledger.annotations.experiments(account) == ["winter", "summer"]
 
 
 def test_winners_are_kept_in_the_order_of_the_choices(ledger: Ledger, account: Account, clock: Clock) -> None:
     """With the entries they were chosen among, and when; the newest first."""
     first, second, third = (entry(ledger, account) for _ in range(3))
-    ledger.marks.pick(account, first, [first, second])
+    ledger.annotations.pick(account, first, [first, second])
     clock.now += 60
-    ledger.marks.pick(account, third, [first, second])
-    assert ledger.marks.picks(account) == [
+    ledger.annotations.pick(account, third, [first, second])
+    assert ledger.annotations.picks(account) == [
         Pick(clock.now, third, (first, second, third)),
         Pick(clock.now - 60, first, (first, second)),
     ]
-    assert [pick.winner for pick in ledger.marks.picks(account, winner=first)] == [first]
+    assert [pick.winner for pick in ledger.annotations.picks(account, winner=first)] == [first]
 
 
 def test_marks_survive_the_move_into_memory(ledger: Ledger, account: Account, folder: Path) -> None:
     """Where the disk can't be used any more, what was marked is copied along."""
     number = entry(ledger, account)
-    ledger.marks.set(number, tags=["keep"], note="mind")
-    ledger.marks.pick(account, number, [number, entry(ledger, account)])
+    ledger.annotations.set(number, tags=["keep"], note="mind")
+    ledger.annotations.pick(account, number, [number, entry(ledger, account)])
     ledger._store._fall("The disk is full.")
     assert [each.note for each in ledger.find(account=account, tag="keep")] == ["mind"]
-    assert len(ledger.marks.picks(account)) == 1
+    assert len(ledger.annotations.picks(account)) == 1

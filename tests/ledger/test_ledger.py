@@ -31,7 +31,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(
 ) -> None:
     """All that was asked for and answered is there when the file is opened again."""
     began = clock.now
-    wanted = fox(experiment="winter", seed=2**70, image_digest="d1", image_thumbnail=b"jpeg")
+    wanted = fox(experiment="winter", seed=2**70)
     entry = ledger.intend(account, wanted).entry
     assert (entry.state, entry.estimated_cost_usd, entry.seed) == ("intended", 0.25, 2**70)
     clock.now += 1
@@ -45,7 +45,6 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(
     with Ledger.open(folder) as again:
         assert again.trouble is None
         kept = again.by_request_id(again.account(SERVICE, KEY), "req-1")
-        assert again.thumbnail("d1") == b"jpeg"
     assert kept == Entry(
         id=entry.id,
         account_id=account.id,
@@ -55,7 +54,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(
         duration_seconds=5,
         aspect_ratio="16:9",
         seed=2**70,
-        image_digest="d1",
+        image_digest=None,
         experiment="winter",
         place=None,
         kernel=entry.kernel,

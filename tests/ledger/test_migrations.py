@@ -41,12 +41,11 @@ def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
             ("completed", "a red fox runs through snow", "req-1"),
         ]
         assert ledger.spend(account) == Spend(0.252, 0.25, 0.25)
-        assert ledger.thumbnail("d1") == b"jpeg"
         assert ledger.samples.last(account) == Sample(at=1_800_000_000, balance_usd=9.5, total_spent_usd=0.5)
         assert ledger.took_seconds(account, mode="text-to-video") == [60]
         assert not ledger.intend(account, fox(place=Place("cell"))).new
         assert ledger.intend(account, fox()).entry.id == 4
-        ledger.marks.set(1, note="kept", tags=["old"])
+        ledger.annotations.set(1, note="kept", tags=["old"])
         assert [(entry.note, entry.tags) for entry in ledger.find(tag="old")] == [("kept", ("old",))]
 
 

@@ -48,7 +48,6 @@ def filled(ledger: Ledger, account: Account, clock: Clock) -> list[Entry]:
         wanted = fox(
             prompt=words,
             duration_seconds=seconds,
-            estimated_cost_usd=seconds / 20,
             experiment=rng.choice((None, "winter", "summer")),
         )
         entry = ledger.intend(account, wanted).entry
@@ -57,9 +56,9 @@ def filled(ledger: Ledger, account: Account, clock: Clock) -> list[Entry]:
             ledger.accepted(entry.id, f"req-{number}")
             ledger.status(entry.id, rng.choice(("processing", "completed", "failed")), cost_usd=seconds / 25)
         if rng.random() < 0.2:
-            ledger.marks.set(entry.id, starred=True)
+            ledger.annotations.set(entry.id, starred=True)
         if rng.random() < 0.3:
-            ledger.marks.set(entry.id, tags=rng.sample(("keep", "blue"), rng.randint(1, 2)))
+            ledger.annotations.set(entry.id, tags=rng.sample(("keep", "blue"), rng.randint(1, 2)))
     return [kept for number in range(1, 201) if (kept := ledger.get(number)) is not None]
 
 

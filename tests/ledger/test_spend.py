@@ -71,9 +71,9 @@ def test_the_sums_are_those_of_one_moment(ledger: Ledger, account: Account, fold
 def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger, account: Account) -> None:
     """To the cent, without the errors of binary fractions; and what it refuses isn't written down."""
     for _ in range(3):
-        ledger.intend(account, fox(estimated_cost_usd=0.1, duration_seconds=2), limit_usd=0.3)
+        ledger.intend(account, fox(duration_seconds=2), limit_usd=0.3)
     with pytest.raises(SpendLimitReached) as caught:
-        ledger.intend(account, fox(estimated_cost_usd=0.05, duration_seconds=1), limit_usd=0.3)
+        ledger.intend(account, fox(duration_seconds=1), limit_usd=0.3)
     assert len(ledger.find()) == 3
     assert caught.value.committed_usd == pytest.approx(0.3)
     assert (caught.value.limit_usd, caught.value.needed_usd) == (0.3, 0.05)

@@ -4,28 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ledger.doubles import KEY, SERVICE, fox
 
+from reelbook.executions import Execution
 from reelbook.ledger import (
     Account,
     CellId,
     Ledger,
     Place,
-    Reruns,
-    Wanted,
+    PlaceCounter,
+    Submission,
 )
+
+
+def in_cell(
+    places: PlaceCounter,
+    submission: Submission,
+    run: int,
+    *,
+    cell: str | None = "c",
+    cell_id: CellId | None = None,
+    once: str | None = None,
+) -> Submission:
+    """The submission at its place in one execution of a cell, or of no cell."""
+    execution = None if cell is None else Execution(cell, str(run), cell_id)
+    return replace(submission, place=places.place(submission.request, execution, once=once))
 
 
 def run_cell(
     ledger: Ledger,
     account: Account,
-    reruns: Reruns,
-    wanted: Sequence[Wanted],
+    places: PlaceCounter,
+    wanted: Sequence[Submission],
     *,
-    run: object,
+    run: int,
     cell: str | None = "hash of the cell",
     cell_id: CellId | None = None,
     others: Sequence[CellId] = (),
@@ -35,7 +52,7 @@ def run_cell(
     """Submits as a cell would; the entries' numbers and whether each is new."""
     results = []
     for each in wanted:
-        placed = reruns.placed(each, cell=cell, run=run, cell_id=cell_id, once=once)
+        placed = in_cell(places, each, run, cell=cell, cell_id=cell_id, once=once)
         intended = ledger.intend(account, placed, again=again, other_cells=others)
         if intended.new:
             ledger.sending(intended.entry.id)
@@ -46,9 +63,9 @@ def run_cell(
 
 def test_equal_submissions_of_one_execution_are_clips_of_their_own(ledger: Ledger, account: Account) -> None:
     """Four equal ones in a loop are four clips, and the next execution gives back the same four in order."""
-    reruns = Reruns()
-    first = run_cell(ledger, account, reruns, [fox()] * 4, run=1)
-    second = run_cell(ledger, account, reruns, [fox()] * 5, run=2)
+    places = PlaceCounter()
+    first = run_cell(ledger, account, places, [fox()] * 4, run=1)
+    second = run_cell(ledger, account, places, [fox()] * 5, run=2)
     assert first == [(1, True), (2, True), (3, True), (4, True)]
     assert second == [(1, False), (2, False), (3, False), (4, False), (5, True)]
 
@@ -58,111 +75,118 @@ def test_a_restarted_kernel_finds_the_cells_clips(folder: Path) -> None:
     for new in (True, False):
         with Ledger.open(folder) as ledger:
             account = ledger.account(SERVICE, KEY)
-            results = run_cell(ledger, account, Reruns(), [fox(), fox(seed=8)], run=1)
+            results = run_cell(ledger, account, PlaceCounter(), [fox(), fox(seed=8)], run=1)
             assert results == [(1, new), (2, new)]
 
 
 def test_executions_that_take_turns_count_each_for_itself(ledger: Ledger, account: Account) -> None:
     """A task of the first execution goes on while the second submits: neither begins anew."""
-    reruns = Reruns()
-    bought = [run_cell(ledger, account, reruns, [fox()], run=run, cell=str(run)) for run in (1, 2, 1, 2)]
+    places = PlaceCounter()
+    bought = [run_cell(ledger, account, places, [fox()], run=run, cell=str(run)) for run in (1, 2, 1, 2)]
     assert bought == [[(1, True)], [(2, True)], [(3, True)], [(4, True)]]
 
 
 def test_equal_submissions_of_many_threads_get_a_place_each() -> None:
     """No place is given twice, and none is left out, whichever thread comes first."""
-    reruns = Reruns()
+    places = PlaceCounter()
     with ThreadPoolExecutor(8) as pool:
-        wanted = list(pool.map(lambda _: reruns.placed(fox(), cell="c", run=1), range(400)))
+        wanted = list(pool.map(lambda _: in_cell(places, fox(), 1), range(400)))
     assert sorted(each.place.nth for each in wanted if each.place) == list(range(1, 401))
 
 
 def test_old_executions_are_forgotten_and_one_that_goes_on_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory stays small over many executions; a task that submits between them still counts on."""
     monkeypatch.setattr("reelbook.ledger.submissions._EXECUTIONS", 10)
-    reruns = Reruns()
+    places = PlaceCounter()
     for run in range(1, 50):
-        reruns.placed(fox(), cell="c", run=run)
-        task = reruns.placed(fox(), cell="task", run=0)
+        in_cell(places, fox(), run)
+        task = in_cell(places, fox(), 0, cell="task")
         assert task.place == Place("task", run)
-    assert len(reruns._counts) == 10
+    assert len(places._counts) == 10
 
 
 def test_a_cells_id_counts_before_its_text(ledger: Ledger, account: Account) -> None:
     """A copy of the text buys; each cell then gets its own clip, also when its text was changed."""
-    reruns = Reruns()
+    places = PlaceCounter()
     a, b = CellId("a", "opening", "/nb.ipynb"), CellId("b", "opening", "/nb.ipynb")
-    assert run_cell(ledger, account, reruns, [fox()], run=1, cell_id=a) == [(1, True)]
-    assert run_cell(ledger, account, reruns, [fox()], run=2, cell_id=b, others=[a]) == [(2, True)]
-    assert run_cell(ledger, account, reruns, [fox()], run=3, cell_id=a, cell="new text") == [(1, False)]
-    assert run_cell(ledger, account, reruns, [fox()], run=4, cell_id=b) == [(2, False)]
+    assert run_cell(ledger, account, places, [fox()], run=1, cell_id=a) == [(1, True)]
+    assert run_cell(ledger, account, places, [fox()], run=2, cell_id=b, others=[a]) == [(2, True)]
+    assert run_cell(ledger, account, places, [fox()], run=3, cell_id=a, cell="new text") == [(1, False)]
+    assert run_cell(ledger, account, places, [fox()], run=4, cell_id=b) == [(2, False)]
 
 
 def test_in_doubt_the_text_tells(ledger: Ledger, account: Account) -> None:
     """A row without an id, or with one that isn't surely another cell's, is given back for an equal text."""
-    reruns = Reruns()
+    places = PlaceCounter()
     ids = [None, CellId("a", "one"), CellId("b", "two"), None]
-    bought = [run_cell(ledger, account, reruns, [fox()], run=run, cell_id=ids[run]) for run in range(4)]
+    bought = [run_cell(ledger, account, places, [fox()], run=run, cell_id=ids[run]) for run in range(4)]
     assert bought == [[(1, True)], [(1, False)], [(1, False)], [(1, False)]]
 
 
 def test_a_changed_submission_is_bought_and_the_others_are_not(ledger: Ledger, account: Account) -> None:
     """A variable changed in another cell: what is equal to an earlier submission is found at any position."""
-    reruns = Reruns()
-    run_cell(ledger, account, reruns, [fox(prompt="a"), fox(prompt="b")], run=1)
-    again = run_cell(ledger, account, reruns, [fox(prompt="b"), fox(prompt="c"), fox(prompt="a")], run=2)
+    places = PlaceCounter()
+    run_cell(ledger, account, places, [fox(prompt="a"), fox(prompt="b")], run=1)
+    again = run_cell(ledger, account, places, [fox(prompt="b"), fox(prompt="c"), fox(prompt="a")], run=2)
     assert again == [(2, False), (3, True), (1, False)]
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        {"mode": "image-to-video"},
         {"prompt": "a red fox"},
         {"duration_seconds": 6},
         {"aspect_ratio": "1:1"},
         {"seed": -1},
-        {"image_digest": "another picture"},
+        {"image": b"a picture"},
     ],
     ids=lambda other: next(iter(other)),
 )
 def test_a_difference_in_anything_asked_for_is_another_clip(
-    ledger: Ledger, account: Account, other: dict[str, object]
+    ledger: Ledger, account: Account, other: dict[str, Any]
 ) -> None:
     """Mode, prompt, length, ratio, seed and image each make it another submission."""
-    reruns = Reruns()
-    run_cell(ledger, account, reruns, [fox()], run=1)
-    assert run_cell(ledger, account, reruns, [fox(**other)], run=2) == [(2, True)]
+    places = PlaceCounter()
+    run_cell(ledger, account, places, [fox()], run=1)
+    assert run_cell(ledger, account, places, [fox(**other)], run=2) == [(2, True)]
+
+
+def test_another_picture_is_another_clip(ledger: Ledger, account: Account) -> None:
+    """Pictures are told apart by their bytes, whatever else is the same."""
+    places = PlaceCounter()
+    run_cell(ledger, account, places, [fox(image=b"one")], run=1)
+    again = run_cell(ledger, account, places, [fox(image=b"another"), fox(image=b"one")], run=2)
+    assert again == [(2, True), (1, False)]
 
 
 def test_what_does_not_change_the_clip_does_not_buy_another(ledger: Ledger, account: Account) -> None:
-    """The experiment's name and the estimate are no part of what is asked for."""
-    reruns = Reruns()
-    run_cell(ledger, account, reruns, [fox()], run=1)
-    same = fox(experiment="another", estimated_cost_usd=0.3)
-    assert run_cell(ledger, account, reruns, [same], run=2) == [(1, False)]
+    """The experiment's name is no part of what is asked for."""
+    places = PlaceCounter()
+    run_cell(ledger, account, places, [fox()], run=1)
+    same = fox(experiment="another")
+    assert run_cell(ledger, account, places, [same], run=2) == [(1, False)]
 
 
 def test_again_buys_another_and_is_the_one_given_back_next(ledger: Ledger, account: Account) -> None:
     """`again=True` is always new; a later run without it gets the newest."""
-    reruns = Reruns()
-    run_cell(ledger, account, reruns, [fox()], run=1)
-    assert run_cell(ledger, account, reruns, [fox()], run=2, again=True) == [(2, True)]
-    assert run_cell(ledger, account, reruns, [fox()], run=3) == [(2, False)]
+    places = PlaceCounter()
+    run_cell(ledger, account, places, [fox()], run=1)
+    assert run_cell(ledger, account, places, [fox()], run=2, again=True) == [(2, True)]
+    assert run_cell(ledger, account, places, [fox()], run=3) == [(2, False)]
 
 
 def test_outside_a_cell_nothing_is_merged(ledger: Ledger, account: Account) -> None:
     """A script or a button has no cell: each submission is new."""
-    reruns = Reruns()
-    results = [run_cell(ledger, account, reruns, [fox()], run=run, cell=None) for run in (1, 2)]
+    places = PlaceCounter()
+    results = [run_cell(ledger, account, places, [fox()], run=run, cell=None) for run in (1, 2)]
     assert results == [[(1, True)], [(2, True)]]
 
 
 def test_a_label_merges_equal_submissions_anywhere(ledger: Ledger, account: Account) -> None:
     """`once="hero"` gives back the equal one of that label from any cell or script; another prompt is new."""
-    reruns = Reruns()
+    places = PlaceCounter()
     results = [
-        run_cell(ledger, account, reruns, [wanted], run=run, cell=cell, once=label)
+        run_cell(ledger, account, places, [wanted], run=run, cell=cell, once=label)
         for run, (wanted, cell, label) in enumerate(
             [
                 (fox(), "a cell", "hero"),
@@ -194,8 +218,8 @@ def test_only_what_bought_nothing_is_bought_again(
     ledger: Ledger, account: Account, state: str, new: bool
 ) -> None:
     """A refused or failed one is asked for again; one that may have been accepted never is, unasked."""
-    reruns = Reruns()
-    entry = ledger.intend(account, reruns.placed(fox(), cell="c", run=1)).entry
+    places = PlaceCounter()
+    entry = ledger.intend(account, in_cell(places, fox(), 1)).entry
     if state not in ("intended", "cancelled"):
         ledger.sending(entry.id)
     match state:
@@ -210,7 +234,7 @@ def test_only_what_bought_nothing_is_bought_again(
         case "failed" | "completed":
             ledger.accepted(entry.id, "req")
             ledger.status(entry.id, state)
-    next_run = reruns.placed(fox(), cell="c", run=2)
+    next_run = in_cell(places, fox(), 2)
     assert (ledger.twin(account, next_run) is None) == new
     intended = ledger.intend(account, next_run)
     assert intended.new == new
@@ -219,7 +243,7 @@ def test_only_what_bought_nothing_is_bought_again(
 
 def test_another_account_has_cells_of_its_own(ledger: Ledger, account: Account) -> None:
     """What the sandbox made isn't given back for the live service."""
-    reruns = Reruns()
-    run_cell(ledger, account, reruns, [fox()], run=1)
+    places = PlaceCounter()
+    run_cell(ledger, account, places, [fox()], run=1)
     live = ledger.account("https://live.example", KEY)
-    assert run_cell(ledger, live, reruns, [fox()], run=2) == [(2, True)]
+    assert run_cell(ledger, live, places, [fox()], run=2) == [(2, True)]

@@ -63,8 +63,8 @@ WAYS = (AS_BATCH, ONE_BY_ONE)
 DEADLY = """
 import os
 import signal
-from reelbook.session.books import Books
-real, calls = Books.{step}, 0
+from reelbook.ledger import Ledger
+real, calls = Ledger.{step}, 0
 def deadly(*args, **options):
     global calls
     calls += 1
@@ -74,12 +74,12 @@ def deadly(*args, **options):
     if calls == {nth}:
         os.kill(os.getpid(), signal.SIGKILL)
     return result
-Books.{step} = deadly
+Ledger.{step} = deadly
 """
 
 
 def dies(step: str, nth: int, *, before: bool) -> str:
-    """The sabotage that kills the kernel just before the `nth` such step of `Books` is on the disk, or after.
+    """The sabotage that kills the kernel just before the `nth` step of `Ledger` is on the disk, or after.
 
     Kill with `once_gone` then.
     """
@@ -283,7 +283,7 @@ class Round:
                 whole = job.clip is not None and _same(job.clip.path, files.get(job.request_id or ""))
                 prompt = job.request.prompt if job.request is not None else ""
                 written.append(Written(prompt, job.state, job.request_id, whole))
-            spend = session.spend()
+            spend = session.spending().of_key
         return Aftermath(
             at_seconds=at_seconds,
             received=frozenset(self.received()),

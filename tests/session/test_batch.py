@@ -234,7 +234,7 @@ def test_402_stops_the_rest_and_the_numbers_are_the_services(session: rb.Session
     wait_for(lambda: sum(job.state == "pending" for job in batch) == 2 and len(batch.unpaid) == 6)
     assert sandbox.state()["jobs_under_way"] == 2
     assert sent(sandbox)["text-to-video"] <= 4
-    assert session.spend().committed_usd == batch.estimated_cost_usd == 0.1
+    assert session.spending().of_key.committed_usd == batch.estimated_cost_usd == 0.1
     assert batch.stopped == (
         "The balance ended: 2 of 8 clips went through; 6 did not, and nothing was paid for those. "
         "Add credits and submit the rest: session.submit_many(batch.unpaid)."
@@ -293,7 +293,7 @@ def test_a_service_that_leaves_submissions_unanswered_stops_the_batch(home: Path
             uncertain = [job for job in batch if job.state == "uncertain"]
             assert 3 <= len(uncertain) <= 10  # as many as the key may send at once
             assert len(batch.unpaid) == 30 - len(uncertain)
-            assert session.spend().uncertain_usd == 0.25 * len(uncertain)
+            assert session.spending().of_key.uncertain_usd == 0.25 * len(uncertain)
     assert f"so perhaps billed: {len(uncertain)}" in str(batch.stopped)
 
 
@@ -316,7 +316,7 @@ def test_what_was_under_way_at_402_and_had_no_effect_is_not_sent_again(home: Pat
     with raw_server(answer) as service:
         with rb.connect("live", api_key=KEY, base_url=service.url) as session:
             batches.append(session.submit_many(["a fox", "a hen"]))
-            wait_for(lambda: len(session._books.find(Filter(state="sending"), limit=9)) == 2)
+            wait_for(lambda: len(session._account.find(Filter(state="sending"), limit=9)) == 2)
             both_sent.set()
             first, second = batches[0].as_completed(30)
             states = (first.state, second.state)
@@ -384,7 +384,7 @@ def test_waiting_on_the_sessions_own_thread_raises(session: rb.Session) -> None:
                 said.append(wait.__name__)
         return said
 
-    heard = session._engine.submit(callback()).result(10)
+    heard = session._thread.submit(callback()).result(10)
     assert heard == ["as_completed", "results"]
 
 
@@ -448,7 +448,7 @@ def test_a_cell_run_again_gives_its_batch_back(
 
     def run(number: int) -> rb.Batch:
         execution = Execution("cell", f"run {number}")
-        monkeypatch.setattr("reelbook.session.books.current_execution", lambda: execution)
+        monkeypatch.setattr("reelbook.ledger.account_ledger.current_execution", lambda: execution)
         return session.submit_many(["a fox"] * 3, duration_seconds=1)
 
     first = run(1)
@@ -470,7 +470,7 @@ def test_an_experiment_can_be_named_or_stand_around(session: rb.Session) -> None
 def test_a_batch_spends_no_request_on_the_balance(session: rb.Session, sandbox: Sandbox) -> None:
     """Waiting for jobs isn't looking at them: without a panel nothing but the jobs is asked for."""
     session.submit_many(["a", "b"], duration_seconds=1).results(30)
-    assert (session._money.asking, "balance" in sent(sandbox)) == (None, False)
+    assert (session._balance.asking, "balance" in sent(sandbox)) == (None, False)
 
 
 def test_a_batch_shows_itself_as_one(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:

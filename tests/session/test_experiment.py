@@ -6,7 +6,7 @@ import asyncio
 
 import reelbook as rb
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session.experiment import current_experiment
+from reelbook.session.session import current_experiment
 
 
 def test_one_experiment_may_be_entered_by_several_tasks_at_a_time(sandbox: Sandbox) -> None:

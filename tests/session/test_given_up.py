@@ -14,7 +14,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors, text
-from reelbook.event_thread import Engine
+from reelbook.event_thread import EventThread
 from reelbook.ledger import Ledger
 from reelbook.sandbox.render import Spec, render
 
@@ -67,7 +67,7 @@ def connected(service: Service) -> rb.Session:
 @pytest.fixture(autouse=True)
 def hurried(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A minute of the sessions' clocks is a second."""
-    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(SPEED)))
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SPEED)))
 
 
 def test_one_stray_404_costs_no_clip() -> None:
@@ -86,7 +86,7 @@ def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home:
             job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
             with pytest.raises(errors.NotFound, match=r"asks no more.* kept, and may be billed"):
                 job.result(20)
-            assert session.spend().uncertain_usd == 0.05
+            assert session.spending().of_key.uncertain_usd == 0.05
         with connected(service) as later:
             (found,) = later.jobs()
             face = text.job_face(

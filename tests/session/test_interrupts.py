@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 import reelbook as rb
-from reelbook.futures import Future
+from reelbook.account.limits import Warner
+from reelbook.event_thread import Future
 from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Session, connector
-from reelbook.session.warning import Warner
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
@@ -75,7 +75,7 @@ def test_stop_between_intent_and_sending_strands_nothing(
     assert again.from_earlier_run
     assert again.result(30).path.exists()
     assert sandbox.state()["requests"]["text-to-video"] == 1
-    assert session.spend().reserved_usd == 0
+    assert session.spending().of_key.reserved_usd == 0
 
 
 def test_stop_in_a_wait_for_the_lock_ends_it_at_once_and_buys_nothing(

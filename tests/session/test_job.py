@@ -184,7 +184,7 @@ def test_subscribers_hear_of_every_change_until_they_leave(session: rb.Session) 
     assert states[-1] == "completed"
     heard = len(states)
     leave()
-    session.refresh_balance().result(10)
+    session._refresh_balance().result(10)
     assert len(states) == heard
 
 
@@ -220,7 +220,7 @@ def test_a_script_that_shows_nothing_spends_no_request_on_the_balance(
     """Without a panel, the key's requests go to the job alone."""
     session.text_to_video("a fox", duration_seconds=1).result(30)
     assert session.facts.balance_usd is None
-    assert session._money.asking is None
+    assert session._balance.asking is None
 
 
 def test_two_sessions_live_side_by_side(session: rb.Session, sandbox: Sandbox) -> None:
@@ -249,7 +249,7 @@ def test_what_is_out_when_a_session_closes_keeps_its_id(
     for _ in range(5):
         with rb.connect("sandbox") as session:
             job = session.text_to_video("a fox", duration_seconds=1)
-            while not (job in session._runner._sent or job.request_id):
+            while not (job in session._lifecycle._sent or job.request_id):
                 time.sleep(0.0005)
     with rb.connect("sandbox") as after:
         assert [job.state for job in after.jobs() if job.request_id is None] == []
@@ -263,7 +263,7 @@ def test_closing_does_not_wait_long_for_a_service_that_says_nothing(
     sandbox.fault("stall", endpoint="text-to-video")
     with rb.connect("sandbox") as session:
         job = session.text_to_video("a fox", duration_seconds=1)
-        wait_for(lambda: job in session._runner._sent)
+        wait_for(lambda: job in session._lifecycle._sent)
     assert not [t for t in threading.enumerate() if t.name == "reelbook-session" and t.is_alive()]
     with rb.connect("sandbox") as after:
         assert [job.state for job in after.jobs()] == ["uncertain"]
@@ -295,14 +295,14 @@ def test_the_wait_for_the_limit_is_no_part_of_the_time_a_job_takes(
 ) -> None:
     """When to ask is decided from the acceptance on, however long the submission had to wait."""
     sent_at: list[float] = []
-    send = session._runner._send
+    send = session._lifecycle._send
 
     async def late(job: rb.Job) -> Accepted:
-        job._learn(began_at=job._known.began_at - 100)
-        sent_at.append(session.clock())
+        job._learn(began_at=job._snapshot.began_at - 100)
+        sent_at.append(session._thread.now())
         return await send(job)
 
-    monkeypatch.setattr(session._runner, "_send", late)
+    monkeypatch.setattr(session._lifecycle, "_send", late)
     job = session.text_to_video("a fox", duration_seconds=1)
     job.result(30)
-    assert session._runner._belief(job).submitted_at >= sent_at[0]
+    assert session._lifecycle._belief(job).submitted_at >= sent_at[0]

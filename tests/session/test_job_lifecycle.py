@@ -21,7 +21,7 @@ from support.raw_server import Exchange, Handler, RawServer, raw_server
 import reelbook as rb
 from reelbook import errors, text
 from reelbook.client import AsyncClient, downloads, retries
-from reelbook.event_thread import Engine
+from reelbook.event_thread import EventThread
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.render import Spec, render
 
@@ -37,7 +37,7 @@ def session(sandbox: Sandbox) -> Iterator[rb.Session]:
 @pytest.fixture
 def hurried(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The test's home; the clock of the sessions runs faster, as they give a job some seconds at first."""
-    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
     return home
 
 
@@ -200,7 +200,7 @@ def test_two_clips_are_fetched_at_a_time_and_the_others_wait_for_their_turn(
         *(["Fetching the clip · 0 %"] * 2),
         *(["Waiting to fetch the clip"] * 2),
     ]
-    session._engine.loop.call_soon_threadsafe(may_go_on.set)
+    session._thread.loop.call_soon_threadsafe(may_go_on.set)
     assert len({job.result(30).path for job in jobs}) == 4
     assert most == 2
 

@@ -40,9 +40,9 @@ ALL_WELL = Aftermath(
 
 # Nothing of what was sent is written down: neither that it goes out, nor the id that came back.
 FORGETFUL = """
-from reelbook.session.books import Books
-Books.sending = lambda *_: True
-Books.accepted = lambda *_: None
+from reelbook.ledger import Ledger
+Ledger.sending = lambda *_: True
+Ledger.accepted = lambda *_, **__: None
 """
 
 

@@ -14,7 +14,7 @@ from support.hurried_time import HurriedLoop
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
-from reelbook.event_thread import Engine
+from reelbook.event_thread import EventThread
 from reelbook.media.clips import probe
 from reelbook.sandbox.render import Spec, render
 
@@ -25,7 +25,7 @@ Answers = Callable[[str, int], dict[str, Any]]
 @pytest.fixture(autouse=True)
 def hurried(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pauses between questions are short ones."""
-    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(SPEED)))
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SPEED)))
 
 
 @pytest.fixture(scope="module")

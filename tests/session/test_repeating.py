@@ -76,7 +76,7 @@ def test_each_attempt_that_may_have_been_bought_is_kept_and_counted(home: object
     with serving(lose, lose, accept) as service, live(service) as session:
         job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]  # the same in all tests
         wait_for(lambda: job.request_id)
-        spend = session.spend()
+        spend = session.spending().of_key
         assert (spend.reserved_usd, spend.uncertain_usd) == (0.05, 0.1)
         assert job.view().unanswered == 2
         kept = entries(session)
@@ -96,7 +96,7 @@ def test_a_batch_repeats_each_of_its_submissions(home: object) -> None:
     with serving(lose, accept, lose) as service, live(service) as session:
         (job,) = session.submit_many(["a fox"], duration_seconds=1, retry_uncertain=True)
         wait_for(lambda: job.request_id)
-        assert (job.view().unanswered, session.spend().uncertain_usd) == (1, 0.05)
+        assert (job.view().unanswered, session.spending().of_key.uncertain_usd) == (1, 0.05)
         with pytest.raises(errors.SubmissionUncertain):
             next(session.map(["a hen"], duration_seconds=1, retry_uncertain=False))
     assert posts(service) == 3
@@ -117,7 +117,7 @@ def test_a_spending_limit_ends_the_repetitions(home: object) -> None:
             job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
         with pytest.raises(errors.SubmissionUncertain, match=r"not sent again: .*limit of \$0\.07"):
             job.result(10)
-        assert (job.state, session.spend().committed_usd) == ("uncertain", 0.05)
+        assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
         assert [e.state for e in entries(session)] == ["uncertain"]
     assert posts(service) == 1
 
@@ -127,7 +127,7 @@ def test_a_refused_repetition_leaves_the_job_uncertain(home: object, monkeypatch
 
     def run_cell(run: int) -> None:
         execution = Execution("cell", f"cell-{run}")
-        monkeypatch.setattr("reelbook.session.books.current_execution", lambda: execution)
+        monkeypatch.setattr("reelbook.ledger.account_ledger.current_execution", lambda: execution)
 
     with serving(lose, lambda e: e.answer(402, b"{}")) as service, live(service) as session:
         run_cell(1)
@@ -136,7 +136,7 @@ def test_a_refused_repetition_leaves_the_job_uncertain(home: object, monkeypatch
             job.result(10)
         assert isinstance(uncertain.value.refusal, errors.InsufficientBalance)
         assert [e.state for e in entries(session)] == ["uncertain", "refused"]
-        assert (job.state, session.spend().committed_usd) == ("uncertain", 0.05)
+        assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
         run_cell(2)
         assert session.text_to_video("a fox", **FOX) is job  # type: ignore[arg-type]
     assert posts(service) == 2

@@ -56,14 +56,14 @@ def test_a_deleted_clip_keeps_its_record_and_is_fetched_again(session: Session) 
     """The file goes; prompt, cost and marks stay; watching the job brings the file back, paid once."""
     job = finished(session, "a fox")
     job.mark(starred=True)
-    path, spent = job.result().path, session.spend().spent_usd
+    path, spent = job.result().path, session.spending().of_key.spent_usd
     job.delete_clip()
     assert not path.exists()
     assert job.clip is None
     assert isinstance(job.error, DownloadFailed)
     assert (job.state, job.starred, job.view().cost_usd) == ("completed", True, 0.05)
     assert job.result(30).path.exists()
-    assert session.spend().spent_usd == spent
+    assert session.spending().of_key.spent_usd == spent
 
 
 def test_a_clip_whose_file_was_lost_is_fetched_again(session: Session) -> None:

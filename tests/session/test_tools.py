@@ -74,7 +74,7 @@ def test_a_clip_bought_through_a_tool_is_this_sessions_spending(home: Path, sand
         (found,) = found_jobs(answer.result(30))
         session.job(found.request_id or "").result(30)
         session.call_tool("get_video_status", {"request_id": found.request_id}).result(30)
-        assert session.spend() == Spend(0.05, 0.0, 0.0, tools_usd=0.05)
+        assert session.spending().of_key == Spend(0.05, 0.0, 0.0, tools_usd=0.05)
         assert str(session.spending()) == (
             "This session spent $0.05 ($0.05 of it through agent tools); $0.15 of the limit of $0.20 is left."
         )
@@ -87,7 +87,7 @@ def test_a_clip_bought_through_a_tool_is_this_sessions_spending(home: Path, sand
             session.text_to_video("a hen", duration_seconds=4)
     with rb.connect("sandbox") as later:
         later.job(found.request_id or "").result(30)
-        assert (later.spend().spent_usd, later.spending().spent_usd) == (0.05, 0.0)
+        assert (later.spending().of_key.spent_usd, later.spending().spent_usd) == (0.05, 0.0)
 
 
 def test_the_balance_isnt_reduced_again_by_a_clip_that_a_tool_waited_for(
@@ -209,7 +209,7 @@ def test_a_result_that_comes_as_the_waiting_ends_is_given(
     """Waiting in vain is not said of a call that has its result."""
 
     with rb.connect_tools("http://127.0.0.1:9/mcp", USER) as tools:
-        run = ToolRun(tools._engine, "buy", {})
+        run = ToolRun(tools._thread, "buy", {})
         run._future = concurrent.futures.Future()
 
         def in_vain(futures: object, timeout: float) -> None:

@@ -10,8 +10,9 @@ from PIL import Image
 from widgets.doubles import FOX, clip, view
 
 from reelbook import text
+from reelbook.account import Facts
 from reelbook.media.images import prepare
-from reelbook.session import Facts, JobRequest
+from reelbook.session import JobRequest
 from reelbook.text import Row, Tally
 
 

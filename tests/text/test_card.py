@@ -11,9 +11,10 @@ import pytest
 from widgets.doubles import FOX, clip, view
 
 from reelbook import text as words
+from reelbook.account import Facts
 from reelbook.ledger import KnownBy, Spend
 from reelbook.media.images import PreparedImage
-from reelbook.session import EarlierRun, Facts, JobRequest
+from reelbook.session import EarlierRun, JobRequest
 from reelbook.session.clip import clip_file_name
 
 

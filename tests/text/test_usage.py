@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reelbook.session.usage import DAY_SECONDS, Totals, UsageSpan
-from reelbook.session.usage_history import Own
+from reelbook.account.usage import DAY_SECONDS, Totals, UsageSpan
+from reelbook.account.usage_history import Own
 from reelbook.text.usage import (
     ledger_words,
     pace_words,

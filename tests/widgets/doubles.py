@@ -12,15 +12,15 @@ from typing import Any
 import av
 import numpy as np
 
-from reelbook.ledger import Spend
+from reelbook.account import Facts, Spending
 from reelbook.session import (
     Clip,
-    Facts,
     Job,
     JobRequest,
     JobView,
+    Session,
 )
-from reelbook.session.job import Known
+from reelbook.session.job import JobSnapshot
 from reelbook.widgets.base import Panel
 
 FOX = JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7)
@@ -50,8 +50,24 @@ def view(**changes: Any) -> JobView:
 
 
 @dataclass
+class FakeThread:
+    """As much of a session's thread as a job uses: its clock, and steps that are carried out."""
+
+    at: float = 100.0
+
+    def now(self) -> float:
+        return self.at
+
+    def run(self, step: Callable[[], Any]) -> Any:
+        return step()
+
+    def refuse_closed(self) -> None:
+        """It is never closed."""
+
+
+@dataclass(eq=False)
 class FakeSession:
-    """As much of a Session as the panels use; keeps what was submitted."""
+    """As much of a Session as the panels use, and of its jobs' control; keeps what was submitted."""
 
     facts: Facts = field(default_factory=lambda: Facts(25.0, 10, 10, None))
     service: str = "sandbox"
@@ -60,28 +76,36 @@ class FakeSession:
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
     refreshed: int = 0
     asked: list[tuple[bool, concurrent.futures.Future[Any]]] = field(default_factory=list)
-    now: float = 100.0
+    thread: FakeThread = field(default_factory=FakeThread)
     home: Path = Path("/dev/null")  # nothing can be kept there
 
-    def clock(self) -> float:
-        return self.now
+    def __post_init__(self) -> None:
+        of: Any = Session._of
+        of[self] = self
+
+    def tell(self, job: Job) -> None:
+        for listener in tuple(self.listeners):
+            listener(job)
+
+    def seconds_until_request(self) -> float | None:
+        return self.facts.requests_back_in_seconds
 
     @property
     def running(self) -> tuple[Job, ...]:
         return ()
 
-    def spend(self) -> Spend:
-        return Spend(0.0, 0.0, 0.0)
+    def spending(self) -> Spending:
+        return Spending(0.0, 0.0, 0.0)
 
     def subscribe(self, callback: Callable[[Any], None]) -> Callable[[], None]:
         self.listeners.append(callback)
         return lambda: self.listeners.remove(callback)
 
-    def refresh_balance(self) -> concurrent.futures.Future[None]:
+    def _refresh_balance(self) -> concurrent.futures.Future[None]:
         self.refreshed += 1
         return concurrent.futures.Future()
 
-    def _find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Any]:
+    def _reconciling(self, *, alone: bool = False) -> concurrent.futures.Future[Any]:
         self.asked.append((alone, concurrent.futures.Future()))
         return self.asked[-1][1]
 
@@ -92,9 +116,9 @@ class FakeSession:
 
 def job(session: Any = None, request: JobRequest | None = FOX, **known: Any) -> Job:
     """A job in the state that `known` describes."""
-    facts = Known(**{"began_at": 77.0, "state": "processing", "request_id": "req-1", **known})
+    facts = JobSnapshot(**{"began_at": 77.0, "state": "processing", "request_id": "req-1", **known})
     owner: Any = session or FakeSession()
-    return Job(owner, 1, request, facts, tell=lambda _: None)
+    return Job(owner, 1, request, facts)
 
 
 def learn(job: Job, **changes: Any) -> None:

@@ -19,15 +19,11 @@ from PIL import Image
 from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends
 
 import reelbook as rb
+from reelbook.account import Facts, Spending
 from reelbook.ledger import Spend
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import (
-    Facts,
-    Job,
-    JobRequest,
-    display,
-)
+from reelbook.session import Job, JobRequest, display
 from reelbook.widgets import bundle as assets
 from reelbook.widgets.board_rows import OnPage, same_line
 from reelbook.widgets.job_board import JobBoard
@@ -53,8 +49,8 @@ class FakeLedgerSession(FakeSession):
     def running(self) -> tuple[Job, ...]:
         return tuple(self.at_work)
 
-    def spend(self) -> Spend:
-        return Spend(2.4, 0.25, 0.0)
+    def spending(self) -> Spending:
+        return Spending(0.0, 0.0, 0.0, of_key=Spend(2.4, 0.25, 0.0))
 
     def experiment(self, name: str) -> Any:
         self.experiments.append(name)
@@ -70,12 +66,6 @@ def made(session: FakeSession, prompt: str, *, experiment: str | None = None, **
     known = {"request_id": f"req-{prompt}", **known}
     one = job(session, replace(FOX, prompt=prompt), **known)
     one.experiment = experiment
-
-    def tell(changed: Job) -> None:
-        for listener in tuple(session.listeners):
-            listener(changed)
-
-    one._tell = tell
     return one
 
 
@@ -324,7 +314,7 @@ def test_another_jobs_change_leaves_the_open_row_alone() -> None:
     board, _ = opened(session)
     page_sends(board, {"name": "open", "key": "0"})
     board.observe(lambda change: changed.append(change["name"]))
-    session.now += 30
+    session.thread.at += 30
     learn(cat, progress=0.9)
     board.refresh()
     assert changed == []

@@ -80,10 +80,10 @@ def test_a_card_can_take_up_another_job() -> None:
     card = JobCard(first)
     card.job = second
     assert card.progress == 0.3
-    assert first._listeners == []
+    assert not first._listeners
     card.job = None
     assert card.state == ""
-    assert second._listeners == []
+    assert not second._listeners
 
 
 def test_the_persons_own_image_stands_on_the_stage_until_the_clip_does(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_closed_card_listens_no_more() -> None:
     """Closing ends the subscription."""
     running = job()
     JobCard(running).close()
-    assert running._listeners == []
+    assert not running._listeners
 
 
 def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:

@@ -10,10 +10,10 @@ from PIL import Image
 from widgets.doubles import FakeSession, heard, page_sends
 
 import reelbook as rb
+from reelbook.account import Facts
 from reelbook.errors import InvalidImage, InvalidPrompt, SessionClosed
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Facts
 from reelbook.widgets.prompt_form import PromptForm
 
 

@@ -10,8 +10,8 @@ import pytest
 from widgets.doubles import FakeSession, page_sends
 
 import reelbook as rb
+from reelbook.account import Facts
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Facts
 from reelbook.widgets.status_line import StatusLine
 from reelbook.widgets.studio import Studio, tools_offered
 
@@ -146,7 +146,7 @@ def test_another_session_begins_the_studio_anew(studio: Studio, sandbox: Sandbox
         studio._use(session)
         assert (studio.session, studio.form.session, studio.view) == (session, session, "create")
         assert shown(studio) == ["PromptForm", "JobCard"]
-        assert before._listeners == []
+        assert not before._listeners
         studio.close()
 
 

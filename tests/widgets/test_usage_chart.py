@@ -13,10 +13,10 @@ from cli.doubles import TinyClips
 from widgets.doubles import page_sends
 
 import reelbook as rb
+from reelbook.account.usage import DAY_SECONDS, UsageSpan
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
-from reelbook.session.usage import DAY_SECONDS, UsageSpan
 from reelbook.widgets.usage_bars import (
     NOTHING,
     bars,

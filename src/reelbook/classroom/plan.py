@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from ..account.balance import Facts
 from ..errors import ConfigurationError, InvalidInput
 from ..ledger import Ledger
 from ..ledger.classrooms import Classroom
-from ..session.facts import Facts
 from . import handouts
 from .address import address_for_students
 from .classroom import MAX_SPEND_USD, RATE_LIMIT, checked_options

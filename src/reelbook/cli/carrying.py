@@ -8,6 +8,7 @@ from typing import NoReturn
 import typer
 
 from .. import wire
+from ..account.limits import said_elsewhere
 from ..deadlines import Countdown
 from ..errors import ReelbookError
 from ..formatting import terminal_line
@@ -17,7 +18,6 @@ from ..session import (
     JobRequest,
     Session,
 )
-from ..session.warning import said_elsewhere
 from ..text import dollars
 from .interrupts import CtrlC
 from .output import say, word

@@ -124,7 +124,7 @@ def _tell_cost(session: Session, request: JobRequest) -> None:
         where = f"live service at {urlsplit(session.base_url).netloc}"
     price, cost = wire.PRICE_USD_PER_SECOND, request.estimated_cost_usd
     say(f"{request.duration_seconds} s × ${price:.2f} = about ${cost:.2f}, {where}", err=True)
-    for note in session.spending_notes(cost):
+    for note in session._spending_notes(cost):
         say(note, err=True)
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from .output import say_over
 
 if TYPE_CHECKING:
-    from ..session import Facts, Session
+    from ..account import Facts
+    from ..session import Session
 
 QUIET_SECONDS, AGAIN_SECONDS = 1.0, 1.0
 

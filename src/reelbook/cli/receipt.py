@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..account.receipt import Receipt, receipt_of
 from ..errors import InvalidInput
 from ..formatting import terminal_line
-from ..session.books import ALL_ENTRIES
-from ..session.receipt import Receipt, receipt_of
+from ..ledger.account_ledger import ALL_ENTRIES
 from .lookup import KnownJobs, known_jobs
 from .options import Service
 from .output import say, say_data
@@ -42,6 +42,6 @@ def _receipt(known: KnownJobs, experiment: str | None) -> Receipt:
 
 
 def _others(known: KnownJobs) -> str:
-    names = [name for account in known.accounts for name in known.ledger.marks.experiments(account)]
+    names = [name for account in known.accounts for name in known.ledger.annotations.experiments(account)]
     listed = ", ".join(f"“{terminal_line(name)}”" for name in list(dict.fromkeys(names))[:NAMED])
     return f" The last ones are {listed}." if listed else ""

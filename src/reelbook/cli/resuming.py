@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from .. import settings
+from ..account.limits import said_elsewhere
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..ledger import SENDING, Account, Entry
@@ -22,7 +23,6 @@ from ..session import (
     Session,
     connect,
 )
-from ..session.warning import said_elsewhere
 from ..text import dollars
 from .carrying import STOPPED
 from .interrupts import CtrlC

@@ -21,9 +21,9 @@ from .patience import patience
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ..account.usage import UsageSpan
+    from ..account.usage_history import UsageHistory
     from ..session import Session
-    from ..session.usage import UsageSpan
-    from ..session.usage_history import UsageHistory
 
 BAR, BESIDE = 40, 66
 

@@ -16,7 +16,12 @@ from .. import text as words
 from .. import wire
 from ..errors import NotFound, WaitTimeout
 from ..formatting import terminal_line
-from ..session import Clip, Job, JobView
+from ..session import (
+    Clip,
+    Job,
+    JobView,
+    Session,
+)
 from .interrupts import CtrlC
 from .output import say
 
@@ -43,7 +48,7 @@ def wait(job: Job, ctrl_c: CtrlC) -> Clip:
 def state_word(job: Job, view: JobView) -> str:
     """The state as the cards name it."""
     face = words.job_face(
-        view, job.request, request_id=job.request_id, clip=None, service=job.session.service
+        view, job.request, request_id=job.request_id, clip=None, service=Session.of(job).service
     )
     return terminal_line(face["word"])
 
@@ -51,7 +56,7 @@ def state_word(job: Job, view: JobView) -> str:
 def figures(job: Job, view: JobView) -> str:
     """What is known of the time: "62 % · 14 s so far · about 9 s left"."""
     # When the service was asked last is for a card, which has a line for it.
-    view, limit = replace(view, asked_seconds_ago=None), job.session.facts.requests_limit
+    view, limit = replace(view, asked_seconds_ago=None), Session.of(job).facts.requests_limit
     return " · ".join(words.plain(line) for line in words.job_lines(view, None, requests_limit=limit))
 
 

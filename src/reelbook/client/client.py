@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from .. import settings, validation, wire
 from ..deadlines import Deadline
-from ..errors import ConfigurationError, InvalidInput, RateLimited, ReelbookError, WaitTimeout
+from ..errors import (
+    ConfigurationError,
+    InvalidInput,
+    RateLimited,
+    ReelbookError,
+    WaitTimeout,
+)
 from ..lazy_module import LazyModule
 from ..requests import JobRequest
 from ..secret import Secret, veiled
@@ -33,7 +39,7 @@ from .retries import (
 )
 from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
-from .scheduling.scheduler import Gate, SharedRequests
+from .scheduling.scheduler import Scheduler, SharedRequests
 from .scheduling.watch import (
     PATIENCE_SECONDS,
     Observation,
@@ -119,7 +125,7 @@ class AsyncClient:
 
         self.deadline_seconds = deadline_seconds
         self._transport = Transport(self.base_url, self._key)
-        self._gate = Gate(Budget(), shared)
+        self._gate = Scheduler(Budget(), shared)
         self._quota = retries.RetryQuota()
         self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
@@ -212,9 +218,10 @@ class AsyncClient:
                 "form": {"prompt": request.prompt, "duration_seconds": str(request.duration_seconds)},
                 "files": {"image": (image.filename, image.data, image.media_type)},
             }
-        read = responses.model(models.Accepted)
         try:
-            accepted = await self._call("POST", path, read, Purpose.SUBMIT, paid=paid, **content)
+            accepted = await self._call(
+                "POST", path, models.Accepted.model_validate, Purpose.SUBMIT, paid=paid, **content
+            )
         except ReelbookError as error:
             failure = paid.failure(error, request.estimated_cost_usd)
             if failure is error:
@@ -290,7 +297,7 @@ class AsyncClient:
     async def balance(self, *, background: bool = False) -> models.Balance:
         """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
-        return await self._call("GET", wire.BALANCE, responses.model(models.Balance), purpose)
+        return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
 
     async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
         """What was used in the last `days` days (GET billing/usage): requests, seconds, USD.
@@ -299,13 +306,13 @@ class AsyncClient:
         """
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call(
-            "GET", wire.USAGE, responses.model(models.Usage), purpose, query={"days": validation.days(days)}
+            "GET", wire.USAGE, models.Usage.model_validate, purpose, query={"days": validation.days(days)}
         )
 
     async def list_keys(self) -> tuple[models.ApiKey, ...]:
         """All keys of the account, without the keys themselves (GET keys)."""
         listed: models.ApiKeys = await self._call(
-            "GET", wire.KEYS, responses.model(models.ApiKeys), Purpose.CLICK
+            "GET", wire.KEYS, models.ApiKeys.model_validate, Purpose.CLICK
         )
         return listed.api_keys
 
@@ -320,7 +327,7 @@ class AsyncClient:
         """
         name = validation.key_name(name)
         body = {"name": name, "rate_limit": validation.rate_limit(rate_limit)}
-        read = responses.model(models.CreatedKey)
+        read = models.CreatedKey.model_validate
         try:
             return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body)
         except ReelbookError as error:

@@ -90,11 +90,6 @@ def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: boo
     )
 
 
-def model(kind: type[Kind]) -> Callable[[Mapping[str, Any]], Kind]:
-    """A reader for `read` that makes a `kind`."""
-    return kind.model_validate
-
-
 def error_for(reply: Reply) -> ServiceError:
     """The typed error of a reply that is no success (interface, Errors)."""
     answer = summary(reply)

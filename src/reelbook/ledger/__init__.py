@@ -15,16 +15,18 @@ from .records import (
     SENDING,
     UNCERTAIN,
     Account,
+    EarlierRun,
     Entry,
     Intended,
     KnownBy,
+    Marks,
     Pick,
     Place,
     Sample,
     Spend,
-    Wanted,
+    Submission,
 )
-from .submissions import Reruns
+from .submissions import PlaceCounter
 from .tool_calls import ToolCall, ToolCalls, ToolJob
 
 __all__ = [
@@ -37,17 +39,19 @@ __all__ = [
     "UNCERTAIN",
     "Account",
     "CellId",
+    "EarlierRun",
     "Entry",
     "Intended",
     "KnownBy",
     "Ledger",
+    "Marks",
     "Pick",
     "Place",
-    "Reruns",
+    "PlaceCounter",
     "Sample",
     "Spend",
+    "Submission",
     "ToolCall",
     "ToolCalls",
     "ToolJob",
-    "Wanted",
 ]

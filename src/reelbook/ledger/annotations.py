@@ -11,7 +11,7 @@ from .records import Account, Pick
 from .store import Store
 
 
-class Marks:
+class Annotations:
     """The marks of a home's entries. A mark is a person's own: nothing of it is ever sent to the service."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:

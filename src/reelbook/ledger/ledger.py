@@ -1,4 +1,4 @@
-"""The ledger as the session uses it: a submission's life. The questions about it are in `ledger.py`.
+"""The ledger of a home: what becomes of each submission, and all that is asked about them.
 
 Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns. A
 disk that can't be used raises nothing: the ledger goes on in memory and `trouble` says so.
@@ -16,8 +16,13 @@ from typing import Any
 from .. import wire
 from ..executions import CellId
 from ..secret import Secret
-from . import records, search, spend, submissions
-from .annotations import Marks
+from . import (
+    records,
+    search,
+    spend,
+    submissions,
+)
+from .annotations import Annotations
 from .billing_samples import Samples
 from .classrooms import Classrooms
 from .process_locks import Kernel
@@ -33,10 +38,10 @@ from .records import (
     Entry,
     Intended,
     Spend,
-    Wanted,
+    Submission,
     micro,
 )
-from .request_log import SharedRequests
+from .request_log import RequestLog
 from .store import Store
 from .tool_calls import ToolCalls, ToolJobs
 
@@ -51,9 +56,9 @@ class Ledger:
     """All submissions of one home, in `REELBOOK_HOME/ledger.db`. `Ledger.open(home)` makes it.
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
-    share, `samples` what the billing endpoints said, `marks` what a person put to the entries, `overview`
-    what there is of all accounts, `classrooms` which student has which key, `tool_calls` the tools' calls,
-    `tool_jobs` what the clips cost that those bought.
+    share, `samples` what the billing endpoints said, `annotations` what a person put to the entries,
+    `overview` what there is of all accounts, `classrooms` which student has which key, `tool_calls` the
+    tools' calls, `tool_jobs` what the clips cost that those bought.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -61,9 +66,9 @@ class Ledger:
         self._kernel = kernel
         self._clock = clock
         self._accounts: dict[int, Account] = {}
-        self.requests = SharedRequests(store, kernel.name)
+        self.requests = RequestLog(store, kernel.name)
         self.samples = Samples(store)
-        self.marks = Marks(store, clock)
+        self.annotations = Annotations(store, clock)
         self.overview = Overview(store)
         self.classrooms = Classrooms(store, clock)
         self.tool_calls = ToolCalls(store, clock)
@@ -129,7 +134,7 @@ class Ledger:
     def intend(
         self,
         account: Account,
-        wanted: Wanted,
+        submission: Submission,
         *,
         again: bool = False,
         other_cells: Collection[CellId] = (),
@@ -139,7 +144,7 @@ class Ledger:
         """Writes down what is about to be sent, before it is. See `intend_many`."""
         (intended,) = self.intend_many(
             account,
-            [wanted],
+            [submission],
             again=again,
             other_cells=other_cells,
             limit_usd=limit_usd,
@@ -150,7 +155,7 @@ class Ledger:
     def intend_many(
         self,
         account: Account,
-        wanted: Sequence[Wanted],
+        batch: Sequence[Submission],
         *,
         again: bool = False,
         other_cells: Collection[CellId] = (),
@@ -170,17 +175,17 @@ class Ledger:
         def work(connection: sqlite3.Connection) -> list[Intended]:
             twins = [
                 None if again else submissions.twin(connection, account.id, each, other_cells)
-                for each in wanted
+                for each in batch
             ]
             if limit_usd is not None:
-                new = [each for each, twin in zip(wanted, twins, strict=True) if twin is None]
+                new = [each for each, twin in zip(batch, twins, strict=True) if twin is None]
                 spend.check_limit(connection, account.id, new, limit_usd, limit_since)
             now = self._clock()
             return [
                 Intended(submissions.insert(connection, account.id, each, self._kernel.name, now), True)
                 if twin is None
                 else Intended(twin, False)
-                for each, twin in zip(wanted, twins, strict=True)
+                for each, twin in zip(batch, twins, strict=True)
             ]
 
         return self._store.write(work, withdrawn=withdrawn)
@@ -384,29 +389,22 @@ class Ledger:
             )
         )
 
-    def twin(self, account: Account, wanted: Wanted, *, other_cells: Collection[CellId] = ()) -> Entry | None:
+    def twin(
+        self, account: Account, submission: Submission, *, other_cells: Collection[CellId] = ()
+    ) -> Entry | None:
         """The entry that `intend` would give back instead of a new one."""
         return self._store.read(
-            lambda connection: submissions.twin(connection, account.id, wanted, other_cells)
+            lambda connection: submissions.twin(connection, account.id, submission, other_cells)
         )
 
-    def cell_ids(self, account: Account, wanted: Sequence[Wanted]) -> set[CellId]:
+    def cell_ids(self, account: Account, batch: Sequence[Submission]) -> set[CellId]:
         """The cells that asked for the same before, as far as they have ids: each may be another cell."""
 
         def read(connection: sqlite3.Connection) -> set[CellId]:
-            twins = (twin for each in wanted for twin in submissions.twins(connection, account.id, each))
+            twins = (twin for each in batch for twin in submissions.twins(connection, account.id, each))
             return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 
         return self._store.read(read)
-
-    def thumbnail(self, image_digest: str) -> bytes | None:
-        """The small picture of an image that was submitted."""
-        row = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT thumbnail FROM images WHERE digest = ?", (image_digest,)
-            ).fetchone()
-        )
-        return None if row is None else row["thumbnail"]
 
     def find(
         self,

@@ -10,13 +10,21 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from .. import wire
 from ..errors import InvalidInput
 from ..executions import CellId
-from ..secret import NOT_SHOWN, Secret, holds_key, quotable
+from ..formatting import local
+from ..requests import JobRequest
+from ..secret import (
+    NOT_SHOWN,
+    Secret,
+    holds_key,
+    quotable,
+)
 
 # A job's states before the service knows it, and those it never hears of; after acceptance the state is the
 # service's own word (interface, "Job states").
@@ -85,38 +93,49 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A clip that is about to be asked for.
+class Submission:
+    """A request that is about to be sent, and what the ledger keeps beside it.
 
-    `place` is None for what may be bought any number of times: a script, a button. `image_thumbnail` is a
-    small picture to show later; `image_digest` tells images apart. `repeats` is the number of an uncertain
-    entry that is sent again by it.
+    `place` is None for what may be bought any number of times: a script, a button. `repeats` is the number of
+    an uncertain entry that is sent again by it.
     """
 
-    mode: str
-    prompt: str
-    duration_seconds: int
-    estimated_cost_usd: float
-    aspect_ratio: str | None = None
-    seed: int | None = None
-    image_digest: str | None = None
-    image_thumbnail: bytes | None = None
+    request: JobRequest
     experiment: str | None = None
     place: Place | None = None
     repeats: int | None = None
 
     @property
     def sameness(self) -> str:
-        """Equal for two submissions that ask for the same: mode, prompt, image, length, ratio and seed."""
-        asked = (
-            self.mode,
-            self.prompt,
-            self.duration_seconds,
-            self.aspect_ratio,
-            self.seed,
-            self.image_digest,
-        )
-        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+        """Equal for two submissions that ask for the same."""
+        return self.request.sameness
+
+    @property
+    def estimated_cost_usd(self) -> float:
+        """What it will probably cost."""
+        return self.request.estimated_cost_usd
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a person put to a job; kept by the ledger, never sent to the service."""
+
+    starred: bool = False
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """The run that submitted a job which a later one got back.
+
+    `known_by` is what it was recognised by: its cell's id, its cell's text alone, or the label in `once`.
+    `notebook` is the path of its notebook, None where that isn't known.
+    """
+
+    at: datetime
+    known_by: KnownBy
+    notebook: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +216,32 @@ class Entry:
             note=row["note"],
             tags=tuple(json.loads(row["tags"])),
             charge=row["charge"],
+        )
+
+    @property
+    def request(self) -> JobRequest:
+        """What was asked for, as far as it is kept: an image's pixels aren't."""
+        return JobRequest(
+            mode="image-to-video" if self.mode == "image-to-video" else "text-to-video",
+            prompt=self.prompt,
+            duration_seconds=self.duration_seconds,
+            aspect_ratio=self.aspect_ratio,  # type: ignore[arg-type]  # checked before it was written
+            seed=self.seed,
+        )
+
+    @property
+    def marks(self) -> Marks:
+        """What a person put to it."""
+        return Marks(self.starred, self.note, self.tags)
+
+    def earlier_run(self, now: Place) -> EarlierRun:
+        """The run that submitted it, as it is given back to a submission at the place `now`."""
+        assert self.place is not None
+        cell_id = self.place.cell_id
+        return EarlierRun(
+            at=local(self.intended_at),
+            known_by=now.known_by(self.place),
+            notebook=None if cell_id is None else cell_id.notebook,
         )
 
 

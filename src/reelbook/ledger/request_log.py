@@ -44,7 +44,7 @@ class Instant:
         return cls(time.monotonic(), time.time(), _boot())
 
 
-class SharedRequests:
+class RequestLog:
     """The requests of a home's keys."""
 
     def __init__(self, store: Store, kernel: str) -> None:
@@ -126,3 +126,31 @@ def _boot() -> str:
         return _BOOT_ID.read_text().strip()
     except OSError:
         return platform.node()
+
+
+class AccountRequests:
+    """One account's requests on the session's clock: the `client.SharedRequests` of its client."""
+
+    def __init__(self, requests: RequestLog, account: Account) -> None:
+        self._requests = requests
+        self._account = account
+
+    def change_key(self, account: Account) -> None:
+        """The account has another key from now on, whose requests are counted apart."""
+        self._account = account
+
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
+        """Notes a request if it fits beside the other kernels'."""
+        return self._requests.enter(
+            self._account,
+            Instant.now(),
+            lambda ages, limit: fits([now - age for age in ages], limit),
+        )
+
+    def answered(self, place: int, now: float, limit: int | None) -> None:
+        """The request was answered, or lost, just now; the service said that the key has this limit."""
+        self._requests.answered(place, Instant.now(), limit)
+
+    def give_back(self, place: int) -> None:
+        """The request was never sent."""
+        self._requests.give_back(place)

@@ -12,7 +12,7 @@ from .records import (
     MICRO,
     Entry,
     Spend,
-    Wanted,
+    Submission,
     micro,
 )
 
@@ -49,7 +49,7 @@ def spend(
 def check_limit(
     connection: sqlite3.Connection,
     account: int,
-    wanted: Sequence[Wanted | Entry],
+    wanted: Sequence[Submission | Entry],
     limit_usd: float,
     since: float | None,
 ) -> None:

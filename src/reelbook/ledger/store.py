@@ -24,7 +24,7 @@ from typing import Any, Final, TypeVar
 from filelock import FileLock, Timeout
 
 from ..deadlines import Countdown, acquire
-from ..futures import Future
+from ..event_thread import Future
 from .migrations import NewerLedger, migrate
 from .recovery import rescue
 

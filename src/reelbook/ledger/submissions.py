@@ -6,11 +6,11 @@ import sqlite3
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any, Final
 
 from .. import wire
-from ..executions import CellId
+from ..executions import CellId, Execution
+from ..requests import JobRequest
 from .records import (
     CANCELLED,
     INTENDED,
@@ -20,7 +20,7 @@ from .records import (
     UNCERTAIN,
     Entry,
     Place,
-    Wanted,
+    Submission,
     micro,
 )
 
@@ -29,38 +29,34 @@ _NOT_MADE = (REFUSED, CANCELLED, NOT_ACCEPTED, wire.FAILED)
 _ENDED = (wire.COMPLETED, wire.FAILED)
 
 
-def insert(connection: sqlite3.Connection, account: int, wanted: Wanted, kernel: str, now: float) -> Entry:
+def insert(connection: sqlite3.Connection, account: int, new: Submission, kernel: str, now: float) -> Entry:
     """A new entry, intended. It takes the place of an equal one that was left unsent."""
     connection.execute(
         "UPDATE entries SET left_unsent = 0 WHERE id = (SELECT min(id) FROM entries "
         "WHERE account = ? AND sameness = ? AND left_unsent = 1)",
-        (account, wanted.sameness),
+        (account, new.sameness),
     )
-    if wanted.image_digest is not None and wanted.image_thumbnail is not None:
-        connection.execute(
-            "INSERT OR IGNORE INTO images VALUES (?, ?)", (wanted.image_digest, wanted.image_thumbnail)
-        )
-    name = None if wanted.place is None else wanted.place.cell_id
+    asked, name = new.request, None if new.place is None else new.place.cell_id
     values = {
         "account": account,
         "state": INTENDED,
-        "mode": wanted.mode,
-        "prompt": wanted.prompt,
-        "duration_seconds": wanted.duration_seconds,
-        "aspect_ratio": wanted.aspect_ratio,
-        "seed": None if wanted.seed is None else str(wanted.seed),
-        "image_digest": wanted.image_digest,
-        "sameness": wanted.sameness,
-        "experiment": wanted.experiment,
-        "repeats": wanted.repeats,
-        "cell": None if wanted.place is None else wanted.place.cell,
-        "nth": None if wanted.place is None else wanted.place.nth,
+        "mode": asked.mode,
+        "prompt": asked.prompt,
+        "duration_seconds": asked.duration_seconds,
+        "aspect_ratio": asked.aspect_ratio,
+        "seed": None if asked.seed is None else str(asked.seed),
+        "image_digest": asked.image_digest,
+        "sameness": new.sameness,
+        "experiment": new.experiment,
+        "repeats": new.repeats,
+        "cell": None if new.place is None else new.place.cell,
+        "nth": None if new.place is None else new.place.nth,
         "cell_id": None if name is None else name.id,
         "opening": None if name is None else name.opening,
         "notebook": None if name is None else name.notebook,
         "kernel": kernel,
         "intended_at": now,
-        "estimated_cost_micro": micro(wanted.estimated_cost_usd),
+        "estimated_cost_micro": micro(new.estimated_cost_usd),
     }
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     inserted = connection.execute(
@@ -71,23 +67,23 @@ def insert(connection: sqlite3.Connection, account: int, wanted: Wanted, kernel:
 
 
 def twin(
-    connection: sqlite3.Connection, account: int, wanted: Wanted, others: Collection[CellId] = ()
+    connection: sqlite3.Connection, account: int, new: Submission, others: Collection[CellId] = ()
 ) -> Entry | None:
     """The newest equal submission at the same place that bought something, or may have.
 
     One of a cell with the same id comes first, then those whose text is the same. `others` are other cells.
     """
-    if wanted.place is None:
+    if new.place is None:
         return None
-    name = wanted.place.cell_id
-    found = [each for each in twins(connection, account, wanted) if _name(each) not in others]
+    name = new.place.cell_id
+    found = [each for each in twins(connection, account, new) if _name(each) not in others]
     same = [each for each in found if name is not None and (known := _name(each)) and known.id == name.id]
     return next(iter(same or found), None)
 
 
-def twins(connection: sqlite3.Connection, account: int, wanted: Wanted) -> list[Entry]:
+def twins(connection: sqlite3.Connection, account: int, new: Submission) -> list[Entry]:
     """The equal submissions, newest first, of all cells that have this one's text or its id."""
-    place = wanted.place
+    place = new.place
     if place is None:
         return []
     cell_id = None if place.cell_id is None else place.cell_id.id
@@ -98,8 +94,8 @@ def twins(connection: sqlite3.Connection, account: int, wanted: Wanted) -> list[
         "SELECT id FROM entries WHERE account = ? AND cell_id = ? AND nth = ? AND sameness = ?) "
         "AND state NOT IN (?, ?, ?, ?) ORDER BY id DESC",
         (
-            *(account, place.cell, place.nth, wanted.sameness),
-            *(account, cell_id, place.nth, wanted.sameness),
+            *(account, place.cell, place.nth, new.sameness),
+            *(account, cell_id, place.nth, new.sameness),
             *_NOT_MADE,
         ),
     )
@@ -279,37 +275,31 @@ def _marks(values: tuple[str, ...]) -> str:
 _EXECUTIONS: Final = 10_000
 
 
-class Reruns:
+class PlaceCounter:
     """Gives each submission of a cell its `Place`, from any thread.
 
-    `run` names one execution (IPython's execution count will do within a kernel), `cell` is a hash of the
-    source. Four equal submissions in one execution get the places 1 to 4 and are four clips; the same four in
-    the next execution get the same places, which the ledger knows. Each execution counts for itself: a task
-    of an earlier cell may submit while a later one does.
+    Four equal submissions in one execution of a cell get the places 1 to 4 and are four clips; the same four
+    in the next execution get the same places, which the ledger knows. Each execution counts for itself: a
+    task of an earlier cell may submit while a later one does.
     """
 
     def __init__(self) -> None:
-        self._counts: OrderedDict[tuple[str, object], Counter[str]] = OrderedDict()
+        self._counts: OrderedDict[tuple[str, str], Counter[str]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def placed(
-        self,
-        wanted: Wanted,
-        *,
-        cell: str | None,
-        run: object,
-        cell_id: CellId | None = None,
-        once: str | None = None,
-    ) -> Wanted:
-        """`wanted` with its place: by its label where `once` is given, none outside a cell."""
+    def place(
+        self, request: JobRequest, execution: Execution | None, *, once: str | None = None
+    ) -> Place | None:
+        """Where this one stands: by its label where `once` is given, nowhere outside a cell."""
         if once is not None:
-            return replace(wanted, place=Place.once(once))
-        if cell is None:
-            return replace(wanted, place=None)
+            return Place.once(once)
+        if execution is None:
+            return None
         with self._lock:
-            count = self._counts.setdefault((cell, run), Counter())
-            self._counts.move_to_end((cell, run))
+            name = (execution.cell, execution.run)
+            count = self._counts.setdefault(name, Counter())
+            self._counts.move_to_end(name)
             if len(self._counts) > _EXECUTIONS:
                 self._counts.popitem(last=False)
-            count[wanted.sameness] += 1
-            return replace(wanted, place=Place(cell, count[wanted.sameness], cell_id))
+            count[request.sameness] += 1
+            return Place(execution.cell, count[request.sameness], execution.cell_id)

@@ -5,8 +5,10 @@ Opening what a person hands over, and saying why it can't be opened, is for `ima
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from io import BytesIO
 from typing import Final, Literal
 
@@ -45,6 +47,11 @@ class PreparedImage:
     notes: tuple[str, ...] = ()
     whole: PreparedImage | None = field(default=None, repr=False)
     crop: Crop | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of its bytes: tells pictures apart where they aren't kept."""
+        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def filename(self) -> str:

@@ -41,7 +41,7 @@ class RecentImages:
 
     def keep(self, image: PreparedImage) -> None:
         """Keeps a copy as it is sent, and lets the oldest go. Raises OSError."""
-        digest = hashlib.sha256(image.data).hexdigest()
+        digest = image.digest
         path = self.folder / f"{digest}{KINDS[image.format]}"
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         fresh = path.with_name(f".{secrets.token_hex(8)}")

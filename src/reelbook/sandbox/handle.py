@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, SandboxError
 from ..secret import Secret, quotable
-from ..suggestions import Meant
+from ..suggestions import SuggestsNames
 from . import protocol
 from .access import read_access
 from .lock_file import ended_within
@@ -31,7 +31,7 @@ _UNSET: Any = object()
 
 
 @dataclass(frozen=True)
-class Sandbox(Meant):
+class Sandbox(SuggestsNames):
     """A running sandbox. `url` is the service's base address; `api_key` is the notebook's own key; `user_id`
     lets a client of the agent tools in.
 

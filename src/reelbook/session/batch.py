@@ -7,7 +7,7 @@ import functools
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from .. import wire
 from ..errors import (
@@ -18,8 +18,7 @@ from ..errors import (
     SubmissionUncertain,
     WaitTimeout,
 )
-from ..event_thread import Engine, ended
-from ..futures import Future
+from ..event_thread import Future, until_done
 from ..ledger import (
     CANCELLED,
     NOT_ACCEPTED,
@@ -30,11 +29,7 @@ from ..ledger import (
 from ..requests import JobRequest
 from . import display
 from .clip import Clip
-from .job import Job
-
-if TYPE_CHECKING:
-    from .job_lifecycle import Runner
-    from .session import Session
+from .job import Job, JobControl
 
 _UNPAID = frozenset({REFUSED, CANCELLED, NOT_ACCEPTED})
 _ORDER = (wire.COMPLETED, wire.PROCESSING, wire.PENDING, SENDING, wire.FAILED, REFUSED, CANCELLED, UNCERTAIN)
@@ -65,17 +60,15 @@ class Batch(Sequence[Job]):
     to submit again.
     """
 
-    def __init__(self, session: Session, jobs: Sequence[Job], runner: Runner, engine: Engine) -> None:
-        self.session = session
+    def __init__(self, jobs: Sequence[Job], control: JobControl) -> None:
         self._jobs = tuple(jobs)
         self._distinct = tuple(dict.fromkeys(jobs))  # with `once`, equal requests are one job
-        self._runner = runner
-        self._engine = engine
+        self._control = control
         self._stop_error: ReelbookError | None = None
         self._ended = 0
         # The n-th is done when n of the jobs have ended, so that any number can wait for any of them.
         self._ends: list[Future[Job]] = [Future() for _ in self._distinct]
-        engine.submit(self._begin())
+        control.thread.submit(self._begin())
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -93,7 +86,7 @@ class Batch(Sequence[Job]):
     async def __aiter__(self) -> AsyncIterator[Job]:
         self._want()
         for end in self._ends:
-            await ended(end)
+            await until_done(end)
             yield end.result()
 
     def __await__(self) -> Generator[Any, None, list[Clip]]:
@@ -105,7 +98,7 @@ class Batch(Sequence[Job]):
         `timeout` in seconds, from this call on, raises WaitTimeout, and the jobs go on. Raises WouldDeadlock
         on the session's own thread.
         """
-        self.session.refuse_own_thread()
+        self._control.thread.refuse_own_thread()
         return self._until(None if timeout is None else time.monotonic() + timeout, timeout)
 
     def results(self, timeout: float | None = None) -> list[Clip]:
@@ -121,7 +114,8 @@ class Batch(Sequence[Job]):
 
     def cancel(self) -> int:
         """Takes back what isn't sent yet and returns how many those are. What was sent goes on."""
-        return self._engine.run(lambda: sum(self._runner.cancel(job) for job in self._distinct))
+        cancel = self._control.cancel
+        return self._control.thread.run(lambda: sum(cancel(job) for job in self._distinct))
 
     @property
     def estimated_cost_usd(self) -> float:
@@ -193,7 +187,7 @@ class Batch(Sequence[Job]):
         why, remedy = _stopped_by(error)
         reason = f"Taken back before it was sent: {why}. Nothing was paid. {remedy} and submit it again."
         for job in self._distinct:
-            self._runner.cancel(job, reason, later=True)
+            self._control.cancel(job, reason, later=True)
 
     def _until(self, deadline: float | None, timeout: float | None) -> Iterator[Job]:
         self._want()

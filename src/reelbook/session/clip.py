@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from .. import formatting, wire
 from ..errors import InvalidInput, NotAVideo, ReelbookError
-from ..suggestions import Meant
+from ..suggestions import SuggestsNames
 from . import display
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Clip(Meant):
+class Clip(SuggestsNames):
     """One clip: an MP4 at `path`.
 
     `request` is what was asked for (None for a job taken up by its id), `cost_usd` what the service says it

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from .. import settings
+from ..account.connection import Service
+from ..account.limits import caller
 from ..client.transport import Transport
 from ..deadlines import Deadline
-from ..errors import ConfigurationError, ReelbookError
-from ..futures import uninterrupted
+from ..errors import ConfigurationError, LedgerTrouble, ReelbookError
+from ..event_thread import uninterrupted
 from ..secret import Secret, quotable, veiled
 from . import display
-from .books import LedgerTrouble
-from .session import Service, Session
-from .warning import caller
+from .session import Session
 
 IDENTIFY_SECONDS = 3.0
 IN_CODE: Final = ", pass it as an argument, or ask=True. connect('sandbox') needs none."
@@ -187,9 +187,9 @@ def _is_sandbox(url: str) -> bool:
         finally:
             await transport.aclose()
 
-    from ..event_thread import Engine
+    from ..event_thread import EventThread
 
-    engine = Engine("reelbook-identify")
+    engine = EventThread("reelbook-identify")
     try:
         return engine.call(ask())
     finally:

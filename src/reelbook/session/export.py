@@ -17,6 +17,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import spreadsheet_cell
 from .clip import clip_file_name
 from .job import Job
+from .session import Session
 
 FIELDS: Final = (
     "file",
@@ -120,7 +121,7 @@ def _record(job: Job, file: str) -> dict[str, Any]:
         job.starred,
         list(job.tags),
         job.note,
-        job.session.service == "sandbox",
+        Session.of(job).service == "sandbox",
     )
     return dict(zip(FIELDS, values, strict=True))
 

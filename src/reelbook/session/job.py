@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .. import wire
 from ..errors import ReelbookError, WaitTimeout
-from ..event_thread import ended
+from ..event_thread import EventThread, Future, until_done
 from ..formatting import terminal_line
-from ..futures import Future
 from ..ledger import (
     CANCELLED,
     INTENDED,
@@ -26,18 +25,17 @@ from ..ledger import (
     REFUSED,
     SENDING,
     UNCERTAIN,
-    KnownBy,
+    EarlierRun,
+    Marks,
 )
-from ..listeners import tell_all
+from ..listeners import Listeners
 from ..models import JobStatus
-from ..suggestions import Meant
+from ..suggestions import SuggestsNames
 from . import display
 from .clip import Clip
 
 if TYPE_CHECKING:
     from ..requests import JobRequest
-    from .clip import Clip
-    from .session import Session
 
 FINAL = frozenset({wire.COMPLETED, wire.FAILED, REFUSED, UNCERTAIN, CANCELLED, LOST, NOT_ACCEPTED})
 
@@ -46,16 +44,7 @@ _OWN = frozenset({INTENDED, SENDING, REFUSED, CANCELLED, UNCERTAIN, LOST, NOT_AC
 
 
 @dataclass(frozen=True)
-class Marks:
-    """What a person put to a job; kept by the ledger, never sent to the service."""
-
-    starred: bool = False
-    note: str = ""
-    tags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Known:
+class JobSnapshot:
     """All that is known of a job at one moment. Times are the session's clock, in seconds."""
 
     began_at: float
@@ -79,20 +68,7 @@ class Known:
     clip: Clip | None = None
     unanswered: int = 0
     given_up: bool = False  # the service said again and again that it doesn't know the job
-    marks: Marks = Marks()
-
-
-@dataclass(frozen=True)
-class EarlierRun:
-    """The run that submitted a job which a later one got back.
-
-    `known_by` is what it was recognised by: its cell's id, its cell's text alone, or the label in `once`.
-    `notebook` is the path of its notebook, None where that isn't known.
-    """
-
-    at: datetime
-    known_by: KnownBy
-    notebook: str | None = None
+    marks: Marks = Marks()  # noqa: RUF009 - frozen
 
 
 @dataclass(frozen=True)
@@ -142,7 +118,36 @@ _EARLIER: Final = {
 }
 
 
-class Job(Meant):
+class JobControl(Protocol):
+    """What a job needs of the session that looks after it. But for `thread`, on the session's own thread."""
+
+    @property
+    def thread(self) -> EventThread:
+        """The session's thread, whose clock the job's times are told by."""
+
+    def seconds_until_request(self) -> float | None:
+        """How long until the key may ask again, None where it may now."""
+
+    def watch(self, job: Job) -> None:
+        """Goes on with a job whose clip isn't here."""
+
+    def stop_watching(self, job: Job) -> None:
+        """Asks no more about the job."""
+
+    def cancel(self, job: Job, reason: str = ..., *, later: bool = False) -> bool:
+        """Takes the job back if it wasn't sent; with `later` also once it turns out that it had no effect."""
+
+    def mark(self, job: Job, marks: Marks) -> None:
+        """Keeps what a person put to the job."""
+
+    def delete_clip(self, job: Job) -> None:
+        """Deletes the file of the job's clip."""
+
+    def tell(self, job: Job) -> None:
+        """The job has changed."""
+
+
+class Job(SuggestsNames):
     """One submitted clip. `await job` or `job.result()` gives the Clip; in a notebook it shows a live card.
 
     `request` is what was asked for, `prompt` its prompt or the one that an agent tool was called with,
@@ -154,17 +159,15 @@ class Job(Meant):
 
     def __init__(
         self,
-        session: Session,
+        control: JobControl,
         number: int,
         request: JobRequest | None,
-        known: Known,
-        tell: Callable[[Job], None],
+        snapshot: JobSnapshot,
         *,
         entry_id: int | None = None,
         retry_uncertain: bool = False,
         experiment: str | None = None,
     ) -> None:
-        self.session = session
         self.experiment = experiment
         self.entry_id = entry_id
         self.retry_uncertain = retry_uncertain
@@ -172,16 +175,16 @@ class Job(Meant):
         self.number = number
         self.request = request
         self.prompt = request.prompt if request else None
-        self._known = known
+        self._control = control
+        self._snapshot = snapshot
         self._outcome: Future[Clip] = Future()
         self._ending = threading.RLock()  # an outcome's callbacks run inside it
-        self._tell = tell
-        self._listeners: list[Callable[[Job], None]] = []
+        self._listeners: Listeners[[Job]] = Listeners()
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """As `Meant`. What a clip has is asked of its job where the `await` was forgotten."""
+            """As `SuggestsNames`. What a clip has is asked of its job where the `await` was forgotten."""
             __tracebackhide__ = True
             if name[0] != "_" and (hasattr(Clip, name) or name in Clip.__dataclass_fields__):
                 raise AttributeError(
@@ -194,48 +197,48 @@ class Job(Meant):
     @property
     def request_id(self) -> str | None:
         """The service's id, None until it answered."""
-        return self._known.request_id
+        return self._snapshot.request_id
 
     @property
     def state(self) -> str:
         """One word; see `JobView`."""
-        return self._known.state
+        return self._snapshot.state
 
     @property
     def status(self) -> JobStatus | None:
         """The service's last answer about the job, in the type of its state."""
-        return self._known.status
+        return self._snapshot.status
 
     @property
     def error(self) -> ReelbookError | None:
         """What went wrong, or None."""
-        return self._known.error
+        return self._snapshot.error
 
     @property
     def clip(self) -> Clip | None:
         """The clip, once it is on the disk."""
-        return self._known.clip
+        return self._snapshot.clip
 
     @property
     def submitted_at(self) -> datetime:
         """When it was submitted, by this machine's clock and in its time zone."""
-        ago = self.session.clock() - self._known.began_at
+        ago = self._control.thread.now() - self._snapshot.began_at
         return datetime.fromtimestamp(time.time() - ago).astimezone()
 
     @property
     def starred(self) -> bool:
         """Whether a person starred it."""
-        return self._known.marks.starred
+        return self._snapshot.marks.starred
 
     @property
     def note(self) -> str:
         """A person's note on it, empty without one."""
-        return self._known.marks.note
+        return self._snapshot.marks.note
 
     @property
     def tags(self) -> tuple[str, ...]:
         """A person's tags on it."""
-        return self._known.marks.tags
+        return self._snapshot.marks.tags
 
     @property
     def from_earlier_run(self) -> bool:
@@ -245,26 +248,26 @@ class Job(Meant):
     @property
     def running(self) -> bool:
         """Whether it is on its way and looked after: sent, watched or fetched."""
-        return self._known.watched and not self._outcome.done()
+        return self._snapshot.watched and not self._outcome.done()
 
     def view(self) -> JobView:
         """All that a card shows, as of now."""
-        known, now = self._known, self.session.clock()
-        ended = known.ended_at
-        waits = self.session.facts.requests_back_in_seconds
+        known, now = self._snapshot, self._control.thread.now()
+        until_done = known.ended_at
+        waits = self._control.seconds_until_request()
         unsent = known.state == SENDING
         return JobView(
             state=known.state,
             watched=known.watched,
             progress=known.progress,
-            elapsed_seconds=max(0.0, (now if ended is None else ended) - known.began_at),
+            elapsed_seconds=max(0.0, (now if until_done is None else until_done) - known.began_at),
             remaining_seconds=None
-            if known.ends_at is None or ended is not None
+            if known.ends_at is None or until_done is not None
             else max(0.0, known.ends_at - now),
-            took_seconds=None if ended is None else max(0.0, ended - known.began_at),
+            took_seconds=None if until_done is None else max(0.0, until_done - known.began_at),
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
             next_ask_in_seconds=None if known.next_ask_at is None else max(0.0, known.next_ask_at - now),
-            waiting_seconds=waits if unsent or (known.watched and ended is None) else None,
+            waiting_seconds=waits if unsent or (known.watched and until_done is None) else None,
             estimated_cost_usd=known.estimated_cost_usd,
             cost_usd=known.cost_usd,
             balance_before_usd=known.balance_before_usd,
@@ -284,7 +287,7 @@ class Job(Meant):
         and the other errors of the submission, SubmissionUncertain, DownloadFailed; WouldDeadlock on the
         session's own thread.
         """
-        self.session.refuse_own_thread()
+        self._control.thread.refuse_own_thread()
         outcome = self._wanted()
         if not outcome.wait(timeout):
             raise WaitTimeout(f"Not finished after {timeout:g} s. The job goes on, is watched and is billed.")
@@ -295,21 +298,34 @@ class Job(Meant):
 
     def stop_watching(self) -> None:
         """Asks no more about the job. It goes on and is billed; `watch()` takes it up again."""
-        self.session.stop_watching(self)
+        self._control.thread.loop.call_soon_threadsafe(self._control.stop_watching, self)
 
     def watch(self) -> None:
         """Takes up a job that isn't watched, or a download that broke off."""
-        self.session.watch(self)
+        self._control.thread.refuse_closed()
+        self._control.thread.run(lambda: self._control.watch(self))
 
     def cancel(self) -> bool:
         """Takes the job back if it wasn't sent yet. False if it was: then it goes on and is billed."""
-        return self.session.cancel(self)
+        return self._control.thread.run(lambda: self._control.cancel(self))
 
     def mark(
         self, *, starred: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
         """Stars it, sets its note or all its tags; what isn't given stays. The ledger keeps it."""
-        self.session.mark(self, starred=starred, note=note, tags=tags)
+        self._control.thread.refuse_closed()
+        all_tags = None if tags is None else tuple(tags)
+
+        def mark() -> None:
+            had = self._snapshot.marks
+            marks = Marks(
+                starred=had.starred if starred is None else starred,
+                note=had.note if note is None else note,
+                tags=had.tags if all_tags is None else all_tags,
+            )
+            self._control.mark(self, marks)
+
+        self._control.thread.run(mark)
 
     def delete_clip(self) -> None:
         """Deletes the clip's file; the record, its marks and its cost stay.
@@ -317,15 +333,15 @@ class Job(Meant):
         `watch()` fetches it again while its link at the service lives. Raises OSError where the file can't
         be deleted.
         """
-        self.session.delete_clip(self)
+        self._control.thread.refuse_closed()
+        self._control.thread.run(lambda: self._control.delete_clip(self))
 
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
         """`callback(job)` is called on the session's thread at every change; its errors are logged.
 
         Returns what ends that.
         """
-        self._listeners.append(callback)
-        return lambda: self._listeners.remove(callback) if callback in self._listeners else None
+        return self._listeners.subscribe(callback)
 
     def _ipython_display_(self) -> None:
         display.show(self)
@@ -342,24 +358,26 @@ class Job(Meant):
 
     # What follows is for the session, on its own thread.
 
-    @property
-    def has_listeners(self) -> bool:
-        """Whether anybody looks at this job, such as a card."""
-        return bool(self._listeners)
-
     def _keep(self, **changes: Any) -> None:
         """What is learnt, before anybody is told."""
-        self._known = replace(self._known, **changes)
+        self._snapshot = replace(self._snapshot, **changes)
 
     def _learn(self, **changes: Any) -> None:
         self._keep(**changes)
-        tell_all((*self._listeners, self._tell), self)
+        self._listeners.tell(self)
+        self._control.tell(self)
 
     def _finish(self, clip: Clip | None = None, error: ReelbookError | None = None, **changes: Any) -> None:
         """The last thing that is learnt of the job, and its outcome, as one: nobody sees it half ended."""
         with self._ending:
-            ended = {"watched": False, "next_ask_at": None, "ends_at": None, "clip": clip, "error": error}
-            self._known = replace(self._known, **(ended | changes))
+            until_done = {
+                "watched": False,
+                "next_ask_at": None,
+                "ends_at": None,
+                "clip": clip,
+                "error": error,
+            }
+            self._snapshot = replace(self._snapshot, **(until_done | changes))
             self._settle(clip, error)
         self._learn()
 
@@ -381,7 +399,7 @@ class Job(Meant):
         """Its file is gone: whoever waits from now on waits for it to be fetched again."""
         with self._ending:
             self._unsettle()
-            self._known = replace(self._known, clip=None, downloaded=None, error=error)
+            self._snapshot = replace(self._snapshot, clip=None, downloaded=None, error=error)
         self._learn()
 
     def _unsettle(self) -> None:
@@ -391,14 +409,14 @@ class Job(Meant):
     def _wanted(self) -> Future[Clip]:
         # Whoever waits wants the clip, so a watch that was stopped is taken up again.
         with self._ending:
-            stopped = not self._known.watched and not self._outcome.done()
+            stopped = not self._snapshot.watched and not self._outcome.done()
         if stopped:
             self.watch()
         return self._outcome
 
     async def _wait(self) -> Clip:
         outcome = self._wanted()
-        await ended(outcome)
+        await until_done(outcome)
         return self._settled(outcome)
 
     @staticmethod

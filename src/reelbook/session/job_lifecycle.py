@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
-from ..client import AsyncClient
+from ..account.balance import BalanceTracker
+from ..account.connection import Connection
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
 from ..client.scheduling.estimates import Belief, Pace
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
@@ -22,6 +21,7 @@ from ..errors import (
     SubmissionCancelled,
     SubmissionUncertain,
 )
+from ..event_thread import EventThread
 from ..formatting import file_name
 from ..ledger import (
     CANCELLED,
@@ -29,8 +29,14 @@ from ..ledger import (
     SENDING,
     UNCERTAIN,
 )
-from ..models import Accepted, Completed, Failed
-from .books import Books
+from ..ledger.account_ledger import AccountLedger
+from ..models import (
+    Accepted,
+    Completed,
+    Failed,
+    JobStatus,
+)
+from ..requests import JobRequest
 from .clip import Clip
 from .job import Job, state_of, unforeseen
 
@@ -46,29 +52,24 @@ GIVEN_UP = (
 )
 
 
-class Runner:
-    """Carries jobs through. One task a job; what it learns goes into the job at once."""
+class JobLifecycle:
+    """Carries jobs through, one task a job; what it learns goes into the job at once."""
 
     def __init__(
         self,
-        client: AsyncClient,
+        connection: Connection,
+        account: AccountLedger,
+        balance: BalanceTracker,
+        thread: EventThread,
         clips: Path,
-        *,
-        sandbox: bool,
-        books: Books,
-        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
-        reach: Callable[[], Awaitable[None]],
-        money_moved: Callable[[], None],
-        answer_lost: Callable[[], None],
     ) -> None:
-        self._client = client
+        self._connection = connection
+        self._client = connection.client
+        self._account = account
+        self._ledger = account.ledger
+        self._balance = balance
+        self._thread = thread
         self._clips = clips
-        self._sandbox = sandbox
-        self._books = books
-        self._spawn = spawn
-        self._reach = reach
-        self._money_moved = money_moved
-        self._answer_lost = answer_lost
         # Jobs of one kind share what is learnt of their time while one of them is on its way; afterwards the
         # ledger's records are all that is believed of the next ones.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
@@ -83,7 +84,7 @@ class Runner:
         if job not in self._tasks:
             if job.request_id is not None:
                 job._learn(watched=True, error=None)
-            task = self._spawn(self._carry(job))
+            task = self._thread.spawn(self._carry(job))
             self._tasks[job] = task
             task.add_done_callback(lambda _: self._tasks.pop(job, None))
 
@@ -116,7 +117,7 @@ class Runner:
             if later:
                 self._unwanted[job] = reason
             return False
-        if not self._books.cancelled(job):
+        if not self._ledger.cancelled(_entry(job)):
             return False
         self._tasks[job].cancel()
         error = SubmissionCancelled(reason)
@@ -147,37 +148,42 @@ class Runner:
         """The error of a job that its service doesn't know. Later kernels ask again, and less often."""
         said = NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
         job._learn(given_up=True)
-        self._books.abandoned(job, said)
+        if job.entry_id is not None:
+            self._ledger.abandoned(job.entry_id, str(said))
         return said
 
     async def _submit(self, job: Job) -> None:
         try:
             accepted = await self._sent_or_told(job)
         except SubmissionUncertain as error:
-            self._books.uncertain(job, error)
+            self._ledger.uncertain(_entry(job), str(error))
             job._learn(state=UNCERTAIN, ended_at=_now())
-            self._answer_lost()
+            self._balance.answer_lost()
             raise
         except ReelbookError as error:
-            self._books.refused(job, error)
+            self._ledger.refused(_entry(job), str(error))
             job._learn(state=REFUSED, ended_at=_now())
             if isinstance(error, InsufficientBalance):
-                self._money_moved()
+                self._balance.moved()
             raise
         finally:
             self._sent.discard(job)
             self._unwanted.pop(job, None)
-        assert job.request is not None
         # Before it is written down: whatever happens to the books, the job has its id.
         job._keep(
             state=accepted.status,
             accepted_at=_now(),
             request_id=accepted.request_id,
-            estimated_cost_usd=accepted.estimated_cost_usd or job.request.estimated_cost_usd,
+            estimated_cost_usd=accepted.estimated_cost_usd or _request(job).estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
         try:
-            self._books.accepted(job, accepted)
+            self._ledger.accepted(
+                _entry(job),
+                accepted.request_id,
+                estimated_cost_usd=accepted.estimated_cost_usd or None,  # as the job's card shows it
+                estimated_duration_seconds=accepted.estimated_duration_seconds,
+            )
         except Exception as error:
             raise ReelbookError(
                 f"The service took this clip as {accepted.request_id}, but the ledger couldn't keep that id: "
@@ -190,14 +196,14 @@ class Runner:
         never left without a verdict.
         """
         try:
-            await self._reach()
+            await self._connection.reach()
             return await self._send(job)
         except ReelbookError:
             raise
         except Exception as bug:
             if job not in self._sent:
                 raise unforeseen(bug) from bug
-            cost = job.request.estimated_cost_usd if job.request is not None else 0.0
+            cost = _request(job).estimated_cost_usd
             raise SubmissionUncertain(
                 f"{unforeseen(bug)}. The request was sent, so the service may be making this clip all the "
                 f"same, and may bill ${cost:.2f}. It was not sent again.",
@@ -205,41 +211,40 @@ class Runner:
             ) from bug
 
     async def _send(self, job: Job) -> Accepted:
-        unanswered: list[int | None] = []
+        unanswered: list[int] = []
 
         def on_sending(goes_out: bool) -> None:
             if unanswered:  # nobody can say any more that nothing was paid
                 self._refuse_unwanted(job)
             if not goes_out:
-                self._books.unsent(job)
+                self._ledger.unsent(_entry(job))
                 if not unanswered:
                     self._sent.discard(job)
                     if job in self._unwanted:
                         self.cancel(job, self._unwanted[job])
                 return
-            if not self._books.sending(job):
+            if not self._ledger.sending(_entry(job)):
                 raise SubmissionCancelled(TAKEN_BACK)
             self._sent.add(job)
 
         def on_uncertain(error: ReelbookError) -> None:
             self._refuse_unwanted(job)
-            entry_id = job.entry_id
-            self._books.repeat(job, error)
+            entry_id = _entry(job)
+            job.entry_id = self._account.repeat(entry_id, _request(job), error)
             unanswered.append(entry_id)
-            self._answer_lost()
+            self._balance.answer_lost()
             job._learn(unanswered=len(unanswered))
 
-        assert job.request is not None
         try:
             return await self._client.submit(
-                job.request,
+                _request(job),
                 retry_uncertain=job.retry_uncertain,
                 on_sending=on_sending,
                 on_uncertain=on_uncertain,
             )
         except SubmissionUncertain as error:
             if error.refusal is not None:
-                self._books.refused(job, error.refusal)
+                self._ledger.refused(_entry(job), str(error.refusal))
                 job.entry_id = unanswered[-1]
             raise
 
@@ -248,27 +253,26 @@ class Runner:
             raise SubmissionCancelled("It was taken back.")
 
     async def _watch(self, job: Job) -> None:
-        assert job.request_id is not None
         belief = self._belief(job)
         remaining = belief.remaining_seconds(_now())
         job._learn(ends_at=None if remaining is None else _now() + remaining)
         # One that was given up before is asked about a few times, in case the service has found it again.
-        patience = 0.0 if job._known.given_up else PATIENCE_SECONDS
-        watching = self._client.watch(job.request_id, belief=belief, patience_seconds=patience)
+        patience = 0.0 if job._snapshot.given_up else PATIENCE_SECONDS
+        watching = self._client.watch(_id(job), belief=belief, patience_seconds=patience)
         async with aclosing(watching) as observations:
             async for seen in observations:
                 if isinstance(seen.error, ServiceUnreachable):
-                    await self._reach()
+                    await self._connection.reach()
                 self._observe(job, seen)
         if isinstance(job.status, Failed):
-            self._money_moved()
+            self._balance.moved()
             raise job_failed(_id(job), job.status.error)
 
     def _belief(self, job: Job) -> Belief:
         """What is known of the job's time before the first question."""
-        request, estimate = job.request, job._known.estimated_duration_seconds
+        request, estimate = job.request, job._snapshot.estimated_duration_seconds
         # The wait for the rate limit is no part of the time that the service takes.
-        submitted_at = job._known.accepted_at or job._known.began_at
+        submitted_at = job._snapshot.accepted_at or job._snapshot.began_at
         if request is None:
             return Belief(Pace(), submitted_at)
         kind = (request.mode, request.duration_seconds, request.aspect_ratio)
@@ -276,11 +280,11 @@ class Runner:
         if pace is None:
             if estimate is not None and abs(estimate - request.duration_seconds) < SAME_SECONDS:
                 estimate = None  # the interface doesn't say what is estimated: this may be the clip's length
-            pace = self._paces[kind] = Pace(estimate, self._books.took_seconds(request))
+            pace = self._paces[kind] = Pace(estimate, self._account.took_seconds(request))
         return Belief(pace, submitted_at)
 
     def _observe(self, job: Job, seen: Observation) -> None:
-        known = job._known
+        known = job._snapshot
         ends_at = known.ends_at if seen.remaining_seconds is None else _now() + seen.remaining_seconds
         changes: dict[str, object] = {
             "asked_at": seen.asked_at or known.asked_at,
@@ -303,11 +307,27 @@ class Runner:
             changes |= {"error": job_failed(_id(job), status.error)}
         job._learn(**changes)
         if seen.status is not None:
-            self._books.heard(job, seen.status)
+            self._write_down(job, seen.status)
+
+    def _write_down(self, job: Job, status: JobStatus) -> None:
+        """The service's answer about the job, for later kernels. Of a foreign job only the cost is kept."""
+        done = status if isinstance(status, Completed) else None
+        if job.entry_id is not None:
+            self._ledger.status(
+                job.entry_id,
+                state_of(status),
+                progress=job.view().progress,
+                video_url=done.video_url if done else None,
+                duration_seconds=done.duration_seconds if done else None,
+                cost_usd=done.cost_usd if done else None,
+                error=status.error if isinstance(status, Failed) else None,
+            )
+        elif done is not None:
+            self._account.tool_job_ended(_id(job), seconds=done.duration_seconds, cost_usd=done.cost_usd)
 
     async def _download(self, job: Job, status: Completed) -> None:
         job._learn(downloaded=None)
-        self._money_moved()
+        self._balance.moved()
         for links_left in reversed(range(FRESH_LINKS + 1)):
             try:
                 async with self._downloads:
@@ -329,7 +349,7 @@ class Runner:
                 fresh, said = status, f"The service couldn't be asked for another: {error}"
             if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
                 job._learn(status=fresh)
-                self._books.heard(job, fresh)
+                self._write_down(job, fresh)
                 return fresh
         raise LinkExpired(f"{expired} {said} What arrived is kept; fetch it again later.") from None
 
@@ -343,7 +363,7 @@ class Runner:
 
         def report(done: int, total: int | None) -> None:
             fraction = done / total if total else 0.0
-            if fraction - (job._known.downloaded or 0.0) >= REPORT_STEP:
+            if fraction - (job._snapshot.downloaded or 0.0) >= REPORT_STEP:
                 job._learn(downloaded=fraction)
 
         job._learn(downloaded=0.0)
@@ -354,16 +374,17 @@ class Runner:
             max_bytes=limit_bytes(asked),
             expected_seconds=status.duration_seconds,
         )
-        took = (job._known.ended_at or _now()) - job._known.began_at
+        took = (job._snapshot.ended_at or _now()) - job._snapshot.began_at
         clip = Clip(
             path,
             request_id,
             request=job.request,
             cost_usd=status.cost_usd,
             took_seconds=took if job.request is not None else None,
-            sandbox=self._sandbox,
+            sandbox=self._connection.service == "sandbox",
         )
-        self._books.downloaded(job, path)
+        if job.entry_id is not None:
+            self._ledger.downloaded(job.entry_id, path)
         job._finish(clip, downloaded=None)
 
 
@@ -371,6 +392,18 @@ def _id(job: Job) -> str:
     """The id that the service gave the job when it accepted it."""
     assert job.request_id is not None
     return job.request_id
+
+
+def _entry(job: Job) -> int:
+    """The number of its entry: every job that is submitted here was written down before."""
+    assert job.entry_id is not None
+    return job.entry_id
+
+
+def _request(job: Job) -> JobRequest:
+    """What is asked for: known of every job that is submitted here."""
+    assert job.request is not None
+    return job.request
 
 
 def _now() -> float:

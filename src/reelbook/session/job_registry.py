@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from .. import wire
+from ..account.connection import Connection
+from ..account.limits import Caller, Warner
 from ..client.scheduling.watch import job_failed
 from ..errors import (
     Answer,
@@ -20,6 +22,7 @@ from ..errors import (
     SubmissionCancelled,
     SubmissionUncertain,
 )
+from ..event_thread import EventThread
 from ..ledger import (
     CANCELLED,
     INTENDED,
@@ -28,27 +31,18 @@ from ..ledger import (
     REFUSED,
     SENDING,
     UNCERTAIN,
+    EarlierRun,
     Entry,
-    Wanted,
+    Marks,
+    Submission,
 )
+from ..ledger.account_ledger import AccountLedger
 from ..ledger.search import Filter, Sort
 from ..media.recent_images import RecentImages
 from ..requests import JobRequest
-from .books import Books
 from .clip import Clip
-from .entries import clip_of, marks_of, request_of
-from .job import (
-    FINAL,
-    EarlierRun,
-    Job,
-    Known,
-    Marks,
-)
-from .warning import Caller, Warner
-
-if TYPE_CHECKING:
-    from ..ledger import Entry
-    from .session import Session
+from .job import FINAL, Job, JobSnapshot
+from .job_lifecycle import TAKEN_BACK, JobLifecycle
 
 WAS_ACCEPTED: Final = (
     "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in the "
@@ -60,26 +54,42 @@ NOTHING_PAID: Final = (
 )
 
 
-class Jobs:
-    """Makes a session's `Job`s, one for each of the ledger's entries, and remembers them."""
+class JobRegistry:
+    """Makes a session's `Job`s, one for each of the ledger's entries, and is their `JobControl`."""
 
-    def __init__(self, session: Session, books: Books) -> None:
-        self._session = session
-        self._books = books
+    def __init__(
+        self,
+        lifecycle: JobLifecycle,
+        account: AccountLedger,
+        connection: Connection,
+        thread: EventThread,
+        images: RecentImages,
+        tell: Callable[[Job], None],
+    ) -> None:
+        self.thread = thread
+        self.tell = tell
+        self._lifecycle = lifecycle
+        self._account = account
+        self._ledger = account.ledger
+        self._connection = connection
+        self._images = images
         self._own: list[Job] = []
         self._numbers = 0
         self._found: dict[int, Job] = {}
-        self._warner = Warner(books)
-        self._pictures = Pictures(session.home)
+        self._warner = Warner(account)
 
     def __iter__(self) -> Iterator[Job]:
         """Those submitted or taken up here, oldest first."""
         return iter(self._own)
 
+    @property
+    def observed(self) -> bool:
+        """Whether anybody looks at one of them, such as a card."""
+        return any(job._listeners for job in self._own)
+
     def submit(
         self,
-        requests: Sequence[JobRequest],
-        wanted: Sequence[Wanted],
+        batch: Sequence[Submission],
         *,
         caller: Caller,
         balance_usd: float | None,
@@ -91,52 +101,55 @@ class Jobs:
 
         Raises SpendLimitReached, and SpendingWarning where that is an error.
         """
-        written = self._books.intend(wanted, again=again, withdrawn=withdrawn)
+        written = self._account.intend(batch, again=again, withdrawn=withdrawn)
         new = [entry for entry, earlier in written if earlier is None]
         try:
             self._warner.look(new, caller)
             jobs = [
-                self._intended(request, entry, balance_usd, retry_uncertain=retry_uncertain)
+                self._intended(each.request, entry, balance_usd, retry_uncertain=retry_uncertain)
                 if earlier is None
                 else self._from_earlier_run(entry, earlier)
-                for request, (entry, earlier) in zip(requests, written, strict=True)
+                for each, (entry, earlier) in zip(batch, written, strict=True)
             ]
         except BaseException:
-            self._books.take_back(new)
+            self._account.take_back(new)
             raise
         for job, (_, earlier) in zip(jobs, written, strict=True):
             if earlier is None:
                 self._start(job)
         return jobs
 
-    def keep_pictures(self, requests: Sequence[JobRequest]) -> None:
-        """Keeps the images of what was submitted, for later kernels."""
-        self._pictures.keep(requests)
+    def keep_images(self, requests: Iterable[JobRequest]) -> None:
+        """Keeps the images of what was submitted, for later kernels. One that can't be kept is let go."""
+        images = {id(image): image for request in requests if (image := request.image) is not None}
+        for image in images.values():
+            with contextlib.suppress(OSError):
+                self._images.keep(image)
 
     def take_up(self, request_id: str) -> Job:
         """The job of the service's id, watched."""
         for job in self._own:
             if job.request_id == request_id:
                 return self._watched(job)
-        entry = self._books.known(request_id)
+        entry = self._account.known(request_id)
         if entry is not None:
             return self.of(entry, watch=True)
-        job = self._new(None, self._known(request_id=request_id, state=wire.PENDING), None)
-        job.prompt = self._books.tool_calls.prompt_of(request_id)
+        job = self._new(None, self._snapshot(request_id=request_id, state=wire.PENDING), None)
+        job.prompt = self._ledger.tool_calls.prompt_of(request_id)
         return self._start(job)
 
     def resume(self) -> list[Job]:
         """Takes up what kernels that are gone have left unfinished."""
-        return [self.of(entry, watch=True) for entry in self._books.left_over()]
+        return [self.of(entry, watch=True) for entry in self._account.left_over()]
 
     def send_unsent(self, *, caller: Caller, balance_usd: float | None) -> list[Job]:
         """Submits what kernels have left unsent, but for images that aren't kept any more.
 
         Raises as `submit`, and then nothing is sent.
         """
-        left = self._books.left_unsent()
-        requests = {entry.id: self._pictures.request(entry) for entry in left}
-        written = self._books.intend_again([entry for entry in left if requests[entry.id].complete])
+        left = self._account.left_unsent()
+        requests = {entry.id: self._request(entry) for entry in left}
+        written = self._account.intend_again([entry for entry in left if requests[entry.id].complete])
         try:
             self._warner.look(written, caller)
             jobs = [
@@ -144,7 +157,7 @@ class Jobs:
                 for entry in written
             ]
         except BaseException:
-            self._books.take_back(written, left_unsent=True)
+            self._account.take_back(written, left_unsent=True)
             raise
         for job in jobs:
             self._start(job)
@@ -156,7 +169,7 @@ class Jobs:
         first = after is None and wanted.asks_nothing
         foreign = [job for job in self._own if job.entry_id is None and first]
         behind = None if after is None else after.entry_id
-        entries = self._books.find(wanted, sort=sort, limit=limit, after=behind)
+        entries = self._account.find(wanted, sort=sort, limit=limit, after=behind)
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
 
     def close(self) -> int:
@@ -170,14 +183,14 @@ class Jobs:
 
     def _is_unsent(self, job: Job) -> bool:
         # Not one whose first attempt wasn't answered, and may have been bought.
-        asked = job.request_id is None and not job._known.unanswered
-        entry = self._books.entry(job) if asked else None
+        asked = job.request_id is None and not job._snapshot.unanswered
+        entry = self._ledger.get(job.entry_id) if asked and job.entry_id is not None else None
         return entry is not None and entry.state == INTENDED
 
     def _intended(
         self, request: JobRequest, entry: Entry, balance_usd: float | None, *, retry_uncertain: bool
     ) -> Job:
-        known = self._known(estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd)
+        known = self._snapshot(estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd)
         self._found.pop(entry.id, None)  # of one that was left unsent
         return self._new(request, known, entry, retry_uncertain=retry_uncertain)
 
@@ -192,8 +205,8 @@ class Jobs:
             if job.entry_id == entry.id:
                 return self._watched(job) if watch else job
         known = self._remembered(entry)
-        job = self._found.setdefault(entry.id, self._new(self._pictures.request(entry), known, entry))
-        job._known = known
+        job = self._found.setdefault(entry.id, self._new(self._request(entry), known, entry))
+        job._snapshot = known
         if not _is_open(known):
             job._settle(known.clip, known.error)
             if watch:
@@ -202,10 +215,39 @@ class Jobs:
             self.watch(job)
         return job
 
+    def seconds_until_request(self) -> float | None:
+        """How long until the key may ask again, None where it may now."""
+        return self._connection.client.budget(self.thread.now()).back_in_seconds
+
+    def stop_watching(self, job: Job) -> None:
+        """Asks no more about the job."""
+        self._lifecycle.stop_watching(job)
+
+    def cancel(self, job: Job, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
+        """Takes the job back if it wasn't sent; with `later` also once it turns out that it had no effect."""
+        return self._lifecycle.cancel(job, reason, later=later)
+
+    def heard_balance(self, balance_usd: float) -> None:
+        """The balance was asked for: jobs that ended meanwhile show what they left of it."""
+        for job in self._own:
+            if job._snapshot.ended_at is not None and job._snapshot.balance_after_usd is None:
+                job._learn(balance_after_usd=balance_usd)
+
+    def proof(self) -> str | None:
+        """The id of a clip under way that the service is known to know."""
+        return next(
+            (
+                job.request_id
+                for job in self._own
+                if job.running and job.request_id is not None and job._snapshot.asked_at is not None
+            ),
+            None,
+        )
+
     def mark(self, job: Job, marks: Marks) -> None:
         """Keeps what a person put to the job. One that the ledger doesn't know has it in this kernel only."""
         if job.entry_id is not None:
-            marks = self._books.mark(job.entry_id, marks)
+            marks = self._account.mark(job.entry_id, marks)
         job._learn(marks=marks)
 
     def delete_clip(self, job: Job) -> None:
@@ -223,19 +265,19 @@ class Jobs:
         job._unsettle()
         if job not in self._own:
             self._own.append(job)
-        self._session.carry(job)
+        self._begin(job)
 
     def _watched(self, job: Job) -> Job:
         """The job, watched again if its watch ended too early."""
-        if _is_open(job._known) and not job.running:
+        if _is_open(job._snapshot) and not job.running:
             self.watch(job)
         return job
 
-    def _remembered(self, entry: Entry) -> Known:
+    def _remembered(self, entry: Entry) -> JobSnapshot:
         """What the ledger knows of a job, on the session's clock."""
-        ago = self._session.clock() - time.time()
-        clip = clip_of(entry, request_of(entry), sandbox=self._session.service == "sandbox")
-        return Known(
+        ago = self.thread.now() - time.time()
+        clip = _clip(entry, sandbox=self._connection.service == "sandbox")
+        return JobSnapshot(
             began_at=(entry.accepted_at or entry.intended_at) + ago,
             # What is written down and not sent is on its way all the same.
             state=SENDING if entry.state == INTENDED else entry.state,
@@ -249,39 +291,48 @@ class Jobs:
             error=_error(entry, clip),
             given_up=entry.abandoned_at is not None,
             clip=clip,
-            marks=marks_of(entry),
+            marks=entry.marks,
         )
 
-    def _known(self, **known: Any) -> Known:
-        return Known(began_at=self._session.clock(), **known)
+    def _snapshot(self, **known: Any) -> JobSnapshot:
+        return JobSnapshot(began_at=self.thread.now(), **known)
+
+    def _request(self, entry: Entry) -> JobRequest:
+        """What was asked for, with its image where that is still among the recent ones."""
+        if entry.image_digest is None:
+            return entry.request
+        return replace(entry.request, image=self._images.find(entry.image_digest))
 
     def _start(self, job: Job) -> Job:
         self._own.append(job)
-        self._session.carry(job)
+        self._begin(job)
         return job
+
+    def _begin(self, job: Job) -> None:
+        self._lifecycle.start(job)
+        self.tell(job)
 
     def _new(
         self,
         request: JobRequest | None,
-        known: Known,
+        known: JobSnapshot,
         entry: Entry | None,
         *,
         retry_uncertain: bool = False,
     ) -> Job:
         self._numbers += 1
         return Job(
-            self._session,
+            self,
             self._numbers,
             request,
             known,
-            tell=self._session.tell,
             entry_id=None if entry is None else entry.id,
             retry_uncertain=retry_uncertain,
             experiment=None if entry is None else entry.experiment,
         )
 
 
-def _is_open(known: Known) -> bool:
+def _is_open(known: JobSnapshot) -> bool:
     """Whether there is something to ask about or to fetch: not without an id, whatever became of it."""
     ended = known.state in FINAL and known.state != wire.COMPLETED
     return known.request_id is not None and known.clip is None and not ended
@@ -328,22 +379,15 @@ def _not_here(path: Path | str | None) -> DownloadFailed:
     return DownloadFailed(f"The clip isn't on this disk.{where} watch() fetches it while its link lives.")
 
 
-class Pictures:
-    """What `RecentImages` keeps, from the side of the jobs. The ledger knows an image by its digest only."""
-
-    def __init__(self, home: Path) -> None:
-        self._recent = RecentImages(home)
-
-    def keep(self, requests: Iterable[JobRequest]) -> None:
-        """Keeps the images of what is sent. One that can't be kept is no reason not to send."""
-        images = {id(image): image for request in requests if (image := request.image) is not None}
-        for image in images.values():
-            with contextlib.suppress(OSError):
-                self._recent.keep(image)
-
-    def request(self, entry: Entry) -> JobRequest:
-        """What was asked for, with its image where that is still among the recent ones."""
-        request = request_of(entry)
-        if entry.image_digest is None:
-            return request
-        return replace(request, image=self._recent.find(entry.image_digest))
+def _clip(entry: Entry, *, sandbox: bool) -> Clip | None:
+    """The entry's clip, if it still lies where it was put."""
+    if entry.request_id is None or entry.clip_path is None or not Path(entry.clip_path).exists():
+        return None
+    return Clip(
+        Path(entry.clip_path),
+        entry.request_id,
+        request=entry.request,
+        cost_usd=entry.cost_usd,
+        took_seconds=entry.took_seconds,
+        sandbox=sandbox,
+    )

@@ -5,22 +5,43 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import functools
+import hashlib
+import weakref
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from .. import validation, wire
+from ..account import (
+    Facts,
+    Receipt,
+    Rotation,
+    Spending,
+)
+from ..account.balance import BalanceTracker
+from ..account.connection import Connection, Service
+from ..account.key_rotation import rotate
+from ..account.keys import Keys
+from ..account.limits import caller, nearing, say_unsent
+from ..account.receipt import receipt_of
+from ..account.reconcile import Reconciler
+from ..account.usage_history import UsageHistory
+from ..agent_tools.server import ToolServer
+from ..client.downloads import LONGEST_SECONDS, limit_bytes
 from ..errors import InvalidInput
-from ..event_thread import Engine
+from ..event_thread import EventThread
 from ..executions import follow
 from ..formatting import file_name
-from ..ledger import Spend
-from ..ledger.records import named_states, refuse_strange
+from ..ledger import ToolCalls
+from ..ledger.account_ledger import AccountLedger
+from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
-from ..listeners import tell_all
+from ..listeners import Listeners
+from ..media.recent_images import RecentImages
 from ..requests import (
     BatchItem,
     BatchOptions,
@@ -29,48 +50,30 @@ from ..requests import (
     merged,
 )
 from ..secret import Secret, veiled
-from ..suggestions import Meant, by_name
+from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
-from .books import Books
-from .connection import Connection
-from .experiment import Experiment
-from .facts import Facts
-from .job import Job, Marks
-from .job_lifecycle import Runner
-from .job_registry import Jobs
-from .keys import Keys
-from .money import Money
-from .receipt import Receipt, receipt_of
-from .reconcile import Reconciler
-from .rotation import Rotation, rotate
-from .spending import Spending, nearing
-from .tools import SessionTools
-from .usage_history import UsageHistory
-from .warning import caller, say_unsent
+from .job import Job, JobControl
+from .job_lifecycle import JobLifecycle
+from .job_registry import JobRegistry
+from .reconciliation import Reconciliation, tell_jobs
+from .tools import Place, Tooling, configured
 
 if TYPE_CHECKING:
     from ..client import AsyncClient
-    from ..event_thread import Engine
     from ..media.images import ImageSource, PreparedImage
     from ..models import Balance, Usage
     from ..sandbox.handle import Sandbox
-    from .books import Books
     from .clip import Clip
-    from .connection import Connection
-    from .job import Job
-    from .job_registry import Jobs
-    from .money import Money
-    from .reconcile import Reconciler, Reconciliation
-
-Service = Literal["sandbox", "live"]
 
 
-class Session(SessionTools, Meant):
+class Session(Tooling, SuggestsNames):
     """A connection to the service, made by `reelbook.connect()`.
 
     Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
     sandbox or a live service.
     """
+
+    _of: ClassVar[weakref.WeakKeyDictionary[JobControl, Session]] = weakref.WeakKeyDictionary()
 
     def __init__(
         self,
@@ -86,55 +89,52 @@ class Session(SessionTools, Meant):
         self.service = service
         self.home = home
         self.keys = Keys(self._call, key)
-        self._engine = Engine()
+        self._listeners: Listeners[[Job | None]] = Listeners()
+        self._thread = EventThread()
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
-        self._books = Books(home, name, key, max_spend_usd=max_spend_usd)
+        self._account = AccountLedger(home, name, key, max_spend_usd=max_spend_usd)
         self._connection = Connection(
             key,
             base_url,
             home,
             sandbox,
-            shared=self._books.requests,
-            is_known=lambda request_id: self._books.known(request_id) is not None,
+            service=service,
+            shared=self._account.requests,
+            is_known=lambda request_id: self._account.known(request_id) is not None,
         )
         self._client = self._connection.client
-        self._engine.on_close(self._client.aclose)
-        self._engine.on_close(self._close_books)
-        self._engine.on_exit(self._tell_unsent)
-        self._left_unsent = 0
+        self._balance = BalanceTracker(
+            self._connection,
+            self._account,
+            self._thread,
+            told=lambda: self._listeners.tell(None),
+            heard=lambda balance_usd: self._jobs.heard_balance(balance_usd),
+            observed=lambda: bool(self._listeners) or self._jobs.observed,
+        )
         host = service if sandbox else urlsplit(base_url).netloc.lower()
         clips = home / "clips" / file_name(host)
-        self._jobs = Jobs(self, self._books)
-        self._listeners: list[Callable[[Job | None], None]] = []
-        self._money = Money(
-            self._client,
-            self._books,
-            jobs=self._jobs,
-            reach=self._connection.reach,
-            spawn=self._engine.spawn,
-            tell=lambda: self.tell(None),
-            listened_to=lambda: bool(self._listeners) or any(job.has_listeners for job in self._jobs),
+        self._lifecycle = JobLifecycle(self._connection, self._account, self._balance, self._thread, clips)
+        self._jobs = JobRegistry(
+            self._lifecycle,
+            self._account,
+            self._connection,
+            self._thread,
+            RecentImages(home),
+            tell=self._listeners.tell,
         )
-        self._runner = Runner(
-            self._client,
-            clips,
-            sandbox=service == "sandbox",
-            books=self._books,
-            spawn=self._engine.spawn,
-            reach=self._connection.reach,
-            money_moved=self._money.moved,
-            answer_lost=self._money.answer_lost,
-        )
-        self._engine.on_ending(self._runner.answered)
-        self._reconciler = Reconciler(
-            self._money,
-            self._books,
-            self._jobs,
-            reach=self._connection.reach,
-            tell=lambda: self.tell(None),
-            sandbox=service == "sandbox",
-        )
+        self._reconciler = Reconciler(self._connection, self._account, self._balance)
+        self._left_unsent = 0
+        self._thread.on_ending(self._lifecycle.answered)
+        self._thread.on_close(self._client.aclose)
+        self._thread.on_close(self._close_ledger)
+        self._thread.on_exit(self._tell_unsent)
+        self._of[self._jobs] = self
+
+    @classmethod
+    def of(cls, job: Job) -> Session:
+        """The session that looks after the job."""
+        return cls._of[job._control]
 
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
@@ -146,7 +146,7 @@ class Session(SessionTools, Meant):
         """Waits until all that was submitted is answered, then closes. After an error it closes at once."""
         try:
             if kind is None and not self.closed:
-                self._engine.call(self._runner.submitted())
+                self._thread.call(self._lifecycle.submitted())
         finally:
             self.close()
 
@@ -163,12 +163,12 @@ class Session(SessionTools, Meant):
     @property
     def ledger_trouble(self) -> str | None:
         """What is wrong with the ledger's file, what is safe and what to do; None if all is well."""
-        return self._books.trouble
+        return self._account.ledger.trouble
 
     @property
     def closed(self) -> bool:
         """Whether `close()` was called."""
-        return self._engine.closed
+        return self._thread.closed
 
     @by_name
     def submit(
@@ -270,13 +270,13 @@ class Session(SessionTools, Meant):
         Raises InvalidInput, saying which request it is, and SpendLimitReached where all together would pass
         the limit: then nothing was written down or sent.
         """
-        self._engine.refuse_closed()
+        self._thread.refuse_closed()
         defaults = {"duration_seconds": duration_seconds, "aspect_ratio": aspect_ratio, "seed": seed}
         wanted = checked(requests, defaults, self._client.prepare_image)
         submit = functools.partial(self._submit, again=again, once=once, retry_uncertain=retry_uncertain)
-        with contextlib.nullcontext() if experiment is None else Experiment(self, experiment):
+        with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
             jobs = submit(wanted) if once is None or again else merged(wanted, submit)
-        return Batch(self, jobs, self._runner, self._engine)
+        return Batch(jobs, self._jobs)
 
     def map(
         self, requests: Iterable[BatchItem], *, timeout: float | None = None, **options: Unpack[BatchOptions]
@@ -291,8 +291,8 @@ class Session(SessionTools, Meant):
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
         request_id = validation.identifier(request_id, "request_id")
-        self._engine.refuse_closed()
-        return self._engine.run(lambda: self._jobs.take_up(request_id))
+        self._thread.refuse_closed()
+        return self._thread.run(lambda: self._jobs.take_up(request_id))
 
     @property
     def running(self) -> tuple[Job, ...]:
@@ -301,7 +301,7 @@ class Session(SessionTools, Meant):
 
     def experiment(self, name: str) -> Experiment:
         """Groups what is submitted within `with session.experiment(name):`. Raises InvalidInput."""
-        return Experiment(self, name)
+        return Experiment(name, self.jobs, self.receipt)
 
     def resume(self, *, unsent: bool = False) -> tuple[Job, ...]:
         """Takes up every unfinished job that a kernel left behind, and returns them.
@@ -313,13 +313,13 @@ class Session(SessionTools, Meant):
         and so are images that `REELBOOK_HOME/images` has no longer. Raises SpendLimitReached, and then none
         of it is sent.
         """
-        self._engine.refuse_closed()
-        jobs = self._engine.run(self._jobs.resume)
+        self._thread.refuse_closed()
+        jobs = self._thread.run(self._jobs.resume)
         if unsent:
             send = functools.partial(
-                self._jobs.send_unsent, caller=caller(), balance_usd=self._money.balance_usd
+                self._jobs.send_unsent, caller=caller(), balance_usd=self._balance.balance_usd
             )
-            jobs += self._engine.run(send)
+            jobs += self._thread.run(send)
         return tuple(jobs)
 
     def rotate_key(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
@@ -337,23 +337,22 @@ class Session(SessionTools, Meant):
             rate_limit,
             call=self._call,
             connection=self._connection,
-            books=self._books,
-            running=self.running,
+            account=self._account,
+            proof=self._thread.run(self._jobs.proof),
         )
 
     @property
     def facts(self) -> Facts:
         """Balance, request budget and spending limit as known now, without a request."""
-        budget, limit = self._client.budget(self.clock()), self._books.max_spend_usd
-        return Facts(self._money.balance_usd, budget.left, budget.limit, budget.back_in_seconds, limit)
+        budget, limit = self._client.budget(self._thread.now()), self._account.max_spend_usd
+        return Facts(self._balance.balance_usd, budget.left, budget.limit, budget.back_in_seconds, limit)
 
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
         """`callback` is called on the session's thread with a job that changed, or None when `facts` did.
 
         Returns what ends that. The callback must not wait for the session.
         """
-        self._listeners.append(callback)
-        return lambda: self._listeners.remove(callback) if callback in self._listeners else None
+        return self._listeners.subscribe(callback)
 
     def close(self) -> None:
         """Ends the session's thread and connections. Jobs go on at the service; the sandbox stays.
@@ -362,37 +361,7 @@ class Session(SessionTools, Meant):
         What isn't sent yet is left unsent: `resume(unsent=True)` of the next session sends it. The end of
         `with reelbook.connect() as session:` waits for all that was submitted in it to be sent and answered.
         """
-        self._engine.close()
-
-    def clock(self) -> float:
-        """The session's time in seconds; only differences mean anything."""
-        return self._engine.loop.time()
-
-    def refuse_own_thread(self) -> None:
-        """Raises WouldDeadlock on the session's own thread."""
-        self._engine.refuse_own_thread()
-
-    def stop_watching(self, job: Job) -> None:
-        """See `Job.stop_watching`."""
-        self._engine.loop.call_soon_threadsafe(self._runner.stop_watching, job)
-
-    def watch(self, job: Job) -> None:
-        """See `Job.watch`."""
-        self._engine.refuse_closed()
-        self._engine.run(lambda: self._jobs.watch(job))
-
-    def cancel(self, job: Job) -> bool:
-        """See `Job.cancel`."""
-        return self._engine.run(lambda: self._runner.cancel(job))
-
-    def carry(self, job: Job) -> None:
-        """Submits a job, or goes on with its watch or its download. For the session's own thread."""
-        self._runner.start(job)
-        self.tell(job)
-
-    def tell(self, changed: Job | None) -> None:
-        """Tells those who subscribed."""
-        tell_all(self._listeners, changed)
+        self._thread.close()
 
     def _submit(
         self,
@@ -402,33 +371,32 @@ class Session(SessionTools, Meant):
         once: str | None,
         retry_uncertain: bool = False,
     ) -> list[Job]:
-        self._engine.refuse_closed()
+        self._thread.refuse_closed()
         withdrawn = False
         submit = functools.partial(
             self._jobs.submit,
-            requests,
-            self._books.wanted(requests, once=once),
+            self._account.submissions(requests, experiment=current_experiment(), once=once),
             caller=caller(),
-            balance_usd=self._money.balance_usd,
+            balance_usd=self._balance.balance_usd,
             again=again,
             retry_uncertain=retry_uncertain,
             withdrawn=lambda: withdrawn,
         )
         try:
-            jobs = self._engine.run(submit)
+            jobs = self._thread.run(submit)
         except BaseException:
             withdrawn = True  # Stop: what isn't written down by now isn't bought any more
             raise
-        self._jobs.keep_pictures(requests)
+        self._jobs.keep_images(requests)
         return jobs
 
-    async def _close_books(self) -> None:
+    async def _close_ledger(self) -> None:
         self._left_unsent = self._jobs.close()
-        self._books.close()
+        self._account.ledger.close()
 
     def _tell_unsent(self) -> None:
         if self._left_unsent:
-            say_unsent(self._left_unsent, self.home, kept=not self._books.in_memory)
+            say_unsent(self._left_unsent, self.home, kept=not self._account.ledger.in_memory)
 
     @by_name
     def jobs(
@@ -456,10 +424,10 @@ class Session(SessionTools, Meant):
         of the page before. To find a job isn't to watch it: `job.watch()`, or waiting for it, takes it up.
         Raises InvalidInput for a state that there isn't.
         """
-        self._engine.refuse_closed()
+        self._thread.refuse_closed()
         if state is not None:
             state = named_states(state)
-            refuse_strange(state, lambda each: bool(self._books.find(Filter(state=each), limit=1)))
+            refuse_strange(state, lambda each: bool(self._account.find(Filter(state=each), limit=1)))
         wanted = Filter(
             text=text,
             since=epoch(since),
@@ -476,13 +444,13 @@ class Session(SessionTools, Meant):
 
     def tags(self) -> dict[str, int]:
         """The tags in use in alphabetical order, and how many jobs have each."""
-        self._engine.refuse_closed()
-        return self._books.tags()
+        self._thread.refuse_closed()
+        return self._account.tags()
 
     def experiments(self) -> list[str]:
         """The names of the experiments, the one used last first."""
-        self._engine.refuse_closed()
-        return self._books.experiments()
+        self._thread.refuse_closed()
+        return self._account.experiments()
 
     def pick(self, winner: Job | Clip | str, among: Iterable[Job | Clip | str]) -> None:
         """Keeps that a person chose `winner` among the clips of `among`; each is a job, a clip or its id.
@@ -490,22 +458,22 @@ class Session(SessionTools, Meant):
         Clips that the ledger doesn't know are left out. Raises InvalidInput where that is no choice:
         `winner` isn't among them, or is alone.
         """
-        self._engine.refuse_closed()
+        self._thread.refuse_closed()
         ids = list(dict.fromkeys(map(_request_id, among)))
         chosen = _request_id(winner)
         if not chosen or chosen not in ids or len(ids) < 2:
             raise InvalidInput("A winner is one of at least two clips. Nothing was kept.")
-        self._books.pick(chosen, [each for each in ids if each])
+        self._account.pick(chosen, [each for each in ids if each])
 
     def picks(self, *, limit: int = 100) -> tuple[Picked, ...]:
         """The winners that were picked, in Compare or by `pick()`, the newest first.
 
         A table of them: `[(each.winner.request.prompt, len(each.among)) for each in session.picks()]`.
         """
-        self._engine.refuse_closed()
+        self._thread.refuse_closed()
         found = []
-        for pick in self._books.picks(limit):
-            entries = {number: self._books.by_id(number) for number in (pick.winner, *pick.among)}
+        for pick in self._account.picks(limit):
+            entries = {number: self._account.ledger.get(number) for number in (pick.winner, *pick.among)}
             jobs = {number: self._jobs.of(entry, watch=False) for number, entry in entries.items() if entry}
             if pick.winner in jobs:
                 among = tuple(jobs[number] for number in pick.among if number in jobs)
@@ -513,67 +481,22 @@ class Session(SessionTools, Meant):
                 found.append(Picked(jobs[pick.winner], among, at))
         return tuple(found)
 
-    def mark(
-        self,
-        job: Job,
-        *,
-        starred: bool | None = None,
-        note: str | None = None,
-        tags: Iterable[str] | None = None,
-    ) -> None:
-        """See `Job.mark`."""
-        self._engine.refuse_closed()
-        all_tags = None if tags is None else tuple(tags)
-
-        def mark() -> None:
-            had = job._known.marks
-            marks = Marks(
-                starred=had.starred if starred is None else starred,
-                note=had.note if note is None else note,
-                tags=had.tags if all_tags is None else all_tags,
-            )
-            self._jobs.mark(job, marks)
-
-        self._engine.run(mark)
-
-    def delete_clip(self, job: Job) -> None:
-        """See `Job.delete_clip`."""
-        self._engine.refuse_closed()
-        self._engine.run(lambda: self._jobs.delete_clip(job))
-
-    def spend(self) -> Spend:
-        """What this key's clips cost so far by the ledger: spent, reserved and uncertain, in USD.
-
-        A clip that an agent tool bought is among them once it was taken up and has ended.
-        """
-        self._engine.refuse_closed()
-        return self._books.spend()
-
     def spending(self) -> Spending:
-        """The running total: what this session's clips cost so far, and what `max_spend` leaves, in USD.
+        """What this session's clips cost so far, what those of the key do, and what `max_spend` leaves.
 
-        `print(session.spending())` says it in a sentence. `spend()` counts the clips of earlier sessions too.
+        `print(session.spending())` says it in a sentence. A clip that an agent tool bought is among them once
+        it was taken up and has ended.
         """
-        self._engine.refuse_closed()
-        own, limit = self._books.spend_here(), self._books.max_spend_usd
-        counted = self._books.spend().committed_usd
+        self._thread.refuse_closed()
+        own, counted = self._account.spend_here(), self._account.spend()
         return Spending(
-            own.spent_usd, own.reserved_usd, own.uncertain_usd, limit, counted, tools_usd=own.tools_usd
+            own.spent_usd,
+            own.reserved_usd,
+            own.uncertain_usd,
+            own.tools_usd,
+            limit_usd=self._account.max_spend_usd,
+            of_key=counted,
         )
-
-    def spending_notes(self, cost_usd: float) -> tuple[str, ...]:
-        """What there is to say before a submission of that cost; empty while limit and balance are far off.
-
-        By what was last heard of the balance: nothing is asked.
-        """
-        self._engine.refuse_closed()
-        near = nearing(
-            cost_usd,
-            spend=self._books.spend(),
-            limit_usd=self._books.max_spend_usd,
-            balance_usd=self._books.likely_balance_usd(),
-        )
-        return tuple(each.text for each in near)
 
     def receipt(
         self,
@@ -587,26 +510,26 @@ class Session(SessionTools, Meant):
         `since` and `until` (not included) are times of the submission: datetimes, or epoch seconds.
         `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
         """
-        self._engine.refuse_closed()
+        self._thread.refuse_closed()
         from_at, to_at = epoch(since), epoch(until)
-        entries = self._books.bought(experiment=experiment, since=from_at, until=to_at)
-        tools = [] if experiment is not None else self._books.bought_by_tools(since=from_at, until=to_at)
+        entries = self._account.bought(experiment=experiment, since=from_at, until=to_at)
+        tools = [] if experiment is not None else self._account.bought_by_tools(since=from_at, until=to_at)
         name = "sandbox" if self.service == "sandbox" else urlsplit(self._connection.client.base_url).netloc
         accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
         return receipt_of(entries, dict.fromkeys(accounts, name), experiment, tools)
 
     def balance(self) -> Balance:
         """Asks for the balance in USD and waits (GET billing/balance)."""
-        return self._call(lambda _: self._money.balance())
+        return self._call(lambda _: self._balance.balance())
 
     def usage(self, days: int = 30) -> Usage:
         """Asks what was used in the last `days` days and waits (GET billing/usage)."""
-        return self._call(lambda _: self._money.usage(days))
+        return self._call(lambda _: self._balance.usage(days))
 
     def usage_history(self, days: int = 30) -> UsageHistory:
         """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait."""
         validation.days(days)
-        return UsageHistory(self._money, self._books, self._engine, days, reach=self._connection.reach)
+        return UsageHistory(self._connection, self._account, self._balance, self._thread, days)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
@@ -615,15 +538,72 @@ class Session(SessionTools, Meant):
         says what to do. Others may use the account: `alone=True` says that only this key, from this home, has
         used it since then. On a live service nothing is sure without that, and "not accepted" takes hours.
         """
-        return self._engine.call(self._reconciler.find_out(alone=alone))
+        return self._thread.call(self._reconciled(alone=alone))
 
-    def _find_out(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
-        """As `reconcile`, without waiting."""
-        return self._engine.submit(self._reconciler.find_out(alone=alone))
+    def fetch_link(self, url: str) -> Path:
+        """Fetches a video that a tool's result points at, once, and returns its file.
 
-    def refresh_balance(self) -> concurrent.futures.Future[None]:
+        From https and from the tool server's own address only, and without key or user id. Raises
+        InvalidInput and DownloadFailed.
+        """
+
+        async def fetch(server: ToolServer) -> Path:
+            if not url.lower().startswith("https:") and origin(url) != origin(server.url):
+                raise InvalidInput("This link is neither https nor the tool server's own. It wasn't fetched.")
+            name = hashlib.sha256(url.encode()).hexdigest()[:32]
+            path = self.home / "clips" / "links" / f"{name}.mp4"
+            most = limit_bytes(LONGEST_SECONDS)
+            return await self._connection.client.download(url, path, max_bytes=most)
+
+        return self._thread.call(self._asked(fetch))
+
+    # For panels and the terminal.
+
+    def _spending_notes(self, cost_usd: float) -> tuple[str, ...]:
+        """What there is to say before a submission of that cost; empty while limit and balance are far off.
+
+        By what was last heard of the balance: nothing is asked.
+        """
+        self._thread.refuse_closed()
+        near = nearing(
+            cost_usd,
+            spend=self._account.spend(),
+            limit_usd=self._account.max_spend_usd,
+            balance_usd=self._account.likely_balance_usd(),
+        )
+        return tuple(each.text for each in near)
+
+    def _refresh_balance(self) -> concurrent.futures.Future[None]:
         """Asks for the balance without waiting; `facts` change when it is there."""
-        return self._engine.submit(self._money.refresh())
+        return self._thread.submit(self._balance.refresh())
+
+    def _reconciling(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
+        """As `reconcile`, without waiting."""
+        return self._thread.submit(self._reconciled(alone=alone))
+
+    async def _reconciled(self, *, alone: bool) -> Reconciliation:
+        try:
+            comparison = await self._reconciler.compare(alone=alone)
+            return tell_jobs(comparison, lambda entry: self._jobs.of(entry, watch=False))
+        finally:
+            self._listeners.tell(None)
+
+    # What its tools need, see `Tooling`.
+
+    def _tool_called(self) -> None:
+        self._balance.moved()
+
+    def _tool_ledger(self) -> ToolCalls:
+        return self._account.ledger.tool_calls
+
+    def _tool_place(self) -> Place | None:
+        return None if self._connection.sandbox is not None else configured()
+
+    async def _moved_place(self) -> Place:
+        await self._connection.reach()
+        sandbox = self._connection.sandbox
+        assert sandbox is not None
+        return sandbox.mcp_url, Secret.of(sandbox.user_id)
 
     def _call(self, ask: Callable[[AsyncClient], Awaitable[T]]) -> T:
         async def call() -> T:
@@ -631,9 +611,58 @@ class Session(SessionTools, Meant):
             try:
                 return await ask(self._client)
             finally:
-                tell_all(self._listeners, None)
+                self._listeners.tell(None)
 
-        return self._engine.call(call())
+        return self._thread.call(call())
+
+
+# The innermost one last. Names, no tokens: one Experiment may be entered by several tasks at a time.
+_entered: ContextVar[tuple[str, ...]] = ContextVar("reelbook_experiment", default=())
+
+
+def current_experiment() -> str | None:
+    """The name of the experiment that this code runs in, None outside of one."""
+    return next(reversed(_entered.get()), None)
+
+
+def checked_name(name: str) -> str:
+    """An experiment's name, without blanks around it. Raises InvalidInput."""
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInput("An experiment needs a name. Nothing was sent.")
+    return name.strip()
+
+
+class Experiment:
+    """Groups submissions under a name: `with session.experiment("fog"):`.
+
+    It holds for the code inside the block, also across an `await`; a button pressed meanwhile is not a part
+    of it. The same name may be used again, in another cell or on another day.
+    """
+
+    def __init__(
+        self, name: str, jobs: Callable[..., tuple[Job, ...]], receipt: Callable[[str], Receipt]
+    ) -> None:
+        self.name = checked_name(name)
+        self._jobs = jobs
+        self._receipt = receipt
+
+    def __enter__(self) -> Experiment:
+        _entered.set((*_entered.get(), self.name))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _entered.set(_entered.get()[:-1])
+
+    def jobs(self, **filters: Any) -> tuple[Job, ...]:
+        """Its jobs, newest first; the filters are those of `Session.jobs`."""
+        return self._jobs(experiment=self.name, **filters)
+
+    def receipt(self) -> Receipt:
+        """What its clips cost, one by one and in all."""
+        return self._receipt(self.name)
+
+    def __repr__(self) -> str:
+        return f"<Experiment “{self.name}”>"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ same for the server that belongs to it.
 from __future__ import annotations
 
 import concurrent.futures
-import hashlib
 import os
 import time
 from abc import ABC, abstractmethod
@@ -27,7 +26,6 @@ from ..agent_tools.types import (
     ToolResult,
     ToolServerInfo,
 )
-from ..client.downloads import LONGEST_SECONDS, limit_bytes
 from ..errors import (
     ConfigurationError,
     InvalidInput,
@@ -36,16 +34,13 @@ from ..errors import (
     ToolCallUncertain,
     WaitTimeout,
 )
-from ..event_thread import Engine, ended, ended_within
+from ..event_thread import EventThread, until_done, wait_until_done
 from ..ledger import Ledger, ToolCall, ToolCalls
-from ..ledger.records import origin
 from ..ledger.tool_calls import Outcome
 from ..secret import Secret
 
 if TYPE_CHECKING:
-    from .books import Books
-    from .connection import Connection
-    from .money import Money
+    pass
 
 T = TypeVar("T")
 Place = tuple[str, Secret]  # the server's address and the user id
@@ -60,11 +55,11 @@ class ToolRun:
     ToolProgress that the server told.
     """
 
-    def __init__(self, engine: Engine, tool: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, engine: EventThread, tool: str, arguments: Mapping[str, Any]) -> None:
         self.tool = tool
         self.arguments = arguments
         self.progress: ToolProgress | None = None
-        self._engine = engine
+        self._thread = engine
         self._future: concurrent.futures.Future[ToolResult]
 
     def __repr__(self) -> str:
@@ -83,8 +78,8 @@ class ToolRun:
 
         Raises WaitTimeout, and what `ToolServer.call` raises.
         """
-        self._engine.refuse_own_thread()
-        if not ended_within(self._future, timeout):
+        self._thread.refuse_own_thread()
+        if not wait_until_done(self._future, timeout):
             raise WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
         try:
             return self._future.result()
@@ -101,7 +96,7 @@ class ToolRun:
 
     async def _wait(self) -> ToolResult:
         try:
-            await ended(self._future)
+            await until_done(self._future)
         except BaseException:
             self.cancel()
             raise
@@ -113,7 +108,7 @@ class ToolRun:
 class Tooling(ABC):
     """What a `Session` and the `Tools` of `connect_tools()` do with their tool server."""
 
-    _engine: Engine
+    _thread: EventThread
     __server: ToolServer | None = None
     __place: tuple[str, str] | None = None
 
@@ -122,19 +117,19 @@ class Tooling(ABC):
 
         Raises ConfigurationError where no tool server is configured or `reelbook[agents]` isn't installed.
         """
-        return list(self._engine.call(self._asked(ToolServer.tools)))
+        return list(self._thread.call(self._asked(ToolServer.tools)))
 
     def tool_server(self) -> ToolServerInfo:
         """Who the tool server says it is."""
-        return self._engine.call(self._asked(ToolServer.info))
+        return self._thread.call(self._asked(ToolServer.info))
 
     def tool_resources(self) -> list[Resource]:
         """The resources that the tool server offers."""
-        return list(self._engine.call(self._asked(ToolServer.resources)))
+        return list(self._thread.call(self._asked(ToolServer.resources)))
 
     def tool_prompts(self) -> list[Prompt]:
         """The prompts that the tool server offers."""
-        return list(self._engine.call(self._asked(ToolServer.prompts)))
+        return list(self._thread.call(self._asked(ToolServer.prompts)))
 
     def call_tool(
         self,
@@ -160,7 +155,7 @@ class Tooling(ABC):
         waiting raises see `ToolServer.call`.
         """
         given = checked_arguments(name, {**(arguments or {}), **named})
-        run = ToolRun(self._engine, name, given)
+        run = ToolRun(self._thread, name, given)
 
         def tell(progress: ToolProgress) -> None:
             run.progress = progress
@@ -173,21 +168,21 @@ class Tooling(ABC):
             finally:
                 self._tool_called()
 
-        run._future = self._engine.submit(self._asked(call))
+        run._future = self._thread.submit(self._asked(call))
         return run
 
     def tool_calls(self, limit: int = 20) -> list[ToolCall]:
         """The last calls of this home by the ledger, the newest first."""
-        self._engine.refuse_closed()
+        self._thread.refuse_closed()
         return self._tool_ledger().recent(limit)
 
     def _list_tools(self) -> concurrent.futures.Future[tuple[Tool, ...]]:
         """As `tools()`, for a panel, which can't wait. Raises ConfigurationError."""
-        return self._engine.submit(self._asked(ToolServer.tools))
+        return self._thread.submit(self._asked(ToolServer.tools))
 
     def _asked(self, question: Callable[[ToolServer], Awaitable[T]]) -> Coroutine[Any, Any, T]:
         """The question to this address's server, which stays the same one as long as its place does."""
-        self._engine.refuse_closed()
+        self._thread.refuse_closed()
         place = self._tool_place()
 
         async def ask() -> T:
@@ -195,7 +190,7 @@ class Tooling(ABC):
             known = (url, user_id.fingerprint)
             if self.__server is None or self.__place != known:
                 former, self.__place = self.__server, known
-                self.__server = ToolServer(url, user_id, spawn=self._engine.spawn)
+                self.__server = ToolServer(url, user_id, spawn=self._thread.spawn)
                 if former is not None:
                     await former.aclose()
             return await question(self.__server)
@@ -252,47 +247,6 @@ class Tooling(ABC):
         """A call has ended, and may have cost money."""
 
 
-class SessionTools(Tooling):
-    """The part of a `Session` that talks to the tool server: the sandbox's own, or the configured one."""
-
-    home: Path
-    _books: Books
-    _connection: Connection
-    _money: Money
-
-    def fetch_link(self, url: str) -> Path:
-        """Fetches a video that a tool's result points at, once, and returns its file.
-
-        From https and from the tool server's own address only, and without key or user id. Raises
-        InvalidInput and DownloadFailed.
-        """
-
-        async def fetch(server: ToolServer) -> Path:
-            if not url.lower().startswith("https:") and origin(url) != origin(server.url):
-                raise InvalidInput("This link is neither https nor the tool server's own. It wasn't fetched.")
-            name = hashlib.sha256(url.encode()).hexdigest()[:32]
-            path = self.home / "clips" / "links" / f"{name}.mp4"
-            most = limit_bytes(LONGEST_SECONDS)
-            return await self._connection.client.download(url, path, max_bytes=most)
-
-        return self._engine.call(self._asked(fetch))
-
-    def _tool_called(self) -> None:
-        self._money.moved()
-
-    def _tool_ledger(self) -> ToolCalls:
-        return self._books.tool_calls
-
-    def _tool_place(self) -> Place | None:
-        return None if self._connection.sandbox is not None else configured()
-
-    async def _moved_place(self) -> Place:
-        await self._connection.reach()
-        sandbox = self._connection.sandbox
-        assert sandbox is not None
-        return sandbox.mcp_url, Secret.of(sandbox.user_id)
-
-
 class Tools(Tooling):
     """A tool server without a session. Made by `reelbook.connect_tools()`; `close()` ends it."""
 
@@ -301,11 +255,11 @@ class Tools(Tooling):
         self.mcp_url = mcp_url
         self._place = (mcp_url, user_id)
         self._ledger = Ledger.open(home)
-        self._engine = Engine("reelbook-tools")
-        self._engine.on_close(self._close_ledger)
+        self._thread = EventThread("reelbook-tools")
+        self._thread.on_close(self._close_ledger)
 
     def __repr__(self) -> str:
-        return f"<Tools {self.mcp_url}{' closed' if self._engine.closed else ''}>"
+        return f"<Tools {self.mcp_url}{' closed' if self._thread.closed else ''}>"
 
     def __enter__(self) -> Tools:
         return self
@@ -315,7 +269,7 @@ class Tools(Tooling):
 
     def close(self) -> None:
         """Leaves the server and ends the thread."""
-        self._engine.close()
+        self._thread.close()
 
     async def _close_ledger(self) -> None:
         self._ledger.close()

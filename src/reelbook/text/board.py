@@ -18,12 +18,8 @@ from ..formatting import (
 from .card import FINAL, job_face
 
 if TYPE_CHECKING:
-    from reelbook.session import (
-        Clip,
-        Facts,
-        JobRequest,
-        JobView,
-    )
+    from reelbook.account import Facts
+    from reelbook.session import Clip, JobRequest, JobView
 
 # A row's prompt is two short lines; the open row has all of it.
 PROMPT_BYTES = 150

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from reelbook.account.balance import Facts
 from reelbook.classroom.classroom import (
     Closed,
     Opened,
@@ -17,7 +18,6 @@ from reelbook.classroom.plan import ClassPlan
 from reelbook.classroom.provisioning import Step
 from reelbook.ledger.classrooms import Classroom
 from reelbook.models import ApiKey
-from reelbook.session.facts import Facts
 
 from ..formatting import dollars
 from .keys import ago, epoch

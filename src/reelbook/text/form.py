@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from reelbook import wire
+from reelbook.account.limits import nearing
 from reelbook.ledger import Spend
-from reelbook.session.spending import nearing
 
 from ..formatting import dollars
 

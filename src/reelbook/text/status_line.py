@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reelbook import wire
-from reelbook.session.spending import Nearing, nearing
+from reelbook.account.limits import Nearing, nearing
 
 from ..formatting import dollars
 
 if TYPE_CHECKING:
+    from reelbook.account import Facts
     from reelbook.ledger import Spend
-    from reelbook.session import Facts
 
 
 def facts_words(

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from reelbook.session.usage import (
+from reelbook.account.usage import (
     DAY_SECONDS,
     Reading,
     Totals,
     UsageSpan,
 )
-from reelbook.session.usage_history import Own
+from reelbook.account.usage_history import Own
 
 from ..formatting import dollars
 

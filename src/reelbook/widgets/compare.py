@@ -16,7 +16,12 @@ from reelbook.session import Clip, Job, Session
 
 from ..text import compare as words
 from .base import session_of
-from .bundle import module, packed, pressed, style
+from .bundle import (
+    module,
+    packed,
+    pressed,
+    style,
+)
 from .clip_serving import ServesClips, TellsTime
 from .live import Live
 
@@ -80,7 +85,7 @@ class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
                 f"Compare takes two to nine different clips, not {len(self.clips)}: Compare([first, second])."
             )
         jobs = [each for each in self.clips if isinstance(each, Job)]
-        own = next((job.session for job in jobs), None)
+        own = next((Session.of(job) for job in jobs), None)
         self.session = own if session is None else session_of(self, session)
         self._kept = False
         self._live = Live(self.refresh)
@@ -241,6 +246,6 @@ def _name(each: Clip | Job, among: Iterable[Clip | Job]) -> str:
 def _shown(each: Clip | Job, name: str) -> words.Shown:
     clip = _clip(each)
     if isinstance(each, Job):
-        sandbox = each.session.service == "sandbox"
+        sandbox = Session.of(each).service == "sandbox"
         return words.Shown(name, each.request, clip, each.view(), sandbox, f"Job {each.request_id}")
     return words.Shown(name, each.request, clip, None, each.sandbox, each.path.name)

@@ -19,7 +19,12 @@ from reelbook.session.export import export
 
 from ..text import gallery as words
 from .base import session_of
-from .bundle import module, packed, pressed, style
+from .bundle import (
+    module,
+    packed,
+    pressed,
+    style,
+)
 from .clip_serving import ServesClips
 from .job_actions import TWICE_SECONDS, send_again
 from .live import Live

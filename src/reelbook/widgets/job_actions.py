@@ -12,6 +12,7 @@ from reelbook.session import (
     Job,
     JobView,
     Reconciliation,
+    Session,
 )
 
 from .. import text
@@ -47,7 +48,7 @@ class ActsOnJobs(Panel):
             job.request,
             request_id=job.request_id,
             clip=clip,
-            service=job.session.service,
+            service=Session.of(job).service,
             prompt=job.prompt,
             finding_out=job in self._finding,
             word_would_tell=job in self._word_would_tell,
@@ -83,7 +84,7 @@ class ActsOnJobs(Panel):
         if job is None or job in self._finding:
             return
         # The answer comes on the session's thread: a button that waited for it would hold up the kernel.
-        asked = job.session._find_out(alone=alone)
+        asked = Session.of(job)._reconciling(alone=alone)
         self._finding.add(job)
         self._news_of(job)
         self.refresh()
@@ -110,7 +111,7 @@ def send_again(job: Job) -> Job | None:
     None where the request isn't known whole: the ledger of an earlier kernel keeps no picture. Raises
     SpendLimitReached before anything is sent.
     """
-    asked, session = job.request, job.session
+    asked, session = job.request, Session.of(job)
     if asked is None or not asked.complete:
         return None
     with session.experiment(job.experiment) if job.experiment else contextlib.nullcontext():

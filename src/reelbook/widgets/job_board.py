@@ -69,7 +69,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         **traits: Any,
     ) -> None:
         if session is None and jobs:
-            session = jobs[0].session
+            session = Session.of(jobs[0])
         self.session = session = session_of(self, session)
         self.limit = limit
         self._given = jobs
@@ -81,7 +81,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         self._spent = ""
         self._live = Live(self._by_itself)
         super().__init__(face=dict(words.empty_face()), **traits)
-        sessions = {session, *(job.session for job in jobs or ())}
+        sessions = {session, *(Session.of(job) for job in jobs or ())}
         self._endings = (self._live.close, *(each.subscribe(self._told) for each in sessions))
         with self._sending:
             self._look_up()
@@ -217,7 +217,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         if self._given is not None:
             return words.sum_words(kept.tally for kept in self._rows)
         if not self._spent and not self.session.closed:
-            spend = self.session.spend()
+            spend = self.session.spending().of_key
             limit = self.session.facts.max_spend_usd
             self._spent = words.spent_words(spend.spent_usd, spend.uncertain_usd, limit)
         return self._spent
@@ -233,7 +233,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
             label = "Deselect" if job.request_id in self.selected else "Select"
             face["actions"] = [*face["actions"], ["select", label]]
         self.face = dict(face)
-        self.figures = words.job_lines(view, clip, requests_limit=job.session.facts.requests_limit)
+        self.figures = words.job_lines(view, clip, requests_limit=Session.of(job).facts.requests_limit)
         fetching = view.state == wire.COMPLETED and clip is None
         self.progress = view.download if fetching else view.progress
 

@@ -8,10 +8,15 @@ from typing import Any
 import traitlets
 
 from reelbook import wire
-from reelbook.session import Clip, Job
+from reelbook.session import Clip, Job, Session
 
 from .. import text
-from .bundle import module, packed, pressed, style
+from .bundle import (
+    module,
+    packed,
+    pressed,
+    style,
+)
 from .clip_serving import ServesClip
 from .job_actions import ActsOnJobs, send_again
 from .live import Live
@@ -66,7 +71,7 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
             fetching = view.state == wire.COMPLETED and clip is None
             self.progress = view.download if fetching else view.progress
             self.face = dict(face)
-            self.figures = text.job_lines(view, clip, requests_limit=job.session.facts.requests_limit)
+            self.figures = text.job_lines(view, clip, requests_limit=Session.of(job).facts.requests_limit)
             self.live = (bool(face["bar"]) and view.watched) or job in self._finding
         if view.state in text.FINAL and not face["bar"]:
             self.keep_still()

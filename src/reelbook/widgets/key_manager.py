@@ -13,10 +13,11 @@ from typing import Any
 import traitlets
 
 from reelbook import settings, validation, wire
+from reelbook.account import Rotation
+from reelbook.account.key_rotation import next_name
 from reelbook.errors import ReelbookError
 from reelbook.models import ApiKey, CreatedKey
-from reelbook.session import Rotation, Session
-from reelbook.session.rotation import next_name
+from reelbook.session import Session
 
 from ..text import keys as words
 from .base import session_of

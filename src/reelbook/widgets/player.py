@@ -14,7 +14,12 @@ from reelbook.errors import InvalidInput
 from reelbook.session import Clip
 
 from .. import text
-from .bundle import module, packed, pressed, style
+from .bundle import (
+    module,
+    packed,
+    pressed,
+    style,
+)
 from .clip_serving import ServesClip, TellsTime
 from .static_html import card_html, card_text
 

@@ -10,6 +10,7 @@ from typing import Any
 import traitlets
 
 from reelbook import wire
+from reelbook.account.limits import said_elsewhere
 from reelbook.errors import (
     InvalidAspectRatio,
     InvalidDuration,
@@ -19,7 +20,6 @@ from reelbook.errors import (
     InvalidSeed,
 )
 from reelbook.session import Job, JobRequest, Session
-from reelbook.session.warning import said_elsewhere
 
 from ..text import form_words
 from .base import session_of
@@ -75,7 +75,7 @@ class PromptForm(TakesImage):
         self._live = Live(self.refresh)
         self._endings = (self._live.close, session.subscribe(self._session_changed))
         if session.facts.balance_usd is None and not session.closed:
-            session.refresh_balance()
+            session._refresh_balance()
 
     def on_job(self, callback: Callable[[Job], object]) -> None:
         """`callback(job)` is called for every job that the form sends."""
@@ -126,7 +126,7 @@ class PromptForm(TakesImage):
 
     def _costs(self) -> dict[str, Any]:
         facts = self.session.facts
-        spend = None if self.session.closed else self.session.spend()
+        spend = None if self.session.closed else self.session.spending().of_key
         return form_words(facts.balance_usd, spend=spend, limit_usd=facts.max_spend_usd)
 
     def _submit(self) -> Job:

@@ -53,6 +53,6 @@ class StatusLine(Panel):
             callback()
 
     def _facts(self) -> dict[str, Any]:
-        spend = None if self.session.closed else self.session.spend()
+        spend = None if self.session.closed else self.session.spending().of_key
         running = len(self.session.running)
         return facts_words(self.session.service, self.session.facts, running=running, spend=spend)

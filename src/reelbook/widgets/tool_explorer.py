@@ -34,7 +34,13 @@ from .base import (
     only_known,
     session_of,
 )
-from .bundle import added_style, module, packed, pressed, style
+from .bundle import (
+    added_style,
+    module,
+    packed,
+    pressed,
+    style,
+)
 from .clip_serving import PIECE_BYTES
 from .job_card import JobCard
 from .live import Live

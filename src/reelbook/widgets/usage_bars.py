@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import ipywidgets
 
-from reelbook.session.usage import (
+from reelbook.account.usage import (
     DAY_SECONDS,
     Reading,
     UsageSpan,

@@ -12,9 +12,9 @@ from typing import Any, Final
 import ipywidgets
 import traitlets
 
+from reelbook.account.usage import UsageSpan
+from reelbook.account.usage_history import UsageHistory
 from reelbook.session import Job, Session
-from reelbook.session.usage import UsageSpan
-from reelbook.session.usage_history import UsageHistory
 
 from ..formatting import dollars
 from ..text.usage import (

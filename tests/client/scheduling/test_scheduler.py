@@ -10,13 +10,13 @@ from support import virtual_time
 from reelbook.client.responses import Reply
 from reelbook.client.scheduling.budget import Budget, Purpose
 from reelbook.client.scheduling.estimates import Belief, Pace
-from reelbook.client.scheduling.scheduler import Gate
+from reelbook.client.scheduling.scheduler import Scheduler
 from reelbook.errors import ServiceUnreachable
 
 OK = Reply(200, {}, b"{}")
 
 
-async def one(gate: Gate, purpose: Purpose, done: list[tuple[str, float]], name: str) -> None:
+async def one(gate: Scheduler, purpose: Purpose, done: list[tuple[str, float]], name: str) -> None:
     async with gate.turn(purpose) as turn:
         done.append((name, asyncio.get_running_loop().time()))
         turn.answered(OK)
@@ -26,7 +26,7 @@ def test_the_important_go_first_when_the_budget_is_used_up() -> None:
     """A person's click overtakes polls that waited longer."""
 
     async def scene() -> list[str]:
-        gate, done = Gate(Budget(limit=1)), []  # type: tuple[Gate, list[tuple[str, float]]]
+        gate, done = Scheduler(Budget(limit=1)), []  # type: tuple[Scheduler, list[tuple[str, float]]]
         await one(gate, Purpose.CLICK, done, "first")
         waiting = [
             asyncio.create_task(one(gate, purpose, done, name))
@@ -46,7 +46,7 @@ def test_no_more_than_the_limit_go_out_in_any_minute() -> None:
     """Thirty requests on a limit of ten take two more windows."""
 
     async def scene() -> list[float]:
-        gate, done = Gate(Budget()), []  # type: tuple[Gate, list[tuple[str, float]]]
+        gate, done = Scheduler(Budget()), []  # type: tuple[Scheduler, list[tuple[str, float]]]
         await asyncio.gather(*(one(gate, Purpose.SUBMIT, done, "") for _ in range(30)))
         return [at for _, at in done]
 
@@ -59,7 +59,7 @@ def test_cancelling_a_waiter_costs_nothing() -> None:
     """Who gives up leaves the place to the next."""
 
     async def scene() -> int:
-        gate, done = Gate(Budget(limit=1)), []  # type: tuple[Gate, list[tuple[str, float]]]
+        gate, done = Scheduler(Budget(limit=1)), []  # type: tuple[Scheduler, list[tuple[str, float]]]
         await one(gate, Purpose.CLICK, done, "first")
         waiter = asyncio.create_task(one(gate, Purpose.POLL, done, "given up"))
         await asyncio.sleep(1)
@@ -75,7 +75,7 @@ def test_cancelling_in_the_moment_of_admission_gives_the_place_back() -> None:
 
     async def scene() -> int:
         loop = asyncio.get_running_loop()
-        gate, done = Gate(Budget(limit=1)), []  # type: tuple[Gate, list[tuple[str, float]]]
+        gate, done = Scheduler(Budget(limit=1)), []  # type: tuple[Scheduler, list[tuple[str, float]]]
         await one(gate, Purpose.CLICK, done, "first")
         waiter = asyncio.create_task(one(gate, Purpose.POLL, done, "cancelled"))
         await asyncio.sleep(0)
@@ -91,14 +91,14 @@ def test_cancelling_in_the_moment_of_admission_gives_the_place_back() -> None:
 def test_a_watch_that_ends_as_its_question_falls_due_takes_no_place() -> None:
     """The gate doesn't stumble over it, and the whole budget is there for the others."""
 
-    async def ask(gate: Gate, job: str) -> None:
+    async def ask(gate: Scheduler, job: str) -> None:
         async with gate.turn(Purpose.POLL, job):
             pass
 
     async def scene() -> tuple[int, list[dict[str, object]]]:
         loop, broken = asyncio.get_running_loop(), list[dict[str, object]]()
         loop.set_exception_handler(lambda _, context: broken.append(context))
-        gate = Gate(Budget(limit=1))
+        gate = Scheduler(Budget(limit=1))
         await one(gate, Purpose.CLICK, [], "first")
         with gate.watched(Belief(Pace(), loop.time() - 3600)) as job:
             watch = asyncio.create_task(ask(gate, job))
@@ -115,7 +115,7 @@ def test_an_unreachable_service_costs_no_request() -> None:
     """What never arrived isn't counted."""
 
     async def scene() -> int:
-        gate = Gate(Budget(limit=1))
+        gate = Scheduler(Budget(limit=1))
         with pytest.raises(ServiceUnreachable):
             async with gate.turn(Purpose.CLICK):
                 raise ServiceUnreachable("refused")

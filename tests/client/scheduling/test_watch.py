@@ -18,7 +18,7 @@ from reelbook import errors, models
 from reelbook.client.responses import Reply
 from reelbook.client.scheduling.budget import Budget, Purpose
 from reelbook.client.scheduling.estimates import Belief, Pace
-from reelbook.client.scheduling.scheduler import Gate, SharedRequests
+from reelbook.client.scheduling.scheduler import Scheduler, SharedRequests
 from reelbook.client.scheduling.watch import watch
 from reelbook.errors import Answer
 
@@ -40,7 +40,7 @@ class Client:
 
     def __init__(self, service: SimulatedService, shared: SharedRequests | None = None) -> None:
         self.service = service
-        self.gate = Gate(Budget(), shared)
+        self.gate = Scheduler(Budget(), shared)
         self.pace = Pace()
         self.asked: list[int] = []
 
@@ -239,7 +239,7 @@ def test_after_faults_the_questions_become_rare_and_go_on() -> None:
     async def scene() -> list[float]:
         began, asked = now(), []
         belief = Belief(Pace(), began)
-        gate = Gate()
+        gate = Scheduler()
         with gate.watched(belief) as name:
 
             async def ask() -> models.JobStatus:
@@ -271,7 +271,7 @@ class Refusing:
 
     async def watch(self, **options: float) -> list[models.JobStatus]:
         """Watches the job, and returns the statuses that were told."""
-        began, gate = now(), Gate()
+        began, gate = now(), Scheduler()
         belief, told = Belief(Pace(), began), []
         with gate.watched(belief) as name:
 

@@ -75,7 +75,7 @@ class Turn:
         self.reply = reply
 
 
-class Gate:
+class Scheduler:
     """One key's door. Belongs to the event loop that uses it; times are that loop's."""
 
     def __init__(self, budget: Budget | None = None, shared: SharedRequests | None = None) -> None:

@@ -13,10 +13,10 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
+from reelbook.account.reconcile_rules import PATIENCE_SECONDS
 from reelbook.agent_tools.parsing import found_jobs
+from reelbook.ledger.account_ledger import AccountLedger
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session.books import Books
-from reelbook.session.evidence import PATIENCE_SECONDS
 
 FOX: dict[str, Any] = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 TAKEN: list[tuple[Any, dict[str, Any]]] = [
@@ -55,7 +55,7 @@ def lose(session: rb.Session, sandbox: Sandbox, kind: Any = "answer_lost", **opt
 
 def later(session: rb.Session, seconds: float) -> None:
     """All that the ledger holds happened so much earlier."""
-    books: Books = session._books
+    books: AccountLedger = session._account
     columns = {
         "entries": ("intended_at", "sent_at", "accepted_at", "ended_at"),
         "samples": ("at",),
@@ -93,10 +93,10 @@ def test_what_was_accepted_is_known_where_nobody_else_was(
     later(session, 10)
     plain = verdict(session)
     assert (plain.answer, plain.if_alone, job.state) == ("can't tell", "accepted", "uncertain")
-    assert session.spend().uncertain_usd == 0.05
+    assert session.spending().of_key.uncertain_usd == 0.05
     sure = verdict(session, alone=True)
     assert (sure.answer, sure.job, job.state) == ("accepted", job, "lost")
-    assert (session.spend().spent_usd, session.spend().uncertain_usd) == (0.05, 0.0)
+    assert (session.spending().of_key.spent_usd, session.spending().of_key.uncertain_usd) == (0.05, 0.0)
     with pytest.raises(errors.SubmissionUncertain, match=r"Accepted\."):
         job.result(5)
     assert session.reconcile().verdicts == ()
@@ -112,7 +112,7 @@ def test_what_was_not_accepted_is_known(
     later(session, 10)
     found = verdict(session)
     assert (found.answer, job.state) == ("not accepted", "not accepted")
-    assert session.spend().committed_usd == 0.0
+    assert session.spending().of_key.committed_usd == 0.0
     with pytest.raises(errors.ReelbookError, match="Nothing was paid"):
         job.result(5)
 
@@ -207,10 +207,10 @@ def test_a_lost_answer_takes_figures_though_nobody_looks(session: rb.Session, sa
     """A script without panels has something to compare the next one with."""
     lose(session, sandbox)
     end = time.monotonic() + 10
-    while not session._books.samples(before=time.time()):
+    while not session._account.samples(before=time.time()):
         assert time.monotonic() < end
         time.sleep(0.02)
-    (sample,) = session._books.samples(before=time.time())
+    (sample,) = session._account.samples(before=time.time())
     assert (sample.total_requests, sample.balance_usd is not None) == (1, True)
 
 
@@ -223,7 +223,7 @@ def test_a_verdict_outlives_the_kernel(session: rb.Session, sandbox: Sandbox) ->
     session.close()
     with rb.connect("sandbox") as after:
         (job,) = after.jobs()
-        assert (job.state, after.spend().committed_usd) == ("not accepted", 0.0)
+        assert (job.state, after.spending().of_key.committed_usd) == ("not accepted", 0.0)
         assert "nothing was paid" in str(job.error)
 
 

@@ -6,7 +6,6 @@ Each step leaves a state that works: until the new key is proved, nothing but th
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from .. import settings, wire
 from ..client import AsyncClient
@@ -17,14 +16,11 @@ from ..errors import (
     ReelbookError,
     RotationFailed,
 )
+from ..ledger.account_ledger import AccountLedger
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
-from .books import Books
 from .connection import Call, Connection
 from .keys import Keys
-
-if TYPE_CHECKING:
-    from .job import Job
 
 STAYS = "This session goes on with its key, which still works."
 
@@ -109,10 +105,13 @@ def rotate(
     *,
     call: Call,
     connection: Connection,
-    books: Books,
-    running: tuple[Job, ...],
+    account: AccountLedger,
+    proof: str | None,
 ) -> Rotation:
-    """Makes a key, tries it with one request and lets the session use it. See `Session.rotate_key`."""
+    """Makes a key, tries it with one request and lets the session use it. See `Session.rotate_key`.
+
+    `proof` is the id of a clip under way, for the new key to ask about; without one it asks for the balance.
+    """
     old = keys.in_use(keys.list())
     if rate_limit is None:
         former_limit = int((old and old.rate_limit) or wire.DEFAULT_REQUESTS_PER_MINUTE)
@@ -124,7 +123,7 @@ def rotate(
     else:
         former = keys.fingerprint
         try:
-            call(lambda client: _switch(client, new, keys, books, connection, _proof(running)))
+            call(lambda client: _switch(client, new, keys, account, connection, proof))
         except KeyboardInterrupt as stop:
             if keys.fingerprint == former:
                 stop.add_note(
@@ -142,7 +141,7 @@ async def _switch(
     client: AsyncClient,
     new: CreatedKey,
     keys: Keys,
-    books: Books,
+    account: AccountLedger,
     connection: Connection,
     proof: str | None,
 ) -> None:
@@ -155,7 +154,7 @@ async def _switch(
         if connection.sandbox is not None:
             _keep_with_sandbox(connection, new.api_key)
         # From here to the end nothing waits, so nobody sees half of it.
-        books.change_key(new.api_key)
+        account.change_key(new.api_key)
         client.use_key(new.api_key, tried_by=trial)
         keys.changed_to(new)
         return
@@ -170,18 +169,6 @@ async def _switch(
         f"The new key {new.key_id} (“{new.name}”) was made, and can't be used: {failed} {STAYS} "
         f"Revoke the new one: session.keys.revoke({new.key_id!r}).",
         key_id=new.key_id,
-    )
-
-
-def _proof(running: tuple[Job, ...]) -> str | None:
-    """The id of a clip under way that the service is known to know."""
-    return next(
-        (
-            job.request_id
-            for job in running
-            if job.request_id is not None and job.view().asked_seconds_ago is not None
-        ),
-        None,
     )
 
 

@@ -10,11 +10,11 @@ import pytest
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.ledger import Ledger, Spend, Wanted
+from reelbook.account.limits import Spending, nearing, said_elsewhere
+from reelbook.ledger import Ledger, Spend, Submission
+from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
-from reelbook.session.spending import Spending, nearing
-from reelbook.session.warning import said_elsewhere
 
 NONE = Spend(0.0, 0.0, 0.0)
 
@@ -95,27 +95,31 @@ def test_the_end_of_the_balance_is_said(
 
 def test_the_running_total_is_a_sentence() -> None:
     """With what is on its way, uncertain, or from earlier."""
-    assert str(Spending(0.5, 0.0, 0.0, None, 3.0)) == "This session spent $0.50; no limit is set."
-    assert str(Spending(0.5, 0.25, 0.1, 2.0, 1.85)) == (
+    assert (
+        str(Spending(0.5, 0.0, 0.0, of_key=Spend(3.0, 0.0, 0.0)))
+        == "This session spent $0.50; no limit is set."
+    )
+    assert str(Spending(0.5, 0.25, 0.1, limit_usd=2.0, of_key=Spend(1.5, 0.25, 0.1))) == (
         "This session spent $0.50, $0.25 is reserved for clips on their way, $0.10 is uncertain; "
         "$0.15 of the limit of $2.00 is left, $1.00 of earlier clips counted."
     )
-    assert Spending(0.5, 0.0, 0.0, 0.4, 0.5).left_usd == 0.0
+    assert Spending(0.5, 0.0, 0.0, limit_usd=0.4, of_key=Spend(0.5, 0.0, 0.0)).left_usd == 0.0
 
 
 def test_a_session_counts_its_own_and_the_limit_counts_all(session: rb.Session, sandbox: Sandbox) -> None:
     """A later session begins at nothing, and has what the first one left of the limit."""
-    assert (session.spending(), session.spending().left_usd) == (Spending(0.0, 0.0, 0.0, 0.5, 0.0), 0.5)
+    assert (session.spending(), session.spending().left_usd) == (Spending(0.0, 0.0, 0.0, limit_usd=0.5), 0.5)
     session.text_to_video("a fox", duration_seconds=2).result(30)
-    assert session.spending() == Spending(0.1, 0.0, 0.0, 0.5, 0.1)
+    assert session.spending() == Spending(0.1, 0.0, 0.0, limit_usd=0.5, of_key=Spend(0.1, 0.0, 0.0))
     sandbox.set_pace(3600)
     job = session.text_to_video("a hen", duration_seconds=1)
     while job.request_id is None:
         pass
-    assert session.spending() == Spending(0.1, 0.05, 0.0, 0.5, 0.15)
+    assert session.spending() == Spending(0.1, 0.05, 0.0, limit_usd=0.5, of_key=Spend(0.1, 0.05, 0.0))
     session.close()
     with rb.connect("sandbox", max_spend=0.5) as later:
-        assert (later.spending(), later.spending().left_usd) == (Spending(0.0, 0.0, 0.0, 0.5, 0.15), 0.35)
+        assert later.spending() == Spending(0.0, 0.0, 0.0, limit_usd=0.5, of_key=Spend(0.1, 0.05, 0.0))
+        assert later.spending().left_usd == 0.35
         assert later.facts.requests_left == 10
 
 
@@ -123,7 +127,7 @@ def test_another_process_isn_t_this_session(home: Path) -> None:
     """A kernel beside this one has its own total, and its clips count towards the limit of both."""
     with Ledger.open(home) as ledger:
         account = ledger.account("https://service.example", Secret("sk-planted-spending"))
-        ledger.intend(account, Wanted("text-to-video", "a fox", 1, 0.05))
+        ledger.intend(account, Submission(JobRequest.from_text("a fox", duration_seconds=1)))
         own = ledger.get(1)
         assert own is not None
         process = int(own.kernel.partition("-")[0])
@@ -164,7 +168,7 @@ def test_a_warning_that_is_an_error_sends_nothing(session: rb.Session, sandbox: 
             with pytest.raises(errors.SpendingWarning, match=r"leaves \$0\.05") as raised:
                 session.text_to_video("a fox", duration_seconds=9)
     assert raised.value.left_usd == 0.05
-    assert session.spending() == Spending(0.0, 0.0, 0.0, 0.5, 0.0)
+    assert session.spending() == Spending(0.0, 0.0, 0.0, limit_usd=0.5)
     assert [job.state for job in session.jobs()] == ["cancelled", "cancelled"]
     assert "text-to-video" not in sandbox.state()["requests"]
 
@@ -177,7 +181,7 @@ def test_a_topped_up_balance_may_be_warned_of_again(sandbox: Sandbox) -> None:
             sandbox.set_balance(balance)
             session.balance()
             asked = sandbox.state()["requests"]["balance"]
-            notes = session.spending_notes(0.1)
+            notes = session._spending_notes(0.1)
             assert bool(notes) == (balance < 1)
             if notes:
                 with pytest.warns(errors.SpendingWarning, match="of the balance|perhaps not enough"):
@@ -197,10 +201,10 @@ def test_notes_use_the_balance_that_another_session_heard(sandbox: Sandbox) -> N
     """A terminal's command hears none of its own before it submits."""
     sandbox.set_balance(0.4)
     with rb.connect("sandbox") as session:
-        assert session.spending_notes(0.25) == ()
+        assert session._spending_notes(0.25) == ()
         session.balance()
     with rb.connect("sandbox") as later:
-        assert later.spending_notes(0.25) == (
+        assert later._spending_notes(0.25) == (
             "This leaves about $0.15 of the balance, enough for 3 more seconds.",
         )
 
@@ -214,7 +218,7 @@ def test_what_was_spent_since_the_balance_was_heard_is_taken_from_it(sandbox: Sa
         with pytest.warns(errors.SpendingWarning, match=r"about \$0\.70 of the balance, enough for 14 more"):
             session.text_to_video("a hen", duration_seconds=3).result(30)
     with rb.connect("sandbox") as later:
-        assert later.spending_notes(0.65) == (
+        assert later._spending_notes(0.65) == (
             "This leaves about $0.05 of the balance, enough for 1 more second.",
         )
 
@@ -224,4 +228,4 @@ def test_a_closed_session_says_that_it_is_closed(sandbox: Sandbox) -> None:
     with rb.connect("sandbox") as closed:
         pass
     with pytest.raises(errors.SessionClosed):
-        closed.spend()
+        closed.spending()

@@ -6,11 +6,11 @@ import itertools
 from dataclasses import replace
 
 import pytest
+from account.usage_service import AFTERNOON, DAY, Service, busy, in_runs, refine
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from session.usage_service import AFTERNOON, DAY, Service, busy, in_runs, refine
 
-from reelbook.session.usage import (
+from reelbook.account.usage import (
     Known,
     Reading,
     Totals,

@@ -87,7 +87,7 @@ def test_a_clock_that_is_set_by_an_hour_brings_no_refusal(
         monkeypatch.setattr(time, "time", lambda: now() + step)
         spied(second)
         for _ in range(8):
-            second._engine.submit(second._client.balance())
+            second._thread.submit(second._client.balance())
         deadline = time.monotonic() + 10
         while len(statuses) < 10 and time.monotonic() < deadline:
             pass

@@ -18,7 +18,12 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from .. import wire
-from ..formatting import exact_dollars, local, spreadsheet_cell, terminal_line
+from ..formatting import (
+    exact_dollars,
+    local,
+    spreadsheet_cell,
+    terminal_line,
+)
 from ..ledger import Entry, ToolJob
 from ..ledger.records import told_state
 

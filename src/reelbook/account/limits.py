@@ -5,13 +5,22 @@ Only from what was heard before; nothing is asked for it. Who says it where is l
 
 from __future__ import annotations
 
+import contextlib
 import math
-from dataclasses import dataclass
-from typing import Final, Literal
+import shlex
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
 
-from .. import wire
+from .. import settings, wire
+from ..errors import SpendingWarning
 from ..formatting import exact_dollars
-from ..ledger import Spend
+from ..ledger import Entry, Spend
+from ..ledger.account_ledger import AccountLedger
 
 # The last fifth of a limit is a few clips: enough to finish a thought, or to raise the limit in good time.
 LIMIT_SHARE: Final = 0.8
@@ -23,27 +32,21 @@ Kind = Literal["limit", "balance"]
 
 
 @dataclass(frozen=True)
-class Spending:
-    """What this session's clips cost so far by the ledger, and what its limit leaves, in USD.
+class Spending(Spend):
+    """What was submitted by this kernel since the session began, and what `max_spend` leaves, in USD.
 
-    `spent_usd` is billed, `reserved_usd` is for clips on their way, `uncertain_usd` for those that were never
-    answered or failed, and for what the service's figures are short of its price: all of what was submitted
-    by this kernel since the session began. `limit_usd` is `max_spend`, None without one. It is for all clips
-    of the key: `counted_usd` is what they count, those of earlier sessions included. Of what was billed,
-    `tools_usd` is for clips that agent tools bought, as far as they were taken up and have ended.
+    Beside the amounts of `Spend`, `of_key` has the same for all clips of the key, those of earlier sessions
+    included: that is what the limit counts. `limit_usd` is `max_spend`, None without one.
     """
 
-    spent_usd: float
-    reserved_usd: float
-    uncertain_usd: float
-    limit_usd: float | None
-    counted_usd: float
-    tools_usd: float = 0.0
+    limit_usd: float | None = None
+    of_key: Spend = Spend(0.0, 0.0, 0.0)  # noqa: RUF009 - frozen
 
     @property
     def left_usd(self) -> float | None:
         """What may still be submitted under the limit; None without one."""
-        return None if self.limit_usd is None else max(0.0, round(self.limit_usd - self.counted_usd, 6))
+        counted = self.of_key.committed_usd
+        return None if self.limit_usd is None else max(0.0, round(self.limit_usd - counted, 6))
 
     def __str__(self) -> str:
         said = f"This session spent {exact_dollars(self.spent_usd)}"
@@ -60,8 +63,7 @@ class Spending:
         said = ", ".join([said, *beside])
         if self.limit_usd is None or self.left_usd is None:
             return f"{said}; no limit is set."
-        own = self.spent_usd + self.reserved_usd + self.uncertain_usd
-        earlier = self.counted_usd - own
+        earlier = self.of_key.committed_usd - self.committed_usd
         counted = f", {exact_dollars(earlier)} of earlier clips counted" if earlier > _LEAST_USD else ""
         left, limit = exact_dollars(self.left_usd), exact_dollars(self.limit_usd)
         return f"{said}; {left} of the limit of {limit} is left{counted}."
@@ -134,3 +136,86 @@ def _balance(estimate_usd: float, each_usd: float, reserved_usd: float, balance_
 def _exact(amount_usd: float) -> float:
     """To a millionth of a dollar, as the ledger counts, and without the sign of nothing."""
     return round(amount_usd, 6) + 0.0
+
+
+_silent: ContextVar[bool] = ContextVar("reelbook_says_it_elsewhere", default=False)
+
+
+@contextlib.contextmanager
+def said_elsewhere() -> Iterator[None]:
+    """What is submitted within isn't warned of: the caller has said it."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+class Caller(NamedTuple):
+    """The line of a person's code that a warning is about, in the words of `warnings.warn_explicit`."""
+
+    filename: str
+    lineno: int
+    module: str
+    registry: dict[Any, Any]
+
+
+def caller() -> Caller:
+    """The first line up from here that isn't Reelbook's."""
+    package = __name__.partition(".")[0]
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame = frame.f_back
+    known = frame.f_globals
+    registry = known.setdefault("__warningregistry__", {})
+    return Caller(frame.f_code.co_filename, frame.f_lineno, known.get("__name__", "<string>"), registry)
+
+
+class Warner:
+    """Which thresholds a session has crossed. One that was left behind again may be warned of once more."""
+
+    def __init__(self, account: AccountLedger) -> None:
+        self._account = account
+        self._reached: dict[Kind, int] = {}
+
+    def look(self, new: Sequence[Entry], caller: Caller) -> None:
+        """Warns `caller` of what was just written down and isn't sent yet.
+
+        Raises SpendingWarning where warnings are errors.
+        """
+        limit_usd = self._account.max_spend_usd
+        if not new or _silent.get():
+            return
+        costs = [entry.estimated_cost_usd for entry in new]
+        spend = self._account.spend()
+        near = nearing(
+            sum(costs),
+            spend=replace(spend, reserved_usd=max(0.0, round(spend.reserved_usd - sum(costs), 6))),
+            limit_usd=limit_usd,
+            balance_usd=self._account.likely_balance_usd(),
+            each_usd=max(costs),
+        )
+        stages = {each.kind: each.stage for each in near}
+        crossed = [each for each in near if each.stage > self._reached.get(each.kind, 0)]
+        for each in crossed:
+            warning = SpendingWarning(each.text, left_usd=each.left_usd)
+            warnings.warn_explicit(warning, SpendingWarning, **caller._asdict())
+        self._reached = {kind: max(stage, self._reached.get(kind, 0)) for kind, stage in stages.items()}
+
+
+def say_unsent(count: int, home: Path, *, kept: bool) -> None:
+    """Says on stderr, at the end of a script, how much it submitted and never sent, and what to do.
+
+    `kept`: it is on the disk, and can be sent later.
+    """
+    clips = "1 clip was" if count == 1 else f"{count} clips were"
+    command = "reelbook jobs resume --unsent"
+    if home != settings.home(None):
+        command += f" --home {shlex.quote(str(home))}"
+    later = f" To send what is left, and pay for it: {command}, or session.resume(unsent=True)."
+    print(  # noqa: T201 - there is no caller any more whom a warning could name
+        f"Reelbook: {clips} not sent before the program ended. Nothing was paid for that."
+        f"{later if kept else ''} A script that is to wait submits within "
+        "`with reelbook.connect() as session:`, or calls job.result().",
+        file=sys.stderr,
+    )

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from session.accounts import NOON, entry
+from account.accounts import NOON, entry
 
 import reelbook as rb
+from reelbook.account.receipt import COLUMNS, Receipt, receipt_of
 from reelbook.ledger import ToolJob
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session.receipt import COLUMNS, Receipt, receipt_of
 
 PAID = {"charge": "spent", "cost_usd": 0.25, "aspect_ratio": "16:9", "seed": 7, "experiment": "fog"}
 
@@ -143,7 +143,7 @@ def test_an_experiment_has_its_receipt(sandbox: Sandbox) -> None:
         assert (made, made.experiment) == (session.receipt("fog"), "fog")
         everything = session.receipt()
         assert [row.prompt for row in everything.rows] == ["a fox", "a hen", "a cat"]
-        assert everything.total_usd == session.spend().spent_usd
+        assert everything.total_usd == session.spending().of_key.spent_usd
         assert session.receipt(since=between).rows == everything.rows[2:]
         assert session.receipt(until=between.timestamp()).rows == everything.rows[:2]
         assert session.receipt(since=everything.rows[0].submitted_at) == everything

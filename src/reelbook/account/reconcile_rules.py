@@ -99,7 +99,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Account:
+class Evidence:
     """What the ledger knows of an account, and what the service says of it `now`.
 
     `others` are its entries but for the `uncertain` ones, `samples` what was said earlier, and `asked_at`
@@ -115,20 +115,20 @@ class Account:
     tool_calls: Sequence[ToolCall] = ()
 
 
-def compare(account: Account, *, alone: bool) -> list[Finding]:
+def compare(evidence: Evidence, *, alone: bool) -> list[Finding]:
     """What the figures say of each uncertain entry. With `alone` nobody else spent from the account.
 
     Others hide a clip where a service takes their failed jobs' money back, and look like one where they buy
     one. In a sandbox nothing is ever paid back, so what isn't counted there wasn't accepted.
     """
-    known = [_course(each) for each in account.others if each.state not in _BOUGHT_NOTHING]
-    return [_find(entry, known, account, alone=alone) for entry in account.uncertain]
+    known = [_course(each) for each in evidence.others if each.state not in _BOUGHT_NOTHING]
+    return [_find(entry, known, evidence, alone=alone) for entry in evidence.uncertain]
 
 
-def _find(entry: Entry, known: Sequence[_Course], account: Account, *, alone: bool) -> Finding:
+def _find(entry: Entry, known: Sequence[_Course], evidence: Evidence, *, alone: bool) -> Finding:
     mine = _course(entry)
-    readings = _readings(account, mine.sent_at)
-    changes = tuple(each.change(account.now) for each in readings)
+    readings = _readings(evidence, mine.sent_at)
+    changes = tuple(each.change(evidence.now) for each in readings)
     if not changes:
         return Finding(
             entry,
@@ -140,16 +140,16 @@ def _find(entry: Entry, known: Sequence[_Course], account: Account, *, alone: bo
         )
     mine = replace(
         mine,
-        ended_by=mine.accepted_by + _patience_seconds(account),
+        ended_by=mine.accepted_by + _patience_seconds(evidence),
         cost_usd=_about(mine.estimate_usd),
         clip=True,
         sure=True,
     )
-    courses = [*known, *(_course(each) for each in account.uncertain if each is not entry)]
+    courses = [*known, *(_course(each) for each in evidence.uncertain if each is not entry)]
     # What a sandbox counts is known; its money would only tell later.
-    telling = [each for each in readings if each.figure == "requests" or not account.rules.sandbox]
+    telling = [each for each in readings if each.figure == "requests" or not evidence.rules.sandbox]
     since = min(each.asked_at for each in readings)
-    tool_at = max((call.at for call in account.tool_calls if _may_buy(call, since, account)), default=None)
+    tool_at = max((call.at for call in evidence.tool_calls if _may_buy(call, since, evidence)), default=None)
     if tool_at is not None:
         reason = f"An agent tool was called at {clock(local(tool_at))}, and may have bought a clip."
         return _open(entry, changes, reason, _WEB_APP)
@@ -163,12 +163,12 @@ def _find(entry: Entry, known: Sequence[_Course], account: Account, *, alone: bo
         if _answer(mine, courses, [replace(each, closes=math.inf) for each in telling]) != "not accepted":
             return _open(entry, changes, "Other clips may explain this as well.", _WEB_APP)
         reason = "It may be running still: a service may charge and count a clip when it is done."
-        shown_by = mine.accepted_by if account.rules.sandbox else mine.ended_by
-        again = clock(local(max(account.now.at, shown_by) + account.rules.settle_seconds + 1.0))
+        shown_by = mine.accepted_by if evidence.rules.sandbox else mine.ended_by
+        again = clock(local(max(evidence.now.at, shown_by) + evidence.rules.settle_seconds + 1.0))
         return _open(
             entry, changes, reason, f"Ask again after {again}: if nothing moves, it wasn't accepted."
         )
-    if alone or (account.rules.sandbox and if_alone == "not accepted"):
+    if alone or (evidence.rules.sandbox and if_alone == "not accepted"):
         reason, advice = _SURE[if_alone]
         return Finding(entry, if_alone, if_alone, (_moves(changes), reason), advice, changes)
     advice = (
@@ -216,18 +216,18 @@ def _since(changes: Sequence[Change]) -> str:
     return clock(min(each.before_at for each in changes))
 
 
-def _may_buy(call: ToolCall, since: float, account: Account) -> bool:
+def _may_buy(call: ToolCall, since: float, evidence: Evidence) -> bool:
     """Whether what a tool's call bought may have moved a figure since then."""
-    if call.outcome == "unsent" or (account.rules.sandbox and "prompt" not in call.arguments):
+    if call.outcome == "unsent" or (evidence.rules.sandbox and "prompt" not in call.arguments):
         return False
     lingers = LINGERS_SECONDS
-    if account.rules.sandbox and call.outcome == "done" and call.took_seconds is not None:
-        lingers = call.took_seconds + account.rules.settle_seconds
+    if evidence.rules.sandbox and call.outcome == "done" and call.took_seconds is not None:
+        lingers = call.took_seconds + evidence.rules.settle_seconds
     return call.at + lingers > since
 
 
-def _patience_seconds(account: Account) -> float:
-    longest = max((each.took_seconds or 0.0 for each in account.others), default=0.0)
+def _patience_seconds(evidence: Evidence) -> float:
+    longest = max((each.took_seconds or 0.0 for each in evidence.others), default=0.0)
     return max(PATIENCE_SECONDS, PATIENCE_TIMES_LONGEST * longest)
 
 
@@ -351,18 +351,18 @@ class _Reading:
         return _Span(float(inside and counts), float(by + self.rules.follow_seconds >= self.asked_at))
 
 
-def _readings(account: Account, sent_at: float) -> list[_Reading]:
+def _readings(evidence: Evidence, sent_at: float) -> list[_Reading]:
     """Each figure now, against the newest from before that time; those that can be compared."""
-    now, asked_at = account.now, account.asked_at or {}
+    now, asked_at = evidence.now, evidence.asked_at or {}
     found = []
     for figure in FIELDS:
-        holding = [each for each in account.samples if each.at < sent_at and value(figure, each) is not None]
+        holding = [each for each in evidence.samples if each.at < sent_at and value(figure, each) is not None]
         before = max(holding, key=lambda each: each.at, default=None)
         if before is None or (moved := _moved_by(figure, before, now)) is None:
             continue
         # Of another session's sample only the time of its answer is known.
         asked = asked_at.get(before.at, before.at - DEADLINE_SECONDS)
-        found.append(_Reading(figure, before, moved, asked, now.at, account.rules))
+        found.append(_Reading(figure, before, moved, asked, now.at, evidence.rules))
     return found
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from ..client import AsyncClient
 from ..errors import (
     AuthenticationError,
     RateLimited,
     ReelbookError,
     ServiceError,
 )
+from ..event_thread import EventThread
+from ..ledger.account_ledger import AccountLedger
 from ..models import Balance, Usage
-from .books import Books
-from .job import Job
+from .connection import Connection
 
 SPARED_REQUESTS = 3
 SCARCE_PAUSE_SECONDS = 20.0
@@ -26,60 +26,76 @@ PAUSE_SECONDS = 0.5
 FOLLOWED_SECONDS = 100.0
 
 
-class Money:
-    """Balance and usage, on the session's thread."""
+@dataclass(frozen=True)
+class Facts:
+    """What is known without asking: the balance in USD as last heard, less what the key's clips cost since;
+    the key's request budget; and the limit in USD that this session was given for the key's clips.
+    """
+
+    balance_usd: float | None
+    requests_left: int
+    requests_limit: int
+    requests_back_in_seconds: float | None
+    max_spend_usd: float | None = None
+
+
+class BalanceTracker:
+    """Balance and usage, on the session's thread.
+
+    `told` is called after each change and each attempt, `heard` with each balance that the service said.
+    Nothing is asked by itself unless somebody looks at it, which `observed` says.
+    """
 
     def __init__(
         self,
-        client: AsyncClient,
-        books: Books,
+        connection: Connection,
+        account: AccountLedger,
+        thread: EventThread,
         *,
-        jobs: Iterable[Job],
-        reach: Callable[[], Awaitable[None]],
-        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
-        tell: Callable[[], None],
-        listened_to: Callable[[], bool],
+        told: Callable[[], None],
+        heard: Callable[[float], None],
+        observed: Callable[[], bool],
     ) -> None:
         # As last heard, less what the key's clips cost since: the service isn't asked again for each.
         self.balance_usd: float | None = None
         self.asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._balance_only = False
-        self._client = client
-        self._books = books
-        self._jobs = jobs
-        self._reach = reach
-        self._spawn = spawn
-        self._tell = tell
-        self._listened_to = listened_to
+        self._connection = connection
+        self._client = connection.client
+        self._account = account
+        self._thread = thread
+        self._told = told
+        self._heard = heard
+        self._observed = observed
 
     async def balance(self, *, background: bool = False) -> Balance:
         """Asks for the balance."""
         asked_at = time.time()
         balance = await self._client.balance(background=background)
-        self._books.heard_balance(balance, asked_at=asked_at)
-        self._heard(balance.balance_usd)
+        self._account.heard_balance(balance, asked_at=asked_at)
+        self._keep(balance.balance_usd)
         return balance
 
     async def usage(self, days: int, *, background: bool = False) -> Usage:
         """Asks what was used in the last `days` days."""
         asked_at = time.time()
         usage = await self._client.usage(days, background=background)
-        self._books.heard_usage(usage, asked_at=asked_at)
+        self._account.heard_usage(usage, asked_at=asked_at)
         if usage.current_balance_usd is not None:
-            self._heard(usage.current_balance_usd)
+            self._keep(usage.current_balance_usd)
         return usage
 
     def moved(self) -> None:
         """Something was paid for: the balance is asked for soon, where somebody looks."""
-        if self.balance_usd is not None and (likely := self._books.likely_balance_usd()) is not None:
+        if self.balance_usd is not None and (likely := self._account.likely_balance_usd()) is not None:
             self.balance_usd = round(likely, 6)
-            self._tell()
-        if not self._listened_to() or (self.asking is not None and not self.asking.done()):
+            self._told()
+        if not self._observed() or (self.asking is not None and not self.asking.done()):
             return
         # A figure beside the work: the work needs the last requests more.
         left = self._client.budget().left
-        self.asking = self._spawn(
+        self.asking = self._thread.spawn(
             self._ask_quietly(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
         )
 
@@ -89,7 +105,7 @@ class Money:
         Whether somebody looks or not: without them nobody could find out later what became of it.
         """
         if self._looking is None or self._looking.done():
-            self._looking = self._spawn(self._look_twice())
+            self._looking = self._thread.spawn(self._look_twice())
 
     async def _look_twice(self) -> None:
         await self._ask_quietly(PAUSE_SECONDS)
@@ -98,7 +114,7 @@ class Money:
     async def refresh(self) -> None:
         """Asks for the balance behind everything else; a failure is left to the next time."""
         with contextlib.suppress(ReelbookError):
-            await self._reach()
+            await self._connection.reach()
         await self._ask_quietly(0.0)
 
     async def _ask_quietly(self, pause_seconds: float) -> None:
@@ -113,13 +129,13 @@ class Money:
         except ReelbookError:
             return  # the next change of money asks again
         finally:
-            self._tell()
+            self._told()
 
     async def _usage_held_balance(self) -> bool:
         if self._balance_only:
             return False
         try:
-            usage = await self.usage(self._books.usage_days(), background=True)
+            usage = await self.usage(self._account.usage_days(), background=True)
         except (AuthenticationError, RateLimited):
             raise
         except ServiceError:
@@ -127,8 +143,6 @@ class Money:
             return False
         return usage.current_balance_usd is not None
 
-    def _heard(self, balance_usd: float) -> None:
+    def _keep(self, balance_usd: float) -> None:
         self.balance_usd = balance_usd
-        for job in self._jobs:
-            if job._known.ended_at is not None and job._known.balance_after_usd is None:
-                job._learn(balance_after_usd=balance_usd)
+        self._heard(balance_usd)

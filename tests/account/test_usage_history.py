@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 import reelbook as rb
+from reelbook.account.usage import DAY_SECONDS
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session.usage import DAY_SECONDS
 
 
 @pytest.fixture
@@ -134,4 +134,4 @@ def test_other_periods_dont_spoil_what_is_compared_later(session: rb.Session, sa
     with pytest.raises(rb.errors.SubmissionUncertain):
         session.text_to_video("a fox", duration_seconds=1).result(30)
     session.usage_history(7).wait(30)
-    assert session._books.usage_days() == 30
+    assert session._account.usage_days() == 30

@@ -63,7 +63,7 @@ def test_a_mistake_of_ours_after_the_sending_is_uncertain_too(
         job = session.text_to_video("a fox")
         with pytest.raises(SubmissionUncertain, match=r"ZeroDivisionError.*may bill"):
             job.result(20)
-        assert session.spend().uncertain_usd == pytest.approx(0.25)
+        assert session.spending().of_key.uncertain_usd == pytest.approx(0.25)
     with Ledger.open(home) as ledger:
         assert [entry.state for entry in ledger.find()] == [UNCERTAIN]
 

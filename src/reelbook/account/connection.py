@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from ..client import AsyncClient
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..sandbox.handle import Sandbox
 
 T = TypeVar("T")
+Service = Literal["sandbox", "live"]
 
 
 class Call(Protocol):
@@ -25,7 +26,10 @@ class Call(Protocol):
 
 
 class Connection:
-    """One client of one service. `sandbox` is the home's own one, None for any service by its address."""
+    """One client of one service. `sandbox` is the home's own one, None for any service by its address.
+
+    `service` says whether a sandbox answers there, whoever started it, or a live service.
+    """
 
     def __init__(
         self,
@@ -34,10 +38,12 @@ class Connection:
         home: Path,
         sandbox: Sandbox | None,
         *,
+        service: Service,
         shared: SharedRequests,
         is_known: Callable[[str], bool],
     ) -> None:
         self.client = AsyncClient(key, base_url, shared=shared, is_known=is_known)
+        self.service = service
         self.sandbox = sandbox
         self._home = home
 

@@ -14,8 +14,8 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.event_thread import Engine
-from reelbook.session.warning import said_elsewhere
+from reelbook.account.limits import said_elsewhere
+from reelbook.event_thread import EventThread
 
 Said = dict[str, Any]
 
@@ -23,7 +23,7 @@ Said = dict[str, Any]
 @pytest.fixture(autouse=True)
 def hurried(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key's minute is a second."""
-    monkeypatch.setattr(Engine, "_new_loop", staticmethod(lambda: HurriedLoop(60)))
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(60)))
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def test_a_low_estimate_makes_no_room(estimate: object) -> None:
     """The price is known: four clips of five seconds are a dollar."""
     with session_with({"estimated_cost_usd": estimate}, None) as session:
         assert bought(session, lambda job: job.request_id) == 4
-        assert session.spend().committed_usd == 1.0
+        assert session.spending().of_key.committed_usd == 1.0
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,6 @@ def test_a_low_final_cost_makes_no_room(completed: Said) -> None:
     """What was charged is shown as the service says it; the rest of the price counts as uncertain."""
     with session_with({}, completed) as session:
         assert bought(session, lambda job: job.state == "completed") == 4
-        assert session.spend().spent_usd == 4 * completed["cost_usd"]
-        assert session.spend().committed_usd == 1.0
+        assert session.spending().of_key.spent_usd == 4 * completed["cost_usd"]
+        assert session.spending().of_key.committed_usd == 1.0
         assert session.receipt().charged_usd == 4 * completed["cost_usd"]

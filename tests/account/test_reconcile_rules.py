@@ -6,21 +6,21 @@ import math
 from dataclasses import dataclass, replace
 
 import pytest
+from account.accounts import BOX, EVERY_HABIT, HABIT, LATE, NOON, Habit, Truth, entry, figures
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from session.accounts import BOX, EVERY_HABIT, HABIT, LATE, NOON, Habit, Truth, entry, figures
 
-from reelbook.ledger import Entry, Sample, ToolCall
-from reelbook.ledger.tool_calls import Outcome
-from reelbook.session.evidence import (
+from reelbook.account.reconcile_rules import (
     LINGERS_SECONDS,
     LIVE,
     SANDBOX,
-    Account,
+    Evidence,
     Finding,
     Rules,
     compare,
 )
+from reelbook.ledger import Entry, Sample, ToolCall
+from reelbook.ledger.tool_calls import Outcome
 
 HOUR = 3600.0
 
@@ -36,8 +36,8 @@ def told(
     tool_calls: list[ToolCall] | None = None,
 ) -> list[Finding]:
     at_once = {sample.at: sample.at for sample in before}
-    account = Account(uncertain, others or [], before, now, rules, at_once, tool_calls or [])
-    return compare(account, alone=alone)
+    evidence = Evidence(uncertain, others or [], before, now, rules, at_once, tool_calls or [])
+    return compare(evidence, alone=alone)
 
 
 FRESH = figures([], HABIT, -10)

@@ -11,14 +11,14 @@ from .. import wire
 from ..errors import KeyUncertain, ReelbookError
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
-from ..suggestions import Meant
+from ..suggestions import SuggestsNames
 from .connection import Call
 
 CLOCKS_DIFFER_SECONDS = 600.0
 _MASK = re.compile(r"(…|\.{2,}|[*•]+|[xX]{3,})")
 
 
-class Keys(Meant):
+class Keys(SuggestsNames):
     """The account's API keys (interface, "API key"). All calls wait for the answer."""
 
     def __init__(self, call: Call, key: Secret) -> None:

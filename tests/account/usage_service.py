@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from reelbook.session.usage import (
+from reelbook.account.usage import (
     Known,
     Reading,
     Totals,

@@ -13,13 +13,13 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors, settings
+from reelbook.account.key_rotation import rotate
+from reelbook.account.keys import is_preview
 from reelbook.client import AsyncClient
 from reelbook.models import ApiKey
 from reelbook.sandbox.accounts import Accounts, Key
 from reelbook.sandbox.handle import Sandbox, handle_on
 from reelbook.secret import Secret
-from reelbook.session.keys import is_preview
-from reelbook.session.rotation import rotate
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_no_job_is_lost_while_the_key_is_changed(
     assert set(used[changed_at:]) == {after}
     assert before in used[:changed_at]
     assert {job.state for job in batch} == {"completed"}
-    assert session.spend().spent_usd == pytest.approx(0.5)
+    assert session.spending().of_key.spent_usd == pytest.approx(0.5)
     assert sandbox.state()["requests"]["text-to-video"] == 10
     assert len(session.jobs()) == 10
 
@@ -92,7 +92,7 @@ def test_the_next_kernel_finds_the_jobs_with_the_new_key(
     session.close()
     assert handle_on(home, sandbox.url, sandbox.pid).api_key == rotation.new.api_key
     with rb.connect("sandbox") as later:
-        assert later.spend().spent_usd == pytest.approx(0.05)
+        assert later.spending().of_key.spent_usd == pytest.approx(0.05)
         assert later.balance().balance_usd == pytest.approx(24.95)
         assert [job.request.prompt for job in later.jobs() if job.request] == ["a fox"]
 
@@ -179,7 +179,7 @@ def test_the_former_key_must_be_known_to_be_revoked(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the list doesn't tell, nothing is guessed; and the new key is never taken for it."""
-    monkeypatch.setattr("reelbook.session.keys.is_preview", lambda *_: False)
+    monkeypatch.setattr("reelbook.account.keys.is_preview", lambda *_: False)
     rotation = session.rotate_key("second")
     assert rotation.old is None
     for key_id in (None, rotation.new.key_id):
@@ -250,8 +250,8 @@ def test_stop_in_the_middle_says_which_key_was_made(session: rb.Session) -> None
             None,
             call=stopped,
             connection=session._connection,
-            books=session._books,
-            running=(),
+            account=session._account,
+            proof=None,
         )
     (made,) = [key for key in session.keys.list() if key.name == "tomorrow"]
     assert f"session.keys.revoke('{made.key_id}')" in stop.value.__notes__[0]

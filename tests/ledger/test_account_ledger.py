@@ -15,14 +15,15 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
+from reelbook.account.limits import said_elsewhere
 from reelbook.client import AsyncClient
 from reelbook.executions import Execution
-from reelbook.ledger import Ledger, Wanted
+from reelbook.ledger import Ledger
 from reelbook.models import job_status
+from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
-from reelbook.session.job import Job, Known, state_of
-from reelbook.session.warning import said_elsewhere
+from reelbook.session.job import state_of
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
@@ -36,7 +37,7 @@ def session(sandbox: Sandbox) -> Iterator[rb.Session]:
 def run_cell(monkeypatch: pytest.MonkeyPatch, cell: str | None, run: int = 1) -> None:
     """From now on this cell is running, for the `run`-th time."""
     execution = Execution(cell, f"{cell}-{run}") if cell else None
-    monkeypatch.setattr("reelbook.session.books.current_execution", lambda: execution)
+    monkeypatch.setattr("reelbook.ledger.account_ledger.current_execution", lambda: execution)
 
 
 def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox) -> None:
@@ -94,7 +95,7 @@ def test_a_lost_answer_is_kept_as_uncertain_and_counted(home: object) -> None:
                 job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
             with pytest.raises(errors.SubmissionUncertain):
                 job.result(30)
-            assert session.spend().uncertain_usd == 0.05
+            assert session.spending().of_key.uncertain_usd == 0.05
             with pytest.raises(errors.SpendLimitReached) as limited:
                 session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
     posts = [e for e in service.seen if e.first_line.startswith("POST")]
@@ -171,16 +172,17 @@ def test_what_a_killed_kernel_never_sent_uses_up_no_limit_and_is_bought_now(sand
     """Also in a script, which takes up nothing by itself."""
     write = f"""
 import os, pathlib
-from reelbook.ledger import Ledger, Place, Wanted
+from reelbook.ledger import Ledger, Place, Submission
+from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 ledger = Ledger.open(pathlib.Path({str(sandbox.home)!r}))
-fox = Wanted("text-to-video", "a fox", 1, 0.05, "1:1", 7, place=Place.once("fox"))
+fox = Submission(JobRequest("text-to-video", "a fox", 1, "1:1", 7), place=Place.once("fox"))
 ledger.intend(ledger.account("sandbox", Secret({sandbox.api_key.reveal()!r})), fox)
 os._exit(0)
 """
     subprocess.run([sys.executable, "-"], input=write.encode(), check=True)
     with rb.connect("sandbox", max_spend=0.05) as session:
-        assert session.spend().committed_usd == 0
+        assert session.spending().of_key.committed_usd == 0
         with said_elsewhere():
             job = session.text_to_video("a fox", once="fox", **FOX)  # type: ignore[arg-type]
         assert job.result(30).path.exists()
@@ -288,7 +290,7 @@ def test_what_a_closed_session_left_unsent_is_sent_when_asked_for(sandbox: Sandb
     """Never by resume() alone; once by resume(unsent=True), as it was asked for."""
     with rb.connect("sandbox") as later:
         assert later.resume() == ()
-        assert later.spend().committed_usd == 0
+        assert later.spending().of_key.committed_usd == 0
         assert "resume(unsent=True) sends it" in str(later.jobs()[0].error)
         jobs = later.resume(unsent=True)
         requests = [job.request for job in jobs if job.request is not None]
@@ -296,7 +298,7 @@ def test_what_a_closed_session_left_unsent_is_sent_when_asked_for(sandbox: Sandb
         assert {(each.duration_seconds, each.aspect_ratio, each.seed) for each in requests} == {(1, "1:1", 7)}
         assert all(job.result(30).path.exists() for job in jobs)
         assert later.resume(unsent=True) == ()
-        assert later.spend().spent_usd == 0.15
+        assert later.spending().of_key.spent_usd == 0.15
     assert sandbox.state()["requests"]["text-to-video"] == 3
 
 
@@ -321,7 +323,7 @@ def test_what_was_left_unsent_is_sent_within_the_limit_or_not_at_all(
         warnings.simplefilter("error")
         with pytest.raises(errors.SpendingWarning):
             warned.resume(unsent=True)
-        assert warned.spend().reserved_usd == 0
+        assert warned.spending().of_key.reserved_usd == 0
     with rb.connect("sandbox") as later:
         assert len(later.resume(unsent=True)) == len(left)
 
@@ -338,15 +340,12 @@ def test_what_was_left_unsent_and_then_taken_back_is_not_sent(
 
 def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session: rb.Session) -> None:
     """A job that the service calls uncertain was sent, and may be billed: its price stays reserved."""
-    job = Job(session, 1, None, Known(began_at=0.0), tell=lambda _: None)
-    entry = session._books._ledger.intend(
-        session._books._account, Wanted("text-to-video", "a fox", 1, 0.05)
-    ).entry
-    job.entry_id = entry.id
-    session._books._ledger.accepted(entry.id, "req_1")
-    status = job_status({"request_id": "req_1", "status": "uncertain"})
-    session._books.heard(job, status)
-    heard = session._books.entry(job)
+    account = session._account
+    ((entry, _),) = account.intend(account.submissions([JobRequest.from_text("a fox", duration_seconds=1)]))
+    job = session._jobs.of(entry, watch=False)
+    account.ledger.accepted(entry.id, "req_1")
+    session._lifecycle._write_down(job, job_status({"request_id": "req_1", "status": "uncertain"}))
+    heard = account.ledger.get(entry.id)
     assert heard is not None
     assert (heard.state, heard.charge) == ("uncertain by the service", "reserved")
     assert state_of(job_status({"request_id": "r", "status": "queued"})) == "queued"
@@ -357,9 +356,9 @@ def test_a_tools_clip_of_unsaid_cost_counts_with_its_price(
     session: rb.Session, seconds: float | None, cost: float
 ) -> None:
     """By its length, or by the usual one where the service says none that can be meant."""
-    calls = session._books.tool_calls
+    calls = session._account.ledger.tool_calls
     number = calls.add("https://tools.example/mcp", Secret("user-planted"), "make", {"prompt": "a fox"})
     calls.ended(number, "done", took_seconds=1.0, request_ids=("req_tool",))
     status = {"request_id": "req_tool", "status": "completed", "duration_seconds": seconds}
-    session._books.heard(session.job("req_tool"), job_status(status))
-    assert session.spend().tools_usd == cost
+    session._lifecycle._write_down(session.job("req_tool"), job_status(status))
+    assert session.spending().of_key.tools_usd == cost

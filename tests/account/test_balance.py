@@ -20,7 +20,7 @@ def test_the_balance_follows_a_clip_without_a_question(session: rb.Session, sand
     """A form that is opened after a clip promises what is left after it, and nobody was asked for that."""
     session.balance()
     session.text_to_video("a fox", duration_seconds=5).result(30)
-    assert (session.facts.balance_usd, session._money.asking) == (24.75, None)
+    assert (session.facts.balance_usd, session._balance.asking) == (24.75, None)
     form = rb.PromptForm(session)
     assert form.words["lengths"][4]["line"].endswith("leaves $24.50")
     form.close()
@@ -30,7 +30,7 @@ def test_what_is_told_of_the_money_reads_no_file(session: rb.Session) -> None:
     """A board of many jobs asks for the facts with every one of them: they are known in a closed ledger."""
     session.balance()
     session.text_to_video("a fox", duration_seconds=2).result(30)
-    session._books.spend = session._books.likely_balance_usd = None  # type: ignore[assignment,method-assign] # not to be called
+    session._account.spend = session._account.likely_balance_usd = None  # type: ignore[assignment,method-assign] # not to be called
     assert session.facts.balance_usd == 24.9
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ReelbookError
-from ..event_thread import ended_within
-from ..listeners import tell_all
+from ..event_thread import wait_until_done
+from ..listeners import Listeners
 from . import usage
 from .usage import (
     DAY_SECONDS,
@@ -27,11 +27,12 @@ from .usage import (
 )
 
 if TYPE_CHECKING:
-    from ..event_thread import Engine
+    from ..event_thread import EventThread
     from ..ledger import Sample
+    from ..ledger.account_ledger import AccountLedger
     from ..models import Usage
-    from .books import Books
-    from .money import Money
+    from .balance import BalanceTracker
+    from .connection import Connection
 
 KEPT_DAYS: Final = 100
 
@@ -56,20 +57,19 @@ class UsageHistory:
 
     def __init__(
         self,
-        money: Money,
-        books: Books,
-        engine: Engine,
+        connection: Connection,
+        account: AccountLedger,
+        balance: BalanceTracker,
+        thread: EventThread,
         days: int,
-        *,
-        reach: Callable[[], Awaitable[None]],
     ) -> None:
         self.days = days
         self.trouble = ""
-        self._money = money
-        self._books = books
-        self._engine = engine
-        self._reach = reach
-        self._listeners: list[Callable[[], object]] = []
+        self._connection = connection
+        self._account = account
+        self._balance = balance
+        self._thread = thread
+        self._listeners: Listeners[[]] = Listeners()
         self._asked: list[int] = []
         self._known = Known(days, time.time(), ())
         self._round: concurrent.futures.Future[None] | None = None
@@ -112,13 +112,13 @@ class UsageHistory:
     def refresh(self) -> None:
         """Begins another round, unless one runs: few questions, as what is known is kept."""
         if self.done:
-            self._round = self._engine.submit(self._refine())
+            self._round = self._thread.submit(self._refine())
 
     def wait(self, timeout: float | None = None) -> UsageHistory:
         """Waits until nothing more is asked, and gives itself back. Raises TimeoutError."""
-        self._engine.refuse_own_thread()
+        self._thread.refuse_own_thread()
         if self._round is not None:
-            if not ended_within(self._round, timeout):
+            if not wait_until_done(self._round, timeout):
                 raise TimeoutError
             self._round.result()
         return self
@@ -130,8 +130,7 @@ class UsageHistory:
 
     def subscribe(self, callback: Callable[[], object]) -> Callable[[], None]:
         """`callback()` is called on the session's thread after every answer. Returns what ends that."""
-        self._listeners.append(callback)
-        return lambda: self._listeners.remove(callback) if callback in self._listeners else None
+        return self._listeners.subscribe(callback)
 
     def to_pandas(self) -> Any:  # pandas has no types
         """The spans as a DataFrame: from, to (UTC), usd, seconds, requests, split."""
@@ -151,16 +150,16 @@ class UsageHistory:
         began = time.time()
         self.trouble, self._asked = "", []
         since = began - KEPT_DAYS * DAY_SECONDS
-        kept = self._books.money_samples(since)
+        kept = self._account.money_samples(since)
         answers = tuple(totals for each in kept if (totals := _totals(each.at, each.period_days, each)))
         moments = tuple((each.at, each.total_spent_usd) for each in kept if each.total_spent_usd is not None)
         # A tool may have bought for another account.
         own = [(each.at, each.usd) for each in self._own(since, tools=False)]
         self._known = Known(self.days, began, answers, moments, infer(answers, moments, own))
         try:
-            await self._reach()
+            await self._connection.reach()
             while (days := usage.next_days(self._known, self._asked)) is not None:
-                answer = await self._money.usage(days, background=True)
+                answer = await self._balance.usage(days, background=True)
                 self._asked.append(days)
                 if (totals := _totals(time.time(), answer.period_days or days, answer)) is None:
                     continue
@@ -169,22 +168,19 @@ class UsageHistory:
                     self._asked.append(totals.days)
                 answers = (*self._known.answers, totals)
                 self._known = Known(self.days, began, answers, moments, infer(answers, moments, own))
-                self._tell()
+                self._listeners.tell()
         except ReelbookError as error:
             self.trouble = str(error)
         finally:
             # Told once more when the round is over, for which `done` waits.
-            asyncio.get_running_loop().call_later(0.05, self._tell)
+            asyncio.get_running_loop().call_later(0.05, self._listeners.tell)
 
     def _own(self, since: float, *, tools: bool = True) -> Iterator[Own]:
-        for entry in self._books.entries_since(since):
+        for entry in self._account.entries_since(since):
             if entry.cost_usd is not None and entry.ended_at is not None:
-                yield Own(entry.ended_at, entry.cost_usd, entry.experiment, self._books.is_here(entry))
-        for job in self._books.bought_by_tools(since=since) if tools else ():
-            yield Own(job.ended_at, job.cost_usd, None, self._books.is_here(job))
-
-    def _tell(self) -> None:
-        tell_all(self._listeners)
+                yield Own(entry.ended_at, entry.cost_usd, entry.experiment, self._account.is_here(entry))
+        for job in self._account.bought_by_tools(since=since) if tools else ():
+            yield Own(job.ended_at, job.cost_usd, None, self._account.is_here(job))
 
 
 def _totals(at: float, days: float | None, told: Usage | Sample) -> Totals | None:

@@ -1,0 +1,88 @@
+"""What became of the jobs whose answer was lost, as a person is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from ..account.reconcile import Comparison
+from ..account.reconcile_rules import Answer, Change, Finding
+from ..errors import ReelbookError, SubmissionUncertain
+from ..formatting import clock
+from ..ledger import LOST, NOT_ACCEPTED, Entry
+from .job import Job
+
+_MARK: Final = {"accepted": "Accepted.", "not accepted": "Not accepted.", "can't tell": "Can't tell."}
+_STATE: Final[dict[Answer, str]] = {"accepted": LOST, "not accepted": NOT_ACCEPTED}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one submission that was never answered, why that is known, and what to do.
+
+    "not accepted": nothing was paid and there is no clip; a job that failed at once, unpaid and uncounted,
+    can't be told from one that was never taken. `if_alone` is the answer if nobody else used the account.
+    """
+
+    job: Job
+    answer: Answer
+    reasons: tuple[str, ...]
+    advice: str
+    if_alone: Answer = "can't tell"
+
+    def __str__(self) -> str:
+        return " ".join([_MARK[self.answer], *self.reasons, self.advice])
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """The verdicts, oldest submission first, and the figures that were compared.
+
+    `before_at` and `now_at` are when they were taken, `before_at` the earliest; None where there are none.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    before_at: datetime | None = None
+    now_at: datetime | None = None
+    changes: tuple[Change, ...] = ()
+    now_figures: str = ""
+
+    def __str__(self) -> str:
+        if not self.verdicts:
+            return "Every submission was answered. Nothing was asked."
+        count = len(self.verdicts)
+        lines = [f"{count} submission{'' if count == 1 else 's'} without an answer."]
+        lines += [f"  {change}" for change in self.changes]
+        if not self.changes and self.now_at is not None:
+            lines.append(f"  now, at {clock(self.now_at)}: {self.now_figures}; nothing known from before")
+        for verdict in self.verdicts:
+            lines += [f"{verdict.job!r}: {verdict.answer}"]
+            lines += [f"  {text}" for text in (*verdict.reasons, verdict.advice)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def tell_jobs(comparison: Comparison, job_of: Callable[[Entry], Job]) -> Reconciliation:
+    """The comparison as verdicts on jobs. Each job, and whoever waits for it, hears of its own."""
+    return Reconciliation(
+        tuple(_verdict(each, job_of(each.entry)) for each in comparison.findings),
+        before_at=comparison.before_at,
+        now_at=comparison.now_at,
+        changes=comparison.changes,
+        now_figures=comparison.now_figures,
+    )
+
+
+def _verdict(finding: Finding, job: Job) -> Verdict:
+    verdict = Verdict(job, finding.answer, finding.reasons, finding.advice, finding.if_alone)
+    job._found_out(_STATE.get(finding.answer, job.state), _error(finding.entry, verdict))
+    return verdict
+
+
+def _error(entry: Entry, verdict: Verdict) -> ReelbookError:
+    if verdict.answer == "not accepted":
+        return ReelbookError(str(verdict))
+    return SubmissionUncertain(str(verdict), estimated_cost_usd=entry.estimated_cost_usd)
