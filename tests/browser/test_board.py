@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import PLAYS, Notebook, says, shown, until
+from browser.lab import PLAYS, Notebook, at_rest, says, shown, until
 from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
 pytestmark = [pytest.mark.browser]
+
+TOP = "(node) => node.getBoundingClientRect().top"
 
 
 def row(cell: Locator, prompt: str) -> Locator:
@@ -64,6 +66,30 @@ def test_the_board_is_worked_by_keyboard_and_the_notebook_hears_nothing(notebook
     page.keyboard.press("Escape")
     cell.locator("video").wait_for(state="detached", timeout=20 * SECONDS)
     assert notebook.executions() == before
+
+
+def test_a_row_at_the_windows_edge_opens_into_view(notebook: Notebook) -> None:
+    """What a person opens by keyboard is seen and plays; what Python opens doesn't move the page."""
+    cell = notebook.run(
+        "from IPython.display import HTML\n"
+        "board23 = rb.JobBoard(jobs=[finished_job()])\n"
+        "[only23] = board23._rows\n"
+        "board23.observe(lambda change: setattr(board23, 'opened', only23.key), 'selected')\n"
+        "display(HTML('<div style=\"height: 1500px\">far</div>'), board23)"
+    )
+    shown(cell, ".rb-row")
+    edge, box = row(cell, "a boat"), cell.locator(".rb-open-row")
+    edge.evaluate("(row) => row.scrollIntoView({ block: 'end' })")
+    top = edge.evaluate(TOP)
+    edge.click(modifiers=["Control"])
+    until(box, "(box) => !box.hidden && box.querySelector('video')")
+    assert at_rest(edge, TOP, seconds=0.3) == pytest.approx(top, abs=1)
+    edge.press("Escape")
+    box.wait_for(state="hidden")
+    edge.press("Enter")
+    until(box, PLAYS)
+    assert edge.evaluate(TOP) < top
+    assert box.evaluate("(box) => box.getBoundingClientRect().bottom < innerHeight + 1")
 
 
 def test_where_no_update_comes_by_itself_the_board_asks(notebook: Notebook) -> None:

@@ -163,3 +163,22 @@ def test_what_is_made_meanwhile_appears_and_nothing_is_wide(notebook: Notebook) 
         assert grid["y"] > opened["y"] + opened["height"] - 1
     finally:
         notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+def test_a_clip_opened_in_a_narrow_window_comes_into_view(notebook: Notebook) -> None:
+    """It stands above the tiles there: opened by keyboard from the last of them it is seen and plays."""
+    try:
+        notebook.page.set_viewport_size({"width": 700, "height": 480})
+        cell = gallery(notebook, "narrow", *(f"fox {number}" for number in range(9)))
+        last = cell.locator(".rb-tile").last
+        last.evaluate("(tile) => tile.scrollIntoView({ block: 'end' })")
+        last.press("Enter")
+        until(cell.locator(".rb-opened"), PLAYS)
+        assert cell.locator("video").evaluate(
+            """(video) => {
+              const { left, top } = video.getBoundingClientRect();
+              return document.elementFromPoint(left + 5, top + 5) === video;
+            }"""
+        )
+    finally:
+        notebook.page.set_viewport_size({"width": 1280, "height": 1000})

@@ -34,6 +34,7 @@ AS_IN_JUPYTERLAB: list[Callable[[Any], None]] = [
     test_panels.test_a_reloaded_page_finds_its_panels_again,
     test_board.test_jobs_of_other_cells_appear_move_and_play,
     test_board.test_the_board_is_worked_by_keyboard_and_the_notebook_hears_nothing,
+    test_board.test_a_row_at_the_windows_edge_opens_into_view,
     test_gallery.test_search_open_mark_and_delete_by_mouse,
     test_gallery.test_the_grid_by_keyboard_alone,
     test_compare.test_two_clips_by_mouse,

@@ -262,7 +262,8 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
 
     def _on_open(self, content: dict[str, Any], _: object) -> None:
         key = str(content.get("key", ""))
-        self.opened = "" if key == self.opened or self._rows.by_key(key) is None else key
+        with self._sending, self.hold_sync():  # with its face, which tells the page how large it is
+            self.opened = "" if key == self.opened or self._rows.by_key(key) is None else key
 
     def _on_select(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)
@@ -278,7 +279,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         sent = send_again(job)
         if sent is not None:
             self._pressed[job] = time.monotonic()
-            with self._sending:
+            with self._sending, self.hold_sync():
                 self.opened = self._rows.add(sent).key
 
     def _job(self, content: dict[str, Any]) -> Job | None:

@@ -54,7 +54,8 @@ export function keepAsking(frame, model, onSilence) {
   let lived = -1e9;
   let silent = false;
   let visible = false;
-  let wanted = false; // somebody came, and hasn't been answered
+  // Somebody came, and hasn't been answered.
+  let wanted = false;
   const answered = () => {
     heard = performance.now();
     if (silent) onSilence((silent = false));

@@ -13,7 +13,8 @@ import { playerBar } from "./_player.js";
 export function clipPlayer(frame, model, stage, about) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const video = h("video", { loop: true, playsinline: true, preload: "auto", tabindex: 0, "aria-label": about.label() });
-  video.muted = true; // the attribute alone doesn't mute an element made by script
+  // The attribute alone doesn't mute an element made by script.
+  video.muted = true;
   const words = h("div", { class: "rb-stage-words", hidden: true });
   const listening = [];
   // A closed player's pieces are asked for no longer, though its frame may stay.
@@ -66,7 +67,8 @@ export function clipPlayer(frame, model, stage, about) {
     url = "";
     blob = fetching = null;
     video.removeAttribute("src");
-    video.load(); // or the decoder keeps the clip
+    // Otherwise the decoder keeps the clip.
+    video.load();
   };
   const one = { free: () => { if (!seen) drop(); return !url; } };
   const cannotShow = () => url && say(`This browser can't show the clip's codec (${about.codec()}). Save it and play it in another program.`);

@@ -9,8 +9,10 @@ const KEPT = 300;
  * A poster that isn't there leaves the picture hidden.
  */
 export function posters(frame, model) {
-  const urls = new Map(); // the oldest first
-  const wanted = new Map(); // picture: key
+  // By key, the oldest first.
+  const urls = new Map();
+  // The key of each picture.
+  const wanted = new Map();
   const near = new Set();
   const asked = new Set();
   let timer = 0;

@@ -1,5 +1,5 @@
 // The gallery: tiles that Python composed, page by page as they are scrolled to; one clip opened beside them.
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { bringIntoView, freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
@@ -68,7 +68,8 @@ function render({ model, el }) {
   let asked = -1;
   let current = "";
   let anchor = "";
-  const tiles = new Map(); // key: {tile, item, open, …}, in the order of the grid after `order`
+  // By key: {tile, item, open, …}, in the order of the grid after `order`.
+  const tiles = new Map();
   let order = [];
   const place = (key) => order.indexOf(key);
   const build = (key) => {
@@ -82,7 +83,7 @@ function render({ model, el }) {
       focusOn(key);
       if (event.shiftKey) pick(key, true);
       else if (event.ctrlKey || event.metaKey) pick(key, false);
-      else tell(model, { name: "open", key });
+      else openTile(key);
     } }, h("span", { class: "rb-pic" }, parts.img, parts.words), parts.prompt, h("span", { class: "rb-meta" }, parts.about, parts.money), parts.state);
     parts.item = h("li", {}, parts.open, parts.tick, parts.star);
     return parts;
@@ -244,7 +245,7 @@ function render({ model, el }) {
       focusOn(order[to]);
       // Once a clip is open, the next one is looked at by an arrow key alone.
       clearTimeout(opening);
-      if (face().key && !event.shiftKey) opening = setTimeout(() => tell(model, { name: "open", key: order[to] }), 200);
+      if (face().key && !event.shiftKey) opening = setTimeout(() => openTile(order[to]), 200);
     } else if (event.key === " ") { event.preventDefault(); pick(key, event.shiftKey); }
     else if (event.key === "s" && !ctrl) star(key);
     else if (event.key === "a" && ctrl) { event.preventDefault(); select(order.map((each) => tiles.get(each).tile.id).filter(Boolean)); }
@@ -311,7 +312,10 @@ function render({ model, el }) {
   };
   const keepNote = keeper(note, "note");
   const keepTags = keeper(tags, "tags");
-  const close = () => { clearTimeout(opening); tell(model, { name: "open", key: "" }); focusTile(); };
+  // The tile that the person opened in this view: nothing else may move the page.
+  let pressed = "";
+  const openTile = (key) => { pressed = key; tell(model, { name: "open", key }); };
+  const close = () => { clearTimeout(opening); openTile(""); focusTile(); };
   let shown = "";
   frame.draw(["face"], () => {
     const now = face();
@@ -326,7 +330,10 @@ function render({ model, el }) {
     if (changed || !now.delete) sure.hidden = true;
     if (!changed) return;
     for (const parts of tiles.values()) parts.open.setAttribute("aria-current", String(parts.tile.key === now.key));
-    if (now.key) { box.scrollIntoView({ block: "nearest" }); frame.say(`${now.word}. ${now.prompt}`); }
+    if (!now.key) return;
+    if (now.key === pressed) bringIntoView(box);
+    pressed = "";
+    frame.say(`${now.word}. ${now.prompt}`);
   });
   frame.draw(["choices"], () => {
     setText(badge, choices().mark || "");

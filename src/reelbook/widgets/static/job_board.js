@@ -1,5 +1,5 @@
 // The board: a row for each job, drawn from what Python composed; only what changed arrives. One row is open at a time.
-import { h, openPanel, setText, tell } from "./_dom.js";
+import { bringIntoView, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking, lineText } from "./_live.js";
 import { clipCard } from "./_card.js";
 import { copyText } from "./_copy.js";
@@ -38,6 +38,7 @@ function render({ model, el }) {
   const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
     if (name === "save") return void card.player()?.save(face().file);
     if (name === "copy") return void copyText(frame, face().id, button, card.note);
+    pressed = name === "again";
     // Until the kernel answered: a second press must not pay, send or stop twice.
     button.disabled = true;
     setTimeout(() => { button.disabled = false; }, name === "select" ? 200 : 1500);
@@ -60,7 +61,11 @@ function render({ model, el }) {
       state: h("span", { class: "rb-chip" }), bar: h("span", { class: "rb-bar" }, h("i")), time: h("span", { class: "rb-time" }), money: h("span", { class: "rb-money" }),
     };
     const button = h("button", { type: "button", class: "rb-row", "aria-expanded": "false", tabindex: -1,
-      onclick: (event) => tell(model, { name: event.ctrlKey || event.metaKey ? "select" : "open", key }) },
+      onclick: (event) => {
+        const picks = event.ctrlKey || event.metaKey;
+        pressed = !picks;
+        tell(model, { name: picks ? "select" : "open", key });
+      } },
     h("span", { class: "rb-thumb" }, parts.picture), h("span", { class: "rb-what" }, parts.prompt, parts.about),
     h("span", { class: "rb-how" }, parts.state, parts.bar), parts.time, parts.money);
     return { key, row: BLANK, since: 0, parts, button, item: h("div", { class: "rb-item", role: "listitem" }, button) };
@@ -131,17 +136,21 @@ function render({ model, el }) {
   });
 
   let open = "";
+  // By the person, in this view: nothing else may move the page.
+  let pressed = false;
   const drawOpen = () => {
     const was = rows.get(open);
     const now = rows.get(model.get("opened"));
+    const moved = was !== now;
+    const asked = moved && pressed;
+    if (moved) pressed = false;
     open = now ? model.get("opened") : "";
     if (was) drawRow(was);
     box.hidden = !now;
     if (!now) return;
     drawRow(now);
-    if (box.parentElement === now.item) return;
-    now.item.append(box);
-    box.scrollIntoView({ block: "nearest" });
+    if (box.parentElement !== now.item) now.item.append(box);
+    if (asked) bringIntoView(box);
   };
 
   frame.listen("msg:custom", (message) => {
