@@ -1,10 +1,12 @@
-"""Text from outside is safe where it goes."""
+"""Values are written one way, and text from outside is safe where it goes."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import time
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given
@@ -12,15 +14,104 @@ from hypothesis import strategies as st
 
 from reelbook.formatting import (
     MAX_NAME_BYTES,
+    age,
+    clock,
+    count,
+    counting,
+    date,
+    dollars,
+    epoch_seconds,
+    exact_dollars,
     file_name,
+    file_size,
+    iso_time,
+    local,
+    plain,
     plain_name,
+    seconds,
     spreadsheet_cell,
     terminal_json,
     terminal_line,
     terminal_text,
 )
 
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
+DAY = 86_400.0
 ORDERS = ["\x1b[31m", "\x9b31m", "\x07", "\x7f", "\r", "\u202e", "\u2066", "\u200b", "\x85", "\ud83d"]
+
+
+def iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+@pytest.mark.parametrize(
+    ("usd", "rounded", "exact"),
+    [
+        (0.25, "$0.25", "$0.25"),
+        (0.0125, "$0.01", "$0.0125"),
+        (1234.5, "$1,234.50", "$1,234.50"),
+        (-0.25, "-$0.25", "-$0.25"),
+        (-0.001, "$0.00", "-$0.001"),
+        (0, "$0.00", "$0.00"),
+    ],
+)
+def test_money_is_in_dollars_and_cents(usd: float, rounded: str, exact: str) -> None:
+    """Rounded to cents, or with as many digits as it has; nothing is never negative."""
+    assert (dollars(usd), exact_dollars(usd)) == (rounded, exact)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 clips"), (1, "1 clip"), (2, "2 clips"), (1000, "1,000 clips")]
+)
+def test_a_count_has_its_plural(number: int, said: str) -> None:
+    """One is one, and everything else is several."""
+    assert count(number, "clip") == said
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "said"), [(1, "1 kB"), (1500, "2 kB"), (50_400, "50 kB"), (1_250_000, "1.2 MB")]
+)
+def test_a_file_has_its_size(size_bytes: int, said: str) -> None:
+    """In the unit that fits."""
+    assert file_size(size_bytes) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(-1, "0 s"), (14.4, "14 s"), (59.6, "1 min"), (60, "1 min"), (125, "2 min 5 s")]
+)
+def test_a_span_of_time_is_in_minutes_and_seconds(value: float, said: str) -> None:
+    """Whole seconds, and no "0 s" behind whole minutes."""
+    assert seconds(value) == said
+
+
+def test_a_line_counts_on() -> None:
+    """What is left never reads as nothing, and the text beside it stays."""
+    assert plain(["asked ", counting(3.04, 1), " ago"]) == "asked 3 s ago"
+    assert plain([counting(0.2, -1), " left"]) == "1 s left"
+
+
+@pytest.mark.parametrize(
+    ("passed", "said"),
+    [(5, "just now"), (300, "5 min ago"), (7200, "2 h ago"), (DAY, "1 day ago"), (3 * DAY, "3 days ago")],
+)
+def test_an_age_reads_as_a_person_says_it(passed: float, said: str) -> None:
+    """Long ago is a date; what is no time is given back as it is, and nothing is "never"."""
+    assert age(iso(NOW - passed), NOW) == said
+    assert age(None, NOW) == "never"
+    assert age("yesterday", NOW) == "yesterday"
+    assert age(iso(NOW - 90 * DAY), NOW).endswith("2026")
+    assert age(iso(time.time() - passed)) == said
+
+
+def test_a_time_is_read_and_written() -> None:
+    """Without a zone it is taken as UTC; a time of today needs no date."""
+    assert epoch_seconds("2026-11-21T12:00:00") == epoch_seconds("2026-11-21T13:00:00+01:00") == NOW
+    assert (epoch_seconds("soon"), epoch_seconds(None), iso_time(None)) == (None, None, None)
+    assert epoch_seconds(iso_time(NOW)) == NOW
+    assert (date(iso(NOW)), date("soon"), date(None)) == ("21 Nov 2026", "soon", "")
+    now = time.time()
+    assert clock(local(now)) == f"{local(now):%H:%M:%S}"
+    assert clock(local(now - 3 * DAY)) == f"{local(now - 3 * DAY):%d %b %Y, %H:%M:%S}"
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=ascii)
@@ -33,6 +124,14 @@ def test_no_order_reaches_a_terminal(order: str) -> None:
     assert shown[0].endswith("b\n\tc")
     assert "\n" not in shown[1]
     assert json.loads(shown[2]) == {text: [text]}
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(None, "a red fox"), (9, "a red fox"), (8, "a red f…"), (6, "a red…")]
+)
+def test_a_line_is_cut_to_its_width(width: int | None, shown: str) -> None:
+    """What is left out leaves a mark, and no blank before it."""
+    assert terminal_line("a  red\nfox", width) == shown
 
 
 @given(

@@ -1,35 +1,171 @@
-"""Text from outside made safe for where it goes: a terminal, a spreadsheet's cell, a file's name."""
+"""How values are written, the same way everywhere.
+
+Money, counts, sizes, times and ages; and text from outside made safe for where it goes: a terminal, a
+spreadsheet's cell, a file's name.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import time
 import unicodedata
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-# What file systems take in common (ext4, APFS, NTFS); some count bytes.
+__all__ = [
+    "MAX_NAME_BYTES",
+    "Line",
+    "age",
+    "clock",
+    "count",
+    "counting",
+    "date",
+    "dollars",
+    "epoch_seconds",
+    "exact_dollars",
+    "file_name",
+    "file_size",
+    "iso_time",
+    "local",
+    "plain",
+    "plain_name",
+    "seconds",
+    "spreadsheet_cell",
+    "terminal_json",
+    "terminal_line",
+    "terminal_text",
+]
+
+# What all common file systems take (ext4, APFS, NTFS); some count bytes.
 MAX_NAME_BYTES: Final = 255
 # Devices on Windows, with any ending (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)", re.IGNORECASE)
 # The first characters of a formula (OWASP, "CSV Injection"); full-width ones are found by their plain form.
 _FORMULA: Final = frozenset("=+-@−")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAY_SECONDS: Final = 86_400
+_LONG_AGO_DAYS: Final = 30
+
+# Text, and spans of time that go on counting on the page, see `counting`.
+Line = list[str | list[float]]
+
+
+def dollars(usd: float) -> str:
+    """An amount in USD: "$0.25", "$1,234.50"."""
+    return f"-${-usd:,.2f}" if usd < -0.004 else f"${abs(usd):,.2f}"
+
+
+def exact_dollars(usd: float) -> str:
+    """An amount in USD with as many digits as it has, two to four: "$0.25", "$0.0125"."""
+    sign, text = "-" if usd < 0 else "", f"{abs(usd):,.4f}"
+    return f"{sign}${text[:-2]}{text[-2:].rstrip('0')}"
+
+
+def count(number: int, noun: str) -> str:
+    """How many: "1 clip", "2 clips", "1,000 clips"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def file_size(size_bytes: int) -> str:
+    """A file's size: "50 kB", "1.2 MB"; never less than 1 kB."""
+    return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e6 else f"{max(1, round(size_bytes / 1e3))} kB"
+
+
+def seconds(value: float) -> str:
+    """A span of time: "14 s", "2 min 5 s"."""
+    whole = max(0, int(value + 0.5))
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole % 60 == 0 else f"{whole // 60} min {whole % 60} s"
+
+
+def local(at: float) -> datetime:
+    """Epoch seconds as a time where the person is."""
+    return datetime.fromtimestamp(at).astimezone()
+
+
+def clock(moment: datetime) -> str:
+    """The time of day, with the date unless that is today."""
+    today = moment.date() == datetime.now(moment.tzinfo).date()
+    return moment.strftime("%H:%M:%S" if today else "%d %b %Y, %H:%M:%S")
+
+
+def iso_time(at: float | None) -> str | None:
+    """Epoch seconds as an ISO 8601 time with this machine's zone, for a program to read; None stays None."""
+    return None if at is None else local(at).isoformat(timespec="seconds")
+
+
+def epoch_seconds(iso: str | None) -> float | None:
+    """Epoch seconds of an ISO 8601 time, taken as UTC if it names no zone; None if it can't be read."""
+    try:
+        at = datetime.fromisoformat(iso or "")
+    except ValueError:
+        return None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def date(iso: str | None) -> str:
+    """The local date of an ISO time: "21 Nov 2026". What can't be read stays as it is, None is empty."""
+    at = epoch_seconds(iso)
+    if at is None:
+        return iso or ""
+    there = local(at)
+    return f"{there.day} {_MONTHS[there.month - 1]} {there.year}"
+
+
+def age(iso: str | None, now: float | None = None) -> str:
+    """How long ago an ISO time is: "just now", "5 min ago", "3 days ago", after a month the date.
+
+    None is "never". What can't be read stays as it is. `now` is in epoch seconds.
+    """
+    at = epoch_seconds(iso)
+    if at is None:
+        return iso or "never"
+    passed = (time.time() if now is None else now) - at
+    if passed < 60:
+        return "just now"
+    if passed < 3600:
+        return f"{int(passed / 60)} min ago"
+    if passed < _DAY_SECONDS:
+        return f"{int(passed / 3600)} h ago"
+    days = int(passed / _DAY_SECONDS)
+    return date(iso) if days > _LONG_AGO_DAYS else f"{count(days, 'day')} ago"
+
+
+def counting(value: float, rate: float) -> list[float]:
+    """Seconds in a `Line` that go on counting: the value now, and how much a second adds to it."""
+    return [round(value, 1), rate]
+
+
+def plain(line: Line) -> str:
+    """A `Line` as it reads at this moment."""
+    return "".join(part if isinstance(part, str) else seconds(_counted(*part)) for part in line)
+
+
+def _counted(value: float, rate: float) -> float:
+    # As on the page: what is due is about to happen, and "0 s left" would stand there until it does.
+    return max(1.0, value) if rate < 0 else value
 
 
 def terminal_text(text: str) -> str:
-    """`text` without what a terminal would take for an order or what turns the writing's direction.
+    """`text` without escape sequences, other control characters and marks that change the writing direction.
 
     Line breaks and tabs stay.
     """
     return "".join(each for each in text if each.isprintable() or each in "\n\t")
 
 
-def terminal_line(text: str) -> str:
-    """As `terminal_text`, in one line: any white space becomes one blank."""
-    return terminal_text(" ".join(text.split()))
+def terminal_line(text: str, width: int | None = None) -> str:
+    """As `terminal_text`, in one line: any white space becomes one blank.
+
+    With `width` its end is cut off at so many characters, the "…" that says so included.
+    """
+    line = terminal_text(" ".join(text.split()))
+    return line if width is None or len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 
 def terminal_json(value: Any) -> str:
@@ -39,17 +175,17 @@ def terminal_json(value: Any) -> str:
 
 
 def spreadsheet_cell(text: str) -> str:
-    """`text`, with a ' in front where a spreadsheet would calculate it or send it somewhere."""
+    """`text`, with a ' in front where a spreadsheet would take it for a formula."""
     visible = next((each for each in text if each.isprintable() and each != " "), "")
     formula = unicodedata.normalize("NFKC", visible)[:1] in _FORMULA
     return f"'{text}" if formula or text[:1] in ("\t", "\r", "\n") else text
 
 
 def file_name(text: str, ending: str = "", *, room: int = 0) -> str:
-    """A file's name for `text` from outside, such as an id: different texts have different names.
+    """A file's name for `text` from outside, such as an id: different texts get different names.
 
-    It is quoted as in an address. As many bytes as `room` says may be put behind it. A hash takes the place
-    of what is too long, and makes a name that not every system would take, or tell from another one, its own.
+    It is percent-quoted. `room` bytes are left free for what is appended later. A hash replaces what is too
+    long, and is added where not every system would take the name or could tell it from another one.
     """
     quoted = quote(text, safe="", errors="surrogatepass")
     if quoted and not re.search("[A-Z]", text) and plain_name(quoted + ending, room=room) == quoted + ending:
@@ -58,7 +194,7 @@ def file_name(text: str, ending: str = "", *, room: int = 0) -> str:
 
 
 def plain_name(name: str, *, room: int = 0) -> str:
-    """`name`, or where it is too long or no system's own, its beginning and a hash."""
+    """`name`; or its beginning and a hash, where it is too long or not allowed on every system."""
     fits = len(name.encode(errors="surrogatepass")) <= MAX_NAME_BYTES - room
     if fits and name.strip(". ") and name[-1] not in ". " and not _DEVICES.match(name):
         return name
@@ -73,53 +209,3 @@ def _hashed(stem: str, ending: str, whole: str, room: int) -> str:
     left = MAX_NAME_BYTES - room - len(tail.encode())
     begin = _DEVICES.sub(r"\1_", stem).encode(errors="surrogatepass")[:left]
     return begin.decode(errors="ignore") + tail
-
-
-__all__ = ["Line", "counting", "dollars", "file_name", "plain", "seconds"]
-
-Line = list[str | list[float]]
-
-
-def dollars(usd: float) -> str:
-    """An amount in USD: "$0.25"."""
-    return f"-${-usd:,.2f}" if usd < -0.004 else f"${abs(usd):,.2f}"
-
-
-def seconds(value: float) -> str:
-    """A span of time: "14 s", "2 min 5 s"."""
-    whole = max(0, int(value + 0.5))
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min" if whole % 60 == 0 else f"{whole // 60} min {whole % 60} s"
-
-
-def plain(line: Line) -> str:
-    """The line as it reads at this moment."""
-    return "".join(part if isinstance(part, str) else seconds(_counted(*part)) for part in line)
-
-
-def _counted(value: float, rate: float) -> float:
-    # As on the page: what is due is about to happen, and "0 s left" would be said for as long as it takes.
-    return max(1.0, value) if rate < 0 else value
-
-
-def counting(value: float, rate: float) -> list[float]:
-    """A number of seconds in a line, and how many of them a second adds."""
-    return [round(value, 1), rate]
-
-
-def local(at: float) -> datetime:
-    """Epoch seconds as a time where the person is."""
-    return datetime.fromtimestamp(at).astimezone()
-
-
-def clock(moment: datetime) -> str:
-    """The time of day, with the date if that isn't today."""
-    today = moment.date() == datetime.now(moment.tzinfo).date()
-    return moment.strftime("%H:%M:%S" if today else "%d %b %Y, %H:%M:%S")
-
-
-def exact_dollars(amount_usd: float) -> str:
-    """An amount with cents, and with more digits where it has them."""
-    sign, text = "-" if amount_usd < 0 else "", f"{abs(amount_usd):,.4f}"
-    return f"{sign}${text[:-2]}{text[-2:].rstrip('0')}"

@@ -236,18 +236,6 @@ def test_keys_that_are_left_over_are_marked(fields: dict[str, Any], said: str) -
     assert words.stale(key(**fields), NOW) == said
 
 
-@pytest.mark.parametrize(
-    ("passed", "said"),
-    [(5, "just now"), (300, "5 min ago"), (7200, "2 h ago"), (DAY, "1 day ago"), (3 * DAY, "3 days ago")],
-)
-def test_times_read_as_a_person_says_them(passed: float, said: str) -> None:
-    """Long ago is a date; what is no time is given back as it is, and nothing is "never"."""
-    assert words.ago(iso(NOW - passed), NOW) == said
-    assert words.ago(None, NOW) == "never"
-    assert words.ago("yesterday", NOW) == "yesterday"
-    assert words.ago(iso(NOW - 90 * DAY), NOW).endswith("2026")
-
-
 def test_what_cannot_be_told_is_said() -> None:
     """Where the list doesn't tell which key is in use, the summary and the question say so."""
     unknown = key(created_at=iso(NOW))

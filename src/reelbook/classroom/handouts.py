@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from .. import settings
 from ..errors import ClassroomError, InvalidInput
+from ..formatting import dollars
 from ..ledger.classrooms import Classroom, Seat
 from ..sandbox.places import write_whole
 from ..secret import Secret
@@ -150,7 +151,7 @@ Settings. The key is yours alone: put it in no notebook, and show it to nobody.
 
 def _page(classroom: Classroom) -> str:
     cards = "\n".join(_card(classroom, seat, read(classroom, seat)) for seat in classroom.seats)
-    limit, escape = f"${classroom.max_spend_usd:.2f}", html.escape
+    limit, escape = dollars(classroom.max_spend_usd), html.escape
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(classroom.name)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
@@ -208,8 +209,8 @@ def _card(classroom: Classroom, seat: Seat, handout: Handout | None) -> str:
         "<p><b>Own computer:</b> <code>pip install 'reelbook[lab]'</code>, then "
         f"<code>jupyter lab</code></p>\n{colab}\n<p>Then run this, and type the key where it asks:</p>\n"
         f"<pre>{escape(_connecting(classroom))}</pre>\n"
-        f'<p class="small">A second of video costs $0.05; up to ${classroom.max_spend_usd:.2f} is yours. The '
-        "key is yours alone: put it in no notebook, show it to nobody.</p>\n</section>"
+        f'<p class="small">A second of video costs $0.05; up to {dollars(classroom.max_spend_usd)} is yours. '
+        "The key is yours alone: put it in no notebook, show it to nobody.</p>\n</section>"
     )
 
 

@@ -22,6 +22,7 @@ from ..errors import (
     SubmissionUncertain,
     UnexpectedAnswer,
 )
+from ..formatting import dollars
 
 MAX_ATTEMPTS = 4
 FIRST_DELAY_SECONDS = 1.0
@@ -167,8 +168,8 @@ def _heard(error: ReelbookError) -> str:
 
 def _maybe(times: int, cost_usd: float) -> str:
     if times == 1:
-        return f"The service may be making this clip all the same, and may bill ${cost_usd:.2f}."
+        return f"The service may be making this clip all the same, and may bill {dollars(cost_usd)}."
     return (
         f"It was sent {times} times without a clear answer: the service may be making this clip up to "
-        f"{times} times, and may bill up to ${cost_usd * times:.2f}."
+        f"{times} times, and may bill up to {dollars(cost_usd * times)}."
     )

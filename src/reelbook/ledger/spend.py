@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..errors import SpendLimitReached
+from ..formatting import exact_dollars
 from .records import (
     MICRO,
     Entry,
@@ -60,7 +61,7 @@ def check_limit(
         return
     known = sums.spend
     parts = [
-        f"{_dollars(amount)} {word}"
+        f"{exact_dollars(amount)} {word}"
         for amount, word in (
             (known.spent_usd, "spent"),
             (known.reserved_usd, "reserved for clips on their way"),
@@ -71,14 +72,14 @@ def check_limit(
     what = "this clip" if len(wanted) == 1 else f"these {len(wanted)} clips"
     advice = "Raise the limit, or ask for less."
     if sums.understated:
-        short = _dollars(sums.understated / MICRO)
+        short = exact_dollars(sums.understated / MICRO)
         advice = (
             f"The service's own figures are {short} below its price: that counts until the balance, asked "
             f"for ten minutes after the last clip, shows what was charged. {advice}"
         )
     raise SpendLimitReached(
-        f"{what.capitalize()} for about {_dollars(needed / MICRO)} would pass the spending limit of "
-        f"{_dollars(limit_usd)}: {', '.join(parts) or 'nothing'} so far. Nothing was sent. {advice}",
+        f"{what.capitalize()} for about {exact_dollars(needed / MICRO)} would pass the spending limit of "
+        f"{exact_dollars(limit_usd)}: {', '.join(parts) or 'nothing'} so far. Nothing was sent. {advice}",
         limit_usd=limit_usd,
         committed_usd=known.committed_usd,
         needed_usd=needed / MICRO,
@@ -163,9 +164,3 @@ def _proof(connection: sqlite3.Connection, account: int) -> _Proof | None:
         (account, before["complete_to"], now["complete_to"]),
     ).fetchone()[0]
     return _Proof(before["complete_to"], now["complete_to"], max(0, moved - said))
-
-
-def _dollars(amount_usd: float) -> str:
-    text = f"{amount_usd:.4f}".rstrip("0")
-    whole, _, part = text.partition(".")
-    return f"${whole}.{part.ljust(2, '0')}"

@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 
 from ..deadlines import Countdown, acquire
 from ..event_thread import Future
+from ..formatting import count
 from .migrations import NewerLedger, migrate
 from .recovery import rescue
 
@@ -141,7 +142,7 @@ def _after_damage(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, 
     suspicion(path).unlink(missing_ok=True)
     connection = patiently(lambda: _ready(path), busy_seconds)
     return connection, (
-        f"The ledger was damaged. {_jobs(_saved(kept, connection))} could be read and went into a "
+        f"The ledger was damaged. {count(_saved(kept, connection), 'job')} could be read and went into a "
         f"new one; the damaged file is kept as {kept}. {_MISSING}"
     )
 
@@ -155,7 +156,9 @@ def _after_emptying(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection
         if saved := _saved(copy, connection):
             # The lost ledger may have known that it was sent since.
             connection.execute("UPDATE entries SET left_unsent = 0")
-            said += f"{_jobs(saved)} could be read from an earlier one, {copy}, and went into a new one. "
+            said += (
+                f"{count(saved, 'job')} could be read from an earlier one, {copy}, and went into a new one. "
+            )
             break
     else:
         said += "A new one was begun. "
@@ -169,10 +172,6 @@ def _saved(copy: Path, connection: sqlite3.Connection) -> int:
     with contextlib.suppress(sqlite3.Error), _reading_damaged(copy) as broken:
         return rescue(broken, connection)
     return 0
-
-
-def _jobs(count: int) -> str:
-    return "1 job" if count == 1 else f"{count} jobs"
 
 
 def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
@@ -197,10 +196,10 @@ def _look_through(connection: sqlite3.Connection, path: Path) -> None:
 def _moved_aside(path: Path) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
     kept = path.with_name(f"ledger.damaged-{stamp}.db")
-    count = 1
+    number = 1
     while kept.exists():
-        count += 1
-        kept = path.with_name(f"ledger.damaged-{stamp}-{count}.db")
+        number += 1
+        kept = path.with_name(f"ledger.damaged-{stamp}-{number}.db")
     for ending in _COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{ending}").rename(f"{kept}{ending}")

@@ -11,6 +11,7 @@ from reelbook import wire
 
 from ..formatting import (
     Line,
+    count,
     counting,
     dollars,
     seconds,
@@ -101,7 +102,7 @@ def tally(view: JobView) -> Tally:
 
 def count_words(tallies: Sequence[Tally]) -> str:
     """How many there are: "12 clips"."""
-    return f"{len(tallies)} clip{'' if len(tallies) == 1 else 's'}"
+    return count(len(tallies), "clip")
 
 
 def kind_words(tallies: Iterable[Tally]) -> str:

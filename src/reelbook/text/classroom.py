@@ -19,17 +19,11 @@ from reelbook.classroom.provisioning import Step
 from reelbook.ledger.classrooms import Classroom
 from reelbook.models import ApiKey
 
-from ..formatting import dollars
-from .keys import ago, epoch
+from ..formatting import age, count, dollars, epoch_seconds
 
 RECENT_SECONDS: Final = 3600.0
 _OPTION = re.compile(r" \(`--[a-z-]+`\)")  # what the command line calls a field
 _CODE = re.compile("`([^`]+)`")
-
-
-def counted(number: int, word: str) -> str:
-    """ "1 key", "30 keys"."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def about(seconds: float) -> str:
@@ -38,7 +32,7 @@ def about(seconds: float) -> str:
         return "a few seconds"
     if seconds < 90:
         return f"about {round(seconds / 10) * 10} s"
-    return f"about {counted(round(seconds / 60), 'minute')}"
+    return f"about {count(round(seconds / 60), 'minute')}"
 
 
 def plain(error: str) -> str:
@@ -62,7 +56,7 @@ def plan_lines(plan: ClassPlan, facts: Facts, address: str) -> list[str]:
     if not plan.keys:
         return [*lines, "All of them have a key. Their sheet is written anew."]
     lines.append(
-        f"Making {counted(plan.keys, 'key')} takes {about(plan.seconds)}: this session's key may send "
+        f"Making {count(plan.keys, 'key')} takes {about(plan.seconds)}: this session's key may send "
         f"{facts.requests_limit} requests a minute."
     )
     if facts.balance_usd is None:
@@ -81,20 +75,20 @@ def plan_lines(plan: ClassPlan, facts: Facts, address: str) -> list[str]:
 def who(names: Sequence[str]) -> str:
     """ "30 students, from Ada to Zoe"."""
     if len(names) <= 3:
-        return f"{counted(len(names), 'student')}, {', '.join(names)}"
-    return f"{counted(len(names), 'student')}, from {names[0]} to {names[-1]}"
+        return f"{count(len(names), 'student')}, {', '.join(names)}"
+    return f"{count(len(names), 'student')}, from {names[0]} to {names[-1]}"
 
 
 def progress(step: Step, done: str, seconds: float) -> str:
     """ "12 of 30 keys made, about 2 minutes left."."""
-    return f"{step.done} of {counted(step.all, 'key')} {done}, {about(seconds)} left."
+    return f"{step.done} of {count(step.all, 'key')} {done}, {about(seconds)} left."
 
 
 def summary(status: Status) -> str:
     """A class in one line, without anybody's name."""
     used = sum(bool(each.key and each.key.last_used) for each in status.students)
     there = sum(each.seat.key_id is not None for each in status.students)
-    return f"{counted(len(status.students), 'student')}, {there} with a key, {used} used it."
+    return f"{count(len(status.students), 'student')}, {there} with a key, {used} used it."
 
 
 def interrupted(room: Classroom) -> str:
@@ -103,7 +97,7 @@ def interrupted(room: Classroom) -> str:
         return ""
     made = len(room.seats) - len(room.missing)
     return (
-        f"It was interrupted: {made} of {counted(len(room.seats), 'key')} made. Nothing is lost, and nobody "
+        f"It was interrupted: {made} of {count(len(room.seats), 'key')} made. Nothing is lost, and nobody "
         "gets two keys when it goes on."
     )
 
@@ -135,7 +129,9 @@ def question(status: Status, now: float, heard_at: float) -> str:
     recent = [
         each.seat.student
         for each in status.students
-        if each.key and each.key.is_active and now - (epoch(each.key.last_used) or 0.0) < RECENT_SECONDS
+        if each.key
+        and each.key.is_active
+        and now - (epoch_seconds(each.key.last_used) or 0.0) < RECENT_SECONDS
     ]
     if not recent:
         use = "Nobody used theirs within the last hour"
@@ -146,7 +142,7 @@ def question(status: Status, now: float, heard_at: float) -> str:
     looked = "" if now - heard_at < 60 else f", by the list of {int((now - heard_at) / 60)} min ago"
     are = "is" if len(keys) == 1 else "are"
     return (
-        f"Close “{room.name}”? {counted(len(keys), 'key')} {are} revoked for good, and whatever uses them "
+        f"Close “{room.name}”? {count(len(keys), 'key')} {are} revoked for good, and whatever uses them "
         f"stops at once. {use}{looked}. Clips under way go on, are billed, and students can't fetch them any "
         "more."
     )
@@ -154,7 +150,7 @@ def question(status: Status, now: float, heard_at: float) -> str:
 
 def opened(room: Opened) -> str:
     """What an opening did, without anybody's name."""
-    text = [f"{counted(room.made, 'key')} made. The sheet has a card for each student."]
+    text = [f"{count(room.made, 'key')} made. The sheet has a card for each student."]
     for number, words in (
         (len(room.without_file), "no file in the folder"),
         (len(room.inactive), "a key that isn't active by the service's list"),
@@ -162,26 +158,26 @@ def opened(room: Opened) -> str:
         if number:
             have = "has" if number == 1 else "have"
             text.append(
-                f"{counted(number, 'student')} {have} {words}: "
+                f"{count(number, 'student')} {have} {words}: "
                 "`reelbook classroom open --renew STUDENT` makes another key."
             )
     if room.not_in_list:
         number = len(room.not_in_list)
-        text.append(f"{counted(number, 'student')} of the class not named this time: the keys are kept.")
+        text.append(f"{count(number, 'student')} of the class not named this time: the keys are kept.")
     return " ".join(text)
 
 
 def closed(room: Closed) -> str:
     """The proof."""
     total = max(room.listed, sum(seat.key_id is not None for seat in room.classroom.seats))
-    text = f"{room.listed} of {counted(total, 'key')} revoked, by the service's own list."
+    text = f"{room.listed} of {count(total, 'key')} revoked, by the service's own list."
     if total > room.listed:
         are = "isn't" if total - room.listed == 1 else "aren't"
         text = f"{text} The other {total - room.listed} {are} listed any more."
     others = (
         "Nobody else made a key meanwhile."
         if not room.others
-        else f"{counted(len(room.others), 'key')} made by others since it was opened: left alone, and listed "
+        else f"{count(len(room.others), 'key')} made by others since it was opened: left alone, and listed "
         "here."
     )
     return f"{text} {others} The files in {room.classroom.folder} hold useless keys and can go."
@@ -196,7 +192,7 @@ def _state(each: Presence) -> str:
 
 
 def _row(name: str, key: ApiKey | None, state: str, now: float) -> list[str]:
-    return [name, key.key_preview if key else "", state, ago(key.last_used, now) if key else ""]
+    return [name, key.key_preview if key else "", state, age(key.last_used, now) if key else ""]
 
 
 def still(rooms: Sequence[Status]) -> str:

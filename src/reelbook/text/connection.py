@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from reelbook.settings import API_KEY, BASE_URL
 
+from ..formatting import dollars
+
 DRIVE = Path("/content/drive")
 
 _SOURCES = {
@@ -94,6 +96,4 @@ def _keeping(*, colab: bool, keyring: bool, kept: bool) -> str:
 
 def tested(balance_usd: float) -> str:
     """That the key works."""
-    from ..formatting import dollars
-
     return f"The key works. The balance is {dollars(balance_usd)}."

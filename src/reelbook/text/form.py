@@ -9,7 +9,7 @@ from reelbook import wire
 from reelbook.account.limits import nearing
 from reelbook.ledger import Spend
 
-from ..formatting import dollars
+from ..formatting import dollars, file_size
 
 _NOTHING = Spend(0.0, 0.0, 0.0)
 
@@ -60,5 +60,4 @@ def _too_dear(
 
 def image_words(width: int, height: int, kind: str, size_bytes: int, notes: Sequence[str]) -> str:
     """What a chosen image is, and what was changed in it."""
-    size = f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e6 else f"{max(1, round(size_bytes / 1e3))} kB"
-    return " · ".join([f"{width} × {height}", kind, size, *notes])
+    return " · ".join([f"{width} × {height}", kind, file_size(size_bytes), *notes])

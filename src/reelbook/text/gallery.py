@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from reelbook import wire
 
-from ..formatting import Line
+from ..formatting import Line, count
 from .board import board_row
 from .card import (
     Face,
@@ -162,9 +162,9 @@ def choice_words(
     }
 
 
-def found_words(count: int, *, more: bool) -> str:
+def found_words(clips: int, *, more: bool) -> str:
     """How many tiles are there: "12 clips", "60 clips, more below"."""
-    return f"{count} clip{'' if count == 1 else 's'}{', more below' if more else ''}"
+    return f"{count(clips, 'clip')}{', more below' if more else ''}"
 
 
 def nothing_words(*, filtered: bool) -> str:
@@ -179,7 +179,7 @@ def nothing_words(*, filtered: bool) -> str:
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:
     """Where an export lies, and what is in it."""
-    said = f"{clips} clip{'' if clips == 1 else 's'} and their settings are in {path}."
+    said = f"{count(clips, 'clip')} and their settings are in {path}."
     if clips == 0:
         said = f"The settings are in {path}."
     if without_file:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from reelbook.models import ApiKey, CreatedKey
 from reelbook.settings import API_KEY, BASE_URL
+
+from ..formatting import age, count, date, epoch_seconds
 
 STALE_DAYS: Final = 30
 NEW_DAYS: Final = 7
@@ -29,50 +30,13 @@ def stale(key: ApiKey, now: float) -> str:
     """Why the key may be left over: "not used for 45 days", "unused for 9 days"; "" if it isn't."""
     if not key.is_active:
         return ""
-    used, made = epoch(key.last_used), epoch(key.created_at)
+    used, made = epoch_seconds(key.last_used), epoch_seconds(key.created_at)
     if used is not None:
         days = int((now - used) / _DAY)
         return f"not used for {days} days" if days >= STALE_DAYS else ""
     if key.last_used or made is None or (now - made) / _DAY <= NEW_DAYS:
         return ""
     return f"unused for {int((now - made) / _DAY)} days"
-
-
-def ago(text: str | None, now: float) -> str:
-    """A time as a person says it: "just now", "5 min ago", "3 days ago", a date; "never" where there is none.
-
-    What can't be read as a time is given back as it is.
-    """
-    at = epoch(text)
-    if at is None:
-        return text or "never"
-    passed = now - at
-    if passed < 60:
-        return "just now"
-    if passed < 3600:
-        return f"{int(passed / 60)} min ago"
-    if passed < _DAY:
-        return f"{int(passed / 3600)} h ago"
-    days = int(passed / _DAY)
-    return day(text) if days > STALE_DAYS else f"{days} {'day' if days == 1 else 'days'} ago"
-
-
-def day(text: str | None) -> str:
-    """A date here: "21 Nov 2026"; "" where there is none."""
-    at = epoch(text)
-    if at is None:
-        return text or ""
-    there = datetime.fromtimestamp(at).astimezone()
-    return f"{there.day} {_MONTHS[there.month - 1]} {there.year}"
-
-
-def epoch(text: str | None) -> float | None:
-    """Epoch seconds of an ISO time, of UTC where it names no zone; None where it is none."""
-    try:
-        at = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
 def limit(key: ApiKey | CreatedKey) -> str:
@@ -85,7 +49,8 @@ def rows(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = None
     now = time.time() if now is None else now
     order = {"in use": 0, "active": 1, "revoked": 2}
     placed = sorted(
-        keys, key=lambda key: (order[state_of(key, in_use)], -(epoch(key.created_at) or 0.0), key.key_id)
+        keys,
+        key=lambda key: (order[state_of(key, in_use)], -(epoch_seconds(key.created_at) or 0.0), key.key_id),
     )
     return [
         {
@@ -94,8 +59,8 @@ def rows(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = None
             "preview": key.key_preview,
             "limit": limit(key),
             "state": state_of(key, in_use),
-            "created": day(key.created_at) or "not said",
-            "used": ago(key.last_used, now),
+            "created": date(key.created_at) or "not said",
+            "used": age(key.last_used, now),
             "stale": stale(key, now),
         }
         for key in placed
@@ -106,7 +71,7 @@ def summary(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = N
     """The list in one line: "3 active keys, 1 revoked, 1 not used lately."."""
     now = time.time() if now is None else now
     active = [key for key in keys if key.is_active]
-    said = [f"{len(active)} active {'key' if len(active) == 1 else 'keys'}"]
+    said = [count(len(active), "active key")]
     if revoked := len(keys) - len(active):
         said.append(f"{revoked} revoked")
     if old := sum(bool(stale(key, now)) for key in active):
@@ -118,7 +83,7 @@ def summary(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = N
 def question(key: ApiKey, in_use: ApiKey | None, now: float | None = None) -> str:
     """What to know before a key is revoked: what stops, and that it is for good."""
     now = time.time() if now is None else now
-    last = "It was never used." if not key.last_used else f"It was last used {ago(key.last_used, now)}."
+    last = "It was never used." if not key.last_used else f"It was last used {age(key.last_used, now)}."
     what = f"Revoke “{key.name}” ({key.key_preview or key.key_id})? {last}"
     rotate = "To change the key without that, rotate it."
     if in_use is None:
@@ -181,6 +146,3 @@ def elsewhere(source: str) -> str:
         "Colab secret": f"The Colab secret {API_KEY} still has the old key: change it.",
         "keyring": f"The keyring still has the old key for {API_KEY} and {BASE_URL}.",
     }.get(source, "")
-
-
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reelbook import wire
 from reelbook.account.limits import Nearing, nearing
 
-from ..formatting import dollars
+from ..formatting import count, dollars
 
 if TYPE_CHECKING:
     from reelbook.account import Facts
@@ -32,7 +32,7 @@ def facts_words(
         "low": sorted(low),
         "left": left,
         "limit": limit,
-        "text": f"{left} request{'' if left == 1 else 's'} left",
+        "text": f"{count(left, 'request')} left",
         "running": running,
     }
 

@@ -14,7 +14,7 @@ from reelbook.account.usage import (
 )
 from reelbook.account.usage_history import Own
 
-from ..formatting import dollars
+from ..formatting import count, dollars
 
 __all__ = [
     "NOTHING_SPENT",
@@ -45,8 +45,8 @@ class SpanWords(NamedTuple):
 def total_words(total: Totals | None, days: int) -> tuple[str, str]:
     """The period's money, and its seconds and requests."""
     if total is None:
-        return "", f"Asking what was used in {_count(days, 'day')}."
-    return f"{dollars(total.usd)} in {_count(days, 'day')}", _amounts(total.seconds, total.requests)
+        return "", f"Asking what was used in {count(days, 'day')}."
+    return f"{dollars(total.usd)} in {count(days, 'day')}", _amounts(total.seconds, total.requests)
 
 
 def pace_words(balance_usd: float | None, total: Totals | None, days: int) -> str:
@@ -67,12 +67,12 @@ def span_words(span: UsageSpan, reading: Reading | None) -> SpanWords:
 
 def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, trouble: str) -> str:
     """How the days were told apart, and what is still to come."""
-    requests = _count(asked, "request")
+    requests = count(asked, "request")
     if trouble:
         return f"Stopped after {requests}: {trouble}"
     open_ = sum(not span.split for span in spans)
     if not done:
-        return f"Splitting by day: {requests} so far, {_count(open_, 'span')} to go." if asked else ""
+        return f"Splitting by day: {requests} so far, {count(open_, 'span')} to go." if asked else ""
     if open_:
         return f"From the service's totals with {requests}. Dashed spans are totals that aren't split by day."
     return f"From the service's totals, split by day with {requests}."
@@ -149,7 +149,7 @@ def _date(at: float, reading: Reading | None) -> datetime:
 
 def _amounts(seconds: float | None, requests: float | None) -> str:
     parts = [] if seconds is None else [f"{seconds:,.0f} s"]
-    return " · ".join(parts if requests is None else [*parts, _count(round(requests), "request")])
+    return " · ".join(parts if requests is None else [*parts, count(round(requests), "request")])
 
 
 def _long(days: float) -> str:
@@ -157,9 +157,5 @@ def _long(days: float) -> str:
         return "less than a day"
     for size, word, most in ((1, "day", 14), (7, "week", 9), (30.4, "month", 24)):
         if days < most * size:
-            return f"about {_count(round(days / size), word)}"
+            return f"about {count(round(days / size), word)}"
     return "more than two years"
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
