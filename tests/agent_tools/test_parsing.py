@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 from reelbook.agent_tools import parsing
 from reelbook.agent_tools.parsing import FoundJob, found_jobs
 from reelbook.agent_tools.types import (
-    AudioContent,
-    EmbeddedResource,
-    ImageContent,
+    BinaryContent,
     Prompt,
     PromptArgument,
     Resource,
-    ResourceLink,
     TextContent,
     Tool,
     ToolProgress,
@@ -47,19 +44,19 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     ("raw", "value"),
     [
         ({"type": "text", "text": "a"}, TextContent("a")),
-        ({"type": "image", "data": MEDIA, "mimeType": "image/png"}, ImageContent(b"bytes", "image/png")),
-        ({"type": "audio", "data": MEDIA, "mimeType": "audio/wav"}, AudioContent(b"bytes", "audio/wav")),
+        ({"type": "image", "data": MEDIA, "mimeType": "image/png"}, BinaryContent(b"bytes", "image/png")),
+        ({"type": "audio", "data": MEDIA, "mimeType": "audio/wav"}, BinaryContent(b"bytes", "audio/wav")),
         (
             {"type": "resource_link", "uri": "file:///a", "name": "a", "size": 3},
-            ResourceLink("file:///a", "a", size=3),
+            Resource("file:///a", "a", size=3),
         ),
         (
             {"type": "resource", "resource": {"uri": "x:y", "text": "t"}},
-            EmbeddedResource("x:y", text="t"),
+            TextContent("t", "x:y"),
         ),
         (
             {"type": "resource", "resource": {"uri": "x:y", "blob": MEDIA, "mimeType": "video/mp4"}},
-            EmbeddedResource("x:y", "video/mp4", data=b"bytes"),
+            BinaryContent(b"bytes", "video/mp4", "x:y"),
         ),
     ],
 )

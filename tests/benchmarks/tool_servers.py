@@ -174,19 +174,13 @@ def version_of(package: str, folder: Path) -> str:
     return asked.stdout.strip()
 
 
-def forms(tools: Sequence[Tool], calls: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """What kinds of fields the panel's forms have, and whether they give back the arguments of the calls."""
-    drawn = {tool.name: form_of(tool.input_schema) for tool in tools}
-    kinds = Counter(field.kind for form in drawn.values() for field in form.fields)
-    drafts = [(drawn[name], drawn[name].draft(given), given) for name, given in calls]
-    back = sum(form.arguments(draft, {}) == given for form, draft, given in drafts)
-    in_fields = sum("fields" in draft for _, draft, _ in drafts)
+def forms(tools: Sequence[Tool]) -> str:
+    """What kinds of fields the panel's forms have."""
+    drawn = [form_of(tool.input_schema) for tool in tools]
+    kinds = Counter(field.kind for form in drawn for field in form.fields)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    only_json = sum(form.only_json for form in drawn.values())
-    return (
-        f"fields of {counted}; {only_json} forms of JSON only; {back} of {len(calls)} calls' arguments come "
-        f"back whole, {in_fields} of them in fields"
-    )
+    only_json = sum(field.name == "" for form in drawn for field in form.fields)
+    return f"fields of {counted}; {only_json} forms of JSON only"
 
 
 def described(result: ToolResult) -> str:
@@ -208,7 +202,7 @@ async def meet(stranger: Stranger, url: str, *, list_all: bool) -> bool:
         resources, prompts = await server.resources(), await server.prompts()
         print(
             f"  {info.name} {info.version}, protocol {info.protocol}: {len(tools)} tools, {len(resources)} "
-            f"resources, {len(prompts)} prompts; {forms(tools, stranger.calls)}"
+            f"resources, {len(prompts)} prompts; {forms(tools)}"
         )
         if list_all:
             for tool in tools:

@@ -13,7 +13,7 @@ from widgets.test_schema_form import forms
 from browser.lab import PLAYS, Notebook, says, shown, until
 from browser.pages import SECONDS
 from reelbook.widgets import bundle
-from reelbook.widgets.schema_form import Form, form_of, same
+from reelbook.widgets.schema_form import Form, form_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,14 +24,14 @@ pytestmark = [pytest.mark.browser]
 
 HOSTILE = """
 import concurrent.futures
-from reelbook.agent_tools.types import ResourceLink, TextContent, Tool, ToolResult
+from reelbook.agent_tools.types import Resource, TextContent, Tool, ToolResult
 from types import SimpleNamespace
 from reelbook.widgets.tool_explorer import ToolPanel
 
 evil = '<script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">'
 deep = evil
 for _ in range(500): deep = [deep]
-link = ResourceLink('javascript:window.hurt=1', evil)
+link = Resource('javascript:window.hurt=1', evil)
 result = ToolResult((TextContent(evil + 'long ' * 10_000_000), link),
                     {evil: deep, 'rows': [{'n': n} for n in range(50_000)],
                      '\\ud800': '\\udfff'})
@@ -54,7 +54,6 @@ class Session:
         listed.set_result(tuple(Tool(f'{k}{evil}', evil, evil * 50_000, schema) for k in range(400)))
         return listed
     def call_tool(self, name, arguments, on_progress): return Run()
-    def tool_calls(self, limit): return []
 
 hostile = ToolPanel(Session(), print)
 hostile"""
@@ -105,13 +104,11 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
     cell = notebook.run(HOSTILE)
     panel = shown(cell, ".rb-explorer")
     panel.locator(".rb-list button").first.wait_for(timeout=20 * SECONDS)
-    panel.get_by_role("button", name="As JSON").click()
-    says(cell, "As a form")
+    panel.get_by_role("searchbox").fill("77<script")
+    until(panel, "(e) => e.querySelectorAll('.rb-list button:not([hidden])').length === 2")
     panel.get_by_role("button", name="Call", exact=True).click()
     says(cell, "Structured content", 60)
-    says(cell, "The page shows the first 300,000 letters; there are more in the result.")
-    panel.get_by_role("button", name="Show more").first.click()
-    until(panel, "(e) => e.querySelector('.rb-part pre').textContent.length > 30000")
+    says(cell, "These are the first 30,000 letters; explorer.result has all of it.")
     assert panel.locator("a").count() == 0
     assert panel.locator("img, script").count() == 0
     assert panel.evaluate("(e) => e.querySelectorAll('*').length") < 4_000
@@ -131,27 +128,27 @@ def fields(page: Page) -> Iterator[Page]:
     blank.close()
 
 
-def drawn(blank: Page, form: Form, draft: Any) -> Any:
-    """Draws the form; returns the draft that it gives back at once."""
+def drawn(blank: Page, form: Form) -> Any:
+    """Draws the form; returns the drafts that it gives back at once."""
     # As text: Playwright has words of its own for some JSON.
-    return json.loads(blank.evaluate(_DRAW, json.dumps([form.described(), draft])))
+    return json.loads(blank.evaluate(_DRAW, json.dumps([form.described(), form.start()])))
 
 
-def test_a_draft_that_the_page_draws_is_the_draft_it_gives_back(fields: Page) -> None:
-    """Whatever the schema and the arguments: drawn and untouched, a form says the same."""
+def test_drafts_that_the_page_draws_are_the_drafts_it_gives_back(fields: Page) -> None:
+    """Whatever the schema: drawn and untouched, a form says the same."""
 
     @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
     @given(forms())
-    def there_and_back(made: tuple[Form, dict[str, Any]]) -> None:
-        form, arguments = made
-        draft = form.draft(arguments)
-        assert same(form.arguments(drawn(fields, form, draft), {}), form.arguments(draft, {}))
+    def there_and_back(form: Form) -> None:
+        assert form.arguments(drawn(fields, form)) == form.arguments(form.start())
 
     there_and_back()
 
 
 def test_a_form_is_filled_in_and_says_what_is_wrong(fields: Page) -> None:
-    """A list is a text on each line, a file becomes base64, problems stand at their fields or at the JSON."""
+    """A list is a text on each line, a file becomes base64, and problems stand at their fields until these
+    are changed.
+    """
     form = form_of(
         {
             "type": "object",
@@ -163,15 +160,16 @@ def test_a_form_is_filled_in_and_says_what_is_wrong(fields: Page) -> None:
                 "day": {"type": "string", "format": "date"},
                 "shot": {"type": "object", "properties": {"zoom": {"type": "number"}}},
                 "image": {"type": "string", "contentEncoding": "base64"},
+                "constructor": {"type": "string"},
             },
         }
     )
 
     def value() -> Any:
-        return form.arguments(json.loads(fields.evaluate("JSON.stringify(drawn.get())")), {})
+        return form.arguments(json.loads(fields.evaluate("JSON.stringify(drawn.get())")))
 
-    drawn(fields, form, form.start())
-    assert value() == {"grain": 2, "on": False}
+    drawn(fields, form)
+    assert value() == ({"grain": 2, "on": False}, {})
     fields.get_by_label("Tags").fill("a\n\nb c")
     fields.get_by_label("Camera").select_option("pan")
     fields.get_by_role("checkbox", name="On").check()
@@ -181,7 +179,7 @@ def test_a_form_is_filled_in_and_says_what_is_wrong(fields: Page) -> None:
         {"name": "a.png", "mimeType": "image/png", "buffer": b"picture"}
     )
     fields.get_by_text("a.png").wait_for()
-    assert value() == {
+    assert value()[0] == {
         "tags": ["a", "b c"],
         "grain": 2,
         "camera": "pan",
@@ -190,20 +188,18 @@ def test_a_form_is_filled_in_and_says_what_is_wrong(fields: Page) -> None:
         "shot": {"zoom": 1.5},
         "image": base64.b64encode(b"picture").decode(),
     }
-    told = {"tags": "Too short.", "on": "No."}
-    problems = ".rb-problem:not([hidden])"
-    fields.evaluate("(told) => drawn.show(told)", told)
-    assert fields.locator(problems).all_inner_texts() == ["Too short.", "No."]
+    problems = fields.locator(".rb-problem:not([hidden])")
+    fields.evaluate("(told) => drawn.show(told)", {"tags": "Too short.", "on": "No."})
+    assert problems.all_inner_texts() == ["Too short.", "No."]
+    fields.get_by_label("Tags").fill("a")
+    assert problems.all_inner_texts() == ["No."]
     fields.evaluate("() => drawn.show({})")
-    assert fields.locator(problems).count() == 0
-    drawn(fields, form, {"json": "{}"})
-    fields.evaluate("(told) => drawn.show(told)", {"": "All of it.", **told})
-    assert fields.locator(problems).text_content() == "All of it.\ntags: Too short.\non: No."
+    assert problems.count() == 0
 
 
 _DRAW = """(text) => {
-  const [told, draft] = JSON.parse(text);
-  window.drawn = fields.drawForm(told, draft, () => {});
+  const [told, drafts] = JSON.parse(text);
+  window.drawn = fields.drawForm(told, drafts, () => {});
   document.body.replaceChildren(drawn.node);
   return JSON.stringify(drawn.get());
 }"""

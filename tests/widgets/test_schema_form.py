@@ -1,4 +1,4 @@
-"""Forms from JSON Schema: what is drawn, that nothing is lost there and back, and that all of it ends."""
+"""Forms from JSON Schema: what is drawn, what a draft stands for, and that all of it ends."""
 
 from __future__ import annotations
 
@@ -10,13 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reelbook.widgets.schema_form import (
-    Field,
-    Form,
-    form_of,
-    from_json,
-    same,
-)
+from reelbook.widgets.schema_form import Field, Form, form_of
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -68,39 +62,21 @@ WITH_NOTES = st.tuples(
 
 
 @st.composite
-def forms(draw: st.DrawFn) -> tuple[Form, dict[str, Any]]:
-    """A tool's form and arguments for it, of which some fit."""
+def forms(draw: st.DrawFn) -> Form:
+    """The form of a tool."""
     properties = draw(st.dictionaries(NAMES, WITH_NOTES, max_size=4))
     required = [name for name in properties if draw(st.booleans())]
     schema = {"type": "object", "properties": properties, "required": required, "$defs": DEFINITIONS}
-    arguments = draw(st.dictionaries(st.sampled_from(sorted(properties)) if properties else NAMES, JSON))
-    return form_of(schema), arguments
+    return form_of(schema)
 
 
 @QUICK
 @given(forms())
-def test_arguments_put_into_a_form_come_out_as_they_were(made: tuple[Form, dict[str, Any]]) -> None:
-    """Fields hold them, or the JSON editor does; only a switch that was left out is sent as it stands."""
-    form, arguments = made
-    draft = json.loads(json.dumps(form.draft(arguments)))  # by way of the page
-    switches = {field.name: field.start for field in form.fields if field.kind == "switch"}
-    if "json" in draft:
-        switches = {}
-    assert same(form.arguments(draft, {}), {**switches, **arguments})
-
-
-@QUICK
-@given(forms())
-def test_an_untouched_form_says_at_most_what_is_wrong_with_its_defaults(
-    made: tuple[Form, dict[str, Any]],
-) -> None:
+def test_an_untouched_form_says_at_most_what_is_wrong_with_its_defaults(form: Form) -> None:
     """What a form holds at first is its defaults, and is described in JSON."""
-    form, _ = made
-    problems: dict[str, str] = {}
-    form.arguments(form.start(), problems)
     json.dumps(form.described(), allow_nan=False)
-    allowed = {"This is needed.", "At least 0."}
-    assert all(problem in allowed for problem in problems.values())
+    _, problems = form.arguments(form.start())
+    assert set(problems.values()) <= {"This is needed.", "At least 0."}
 
 
 WORDS = [
@@ -125,8 +101,8 @@ def test_no_schema_and_no_draft_breaks_anything(odd: Any, draft: Any) -> None:
     for part in (odd, {"type": "object", "properties": {"part": odd}}):
         form = form_of(part)
         json.dumps([form.described(), form.start()])
-        for typed in (draft, {"fields": draft}, {"fields": {"part": draft}}, {"json": draft}):
-            form.arguments(typed, {})
+        for typed in (draft, {"part": draft}, {"": draft}):
+            form.arguments(typed)
 
 
 def fields(properties: dict[str, Any], *required: str) -> dict[str, Field]:
@@ -134,7 +110,6 @@ def fields(properties: dict[str, Any], *required: str) -> dict[str, Field]:
     form = form_of(
         {"type": "object", "properties": properties, "required": list(required), "$defs": DEFINITIONS}
     )
-    assert not form.only_json
     return {field.name: field for field in form.fields}
 
 
@@ -169,25 +144,23 @@ def test_each_flat_argument_has_its_field(part: Any, kind: str) -> None:
 
 
 def test_a_field_says_what_it_takes() -> None:
-    """Bounds in words, needed fields first, names made readable, and the shape of what is JSON."""
+    """Bounds in words, needed fields first, its title or its name, and the shape of what is JSON."""
     made = fields(
         {
             "seed": {"type": "integer", "minimum": 0},
-            "prompt_text": {"type": "string", "title": "Prompt Text", "minLength": 1, "maxLength": 2000},
+            "prompt_text": {"type": "string", "title": "What it shows", "minLength": 1, "maxLength": 2000},
             "size": {"type": "number", "exclusiveMinimum": 0, "maximum": 2.5},
             "shots": {"type": "array", "items": {"type": "string"}, "minItems": 1},
-            "at": {"type": "string", "format": "date-time"},
             "camera": {"type": "object", "properties": {"zoom": {"type": "number"}}},
         },
         "prompt_text",
     )
     assert next(iter(made)) == "prompt_text"
     assert [(field.label, field.rule) for field in made.values()] == [
-        ("Prompt text", "At most 2,000 characters"),
+        ("What it shows", "At most 2,000 characters"),
         ("Seed", "At least 0"),
         ("Size", "More than 0, at most 2.5"),
         ("Shots", "One on each line, at least 1 line"),
-        ("At", "As 2026-01-31T14:30:00Z"),
         ("Camera", "JSON"),
     ]
     assert '"zoom"' in made["camera"].shape
@@ -206,15 +179,18 @@ def test_a_field_says_what_it_takes() -> None:
         ({"type": "number"}, "1" * 5000, "Type a number."),
         ({"type": "array", "items": {"type": "string"}, "maxItems": 1}, "a\nb", "At most 1 line."),
         ({"enum": ["a"]}, "7", "This is needed."),
-        ({}, "{", "This isn't JSON: line 1, column 2: Expecting property name enclosed in double quotes."),
+        (
+            {},
+            "{",
+            "This isn't JSON. Expecting property name enclosed in double quotes: line 1 column 2 (char 1).",
+        ),
+        ({}, "[" * 100_000, "This is nested too deep."),
     ],
 )
 def test_a_mistake_is_told_at_its_field(part: Any, typed: str, told: str) -> None:
     """In words of a person, before anything is sent."""
     form = form_of({"type": "object", "properties": {"it": part}, "required": ["it"]})
-    problems: dict[str, str] = {}
-    form.arguments({"fields": {"it": typed}}, problems)
-    assert problems == {"it": told}
+    assert form.arguments({"it": typed}) == ({}, {"it": told})
 
 
 def test_what_is_left_empty_is_not_sent() -> None:
@@ -233,22 +209,39 @@ def test_what_is_left_empty_is_not_sent() -> None:
             "required": ["a", "b", "d", "f"],
         }
     )
-    problems: dict[str, str] = {}
-    assert form.arguments(form.start(), problems) == {"b": None, "d": [], "e": True, "f": "only"}
-    assert problems == {"a": "This is needed."}
+    assert form.arguments(form.start()) == (
+        {"b": None, "d": [], "e": True, "f": "only"},
+        {"a": "This is needed."},
+    )
 
 
-def test_json_is_an_object_with_what_is_needed() -> None:
-    """The rest of it the server checks."""
-    form = form_of({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
-    for text, told in (
-        ("[1]", {"": "The arguments are an object: { … }."}),
-        ("", {"a": "This is needed."}),
-        ('{"a": "x", "more": 1}', {}),
-    ):
-        problems: dict[str, str] = {}
-        form.arguments({"json": text}, problems)
-        assert problems == told
+@pytest.mark.parametrize(
+    ("part", "start"),
+    [
+        ({"type": "string", "default": "a"}, "a"),
+        ({"type": "integer", "default": 3}, "3"),
+        ({"type": "number", "default": 0.5}, "0.5"),
+        ({"enum": [1, True, "a"], "default": True}, "1"),
+        ({"type": "boolean", "default": False}, False),
+        ({"type": "array", "items": {"type": "string"}, "default": ["a", "b"]}, "a\nb"),
+        ({"type": "object", "default": {"a": [1]}}, '{\n  "a": [\n    1\n  ]\n}'),
+    ],
+)
+def test_a_default_stands_in_its_field(part: Any, start: str | bool) -> None:
+    """And is the argument, if nobody changes it."""
+    form = form_of({"type": "object", "properties": {"it": part}})
+    assert form.start() == {"it": start}
+    assert form.arguments(form.start()) == ({"it": part["default"]}, {})
+
+
+def test_arguments_without_names_are_written_as_json() -> None:
+    """One object, which the server checks."""
+    form = form_of({"type": "object", "additionalProperties": {"type": "integer"}})
+    assert [(field.kind, field.label) for field in form.fields] == [("json", "Arguments")]
+    assert "additionalProperties" in form.fields[0].shape
+    assert form.arguments({"": "[1]"}) == ({}, {"": "The arguments are an object: { … }."})
+    assert form.arguments({"": ""}) == ({}, {})
+    assert form.arguments({"": '{"a": "x", "more": 1}'}) == ({"a": "x", "more": 1}, {})
 
 
 def test_a_hostile_schema_makes_a_small_form() -> None:
@@ -277,15 +270,3 @@ def test_a_hostile_schema_makes_a_small_form() -> None:
     pattern = fields({"p": {"type": "string", "pattern": "^(a+)+$"}})["p"]
     assert pattern.value("a" * 5000 + "b") == "a" * 5000 + "b"  # left to the server
     assert time.monotonic() - began < 10
-
-
-def test_json_that_is_none_says_where() -> None:
-    """A person finds the place; what nobody could send is refused."""
-    for text, told in (
-        ('{"a": }', "line 1, column 7"),
-        ("[" * 100_000, "nested too deep"),
-        ("[" * 500 + "]" * 500, "nested too deep"),
-        ("NaN", "no NaN"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            from_json(text)

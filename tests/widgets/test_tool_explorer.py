@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from widgets.doubles import clip_file, heard, page_sends
 import reelbook as rb
 from reelbook.agent_tools.parsing import FoundJob
 from reelbook.agent_tools.types import (
-    ImageContent,
+    BinaryContent,
     OnProgress,
     TextContent,
     Tool,
@@ -28,7 +28,6 @@ from reelbook.errors import (
     ServiceUnreachable,
     ToolCallUncertain,
 )
-from reelbook.ledger import ToolCall
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.text import tools as words
@@ -86,7 +85,6 @@ class FakeSession:
         self.offered = tools or (DRAW, LOOK)
         self.fails: ReelbookError | None = None
         self.called: list[tuple[str, Mapping[str, Any], OnProgress, FakeRun]] = []
-        self.past: list[ToolCall] = []
         self.fetched: list[str] = []
         self.file = Path("/nowhere")
 
@@ -100,9 +98,6 @@ class FakeSession:
     def call_tool(self, name: str, arguments: Mapping[str, Any], *, on_progress: OnProgress) -> FakeRun:
         self.called.append((name, arguments, on_progress, FakeRun()))
         return self.called[-1][-1]
-
-    def tool_calls(self, limit: int) -> Sequence[ToolCall]:
-        return self.past[:limit]
 
     def job(self, request_id: str) -> Job:
         raise ServiceUnreachable(f"no {request_id} here")
@@ -129,8 +124,8 @@ class Page:
     def last(self, name: str) -> dict[str, Any]:
         return [content for content, _ in self.sent if content["name"] == name][-1]
 
-    def call(self, draft: Any, tool: str = "draw") -> None:
-        self.says("call", id=str(len(self.sent)), tool=tool, draft=draft)
+    def call(self, drafts: Any, tool: str = "draw") -> None:
+        self.says("call", id=str(len(self.sent)), tool=tool, drafts=drafts)
 
     def answers(self, result: ToolResult) -> None:
         self.session.called[-1][-1].future.set_result(result)
@@ -145,7 +140,7 @@ def page() -> Iterator[Page]:
 
 
 def typed(prompt: str, count: str = "") -> dict[str, Any]:
-    return {"fields": {"prompt": prompt, "count": count}}
+    return {"prompt": prompt, "count": count}
 
 
 def wait_for(condition: Callable[[], object]) -> None:
@@ -163,25 +158,20 @@ def test_the_tools_are_listed_and_the_first_is_shown(page: Page) -> None:
     form = page.last("form")
     assert (form["tool"], form["about"]) == ("draw", "Draws <b>things</b>.")
     assert "change or delete" in form["hints"]
-    assert [field["name"] for field in form["form"]["fields"]] == ["prompt", "count"]
+    assert [field["name"] for field in form["fields"]] == ["prompt", "count"]
     assert (page.panel.state, page.panel.selected) == ("ready", "draw")
 
 
 def test_nothing_is_sent_before_the_form_is_right(page: Page) -> None:
-    """What is wrong is told by field, and anew as a person types, once it was wrong."""
-    page.says("typed", tool="draw", draft=typed("a"))
-    assert not [content for content, _ in page.sent if content["name"] == "problems"]
+    """What is wrong is told by field."""
     page.call(typed("a", "x"))
     assert page.last("problems")["problems"] == {
         "prompt": "At least 2 characters.",
         "count": "Type a whole number.",
     }
-    page.says("typed", tool="draw", draft=typed("ab", "4"))
-    assert page.last("problems")["problems"] == {"count": "At most 3."}
     assert page.session.called == []
-    page.call({"json": "[1]"})
-    assert page.last("problems")["problems"] == {"": "The arguments are an object: { … }."}
     page.call(typed("ab", "3"))
+    assert page.last("problems")["problems"] == {}
     assert [(name, arguments) for name, arguments, *_ in page.session.called] == [
         ("draw", {"prompt": "ab", "count": 3})
     ]
@@ -197,7 +187,7 @@ def test_a_call_shows_its_progress_and_its_result(page: Page) -> None:
     assert (page.panel.state, page.panel.progress) == ("calling", 0.25)
     assert page.panel.words["progress"] == "25 % · a quarter"
     assert page.panel.live
-    result = ToolResult((TextContent("done"), ImageContent(bytes(PIECE_BYTES + 5), "image/png")))
+    result = ToolResult((TextContent("done"), BinaryContent(bytes(PIECE_BYTES + 5), "image/png")))
     page.answers(result)
     assert (page.panel.state, page.panel.result, told) == ("ready", result, [(DRAW, result)])
     sent = page.last("result")
@@ -231,10 +221,10 @@ def test_where_the_page_has_to_ask_the_answer_carries_the_result(page: Page) -> 
 
 def test_a_second_press_calls_once(page: Page) -> None:
     """While a call goes on, and with the same press told twice."""
-    page.says("call", id="one", tool="draw", draft=typed("ab"))
-    page.says("call", id="two", tool="draw", draft=typed("ab"))
+    page.says("call", id="one", tool="draw", drafts=typed("ab"))
+    page.says("call", id="two", tool="draw", drafts=typed("ab"))
     page.answers(ToolResult())
-    page.says("call", id="one", tool="draw", draft=typed("ab"))
+    page.says("call", id="one", tool="draw", drafts=typed("ab"))
     assert len(page.session.called) == 1
 
 
@@ -247,7 +237,7 @@ def test_stop_ends_the_call_and_says_what_may_go_on(page: Page) -> None:
     assert "may go on, and may be billed" in page.last("result")["text"]
     assert page.panel.state == "ready"
     page.says("pick", tool="look")
-    page.call({"fields": {}}, "look")
+    page.call({}, "look")
     page.says("stop")
     page.panel.refresh()
     assert "billed" not in page.last("result")["text"]
@@ -266,46 +256,16 @@ def test_a_failure_is_told_and_a_tools_own_is_a_result(page: Page) -> None:
     assert page.last("result")["parts"][0]["text"] == "no balance"
 
 
-def test_the_form_becomes_json_and_json_the_form(page: Page) -> None:
-    """What the form has no place for stays JSON, and can be called so."""
-    page.says("turn", id="v", tool="draw", draft=typed("ab", "2"))
-    raw = page.last("draft")["draft"]
-    assert raw == {"json": '{\n  "prompt": "ab",\n  "count": 2\n}'}
-    page.says("turn", id="v", tool="draw", draft=raw)
-    assert page.last("draft")["draft"] == {"fields": {"prompt": "ab", "count": "2"}}
-    page.says("turn", id="v", tool="draw", draft={"json": '{"prompt": "ab", "more": 1}'})
-    assert "no place for all of this" in page.last("problems")["problems"][""]
-    page.says("turn", id="v", tool="draw", draft={"json": "{"})
-    assert "This isn't JSON" in page.last("problems")["problems"][""]
-    page.call({"json": '{"prompt": "ab", "more": 1}'})
-    assert page.session.called[-1][1] == {"prompt": "ab", "more": 1}
-
-
 def test_what_was_typed_comes_back_with_its_tool(page: Page) -> None:
     """Looking at another tool loses nothing, nor does a page that is loaded anew."""
-    page.says("typed", tool="draw", draft=typed("an owl", "x"))
+    page.says("typed", tool="draw", drafts=typed("an owl", "x"))
     page.says("pick", tool="look", from_="draw")
     assert page.last("form")["tool"] == "look"
     page.panel.selected = "draw"
-    assert page.last("form")["draft"] == typed("an owl", "x")
+    assert page.last("form")["drafts"] == typed("an owl", "x")
     page.says("hello")
-    assert page.last("form")["draft"] == typed("an owl", "x")
+    assert page.last("form")["drafts"] == typed("an owl", "x")
     assert "an owl" not in str(page.panel.get_state())
-
-
-def test_the_list_is_searched_here(page: Page) -> None:
-    """Words of name, title or description."""
-    page.says("search", text="LOOKS more")
-    assert [row["tool"] for row in page.last("rows")["rows"]] == ["look"]
-    assert page.last("rows")["summary"] == "1 of 2 tools"
-
-
-def test_a_call_is_copied_as_code(page: Page) -> None:
-    """As a person would write it in a cell."""
-    page.says("code", id="v", tool="draw", draft=typed("it's", "2"))
-    assert page.last("code")["code"] == "await session.call_tool('draw', {'prompt': \"it's\", 'count': 2})"
-    page.says("code", id="v", tool="draw", draft=typed("x" * 200_000))
-    assert page.last("code")["code"] == ""
 
 
 def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
@@ -327,20 +287,6 @@ def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
     assert words.jobs([FoundJob("req-1", "https://example.org/a")])[0]["button"] == "Take up as a job"
 
 
-def test_a_call_of_before_is_put_into_the_form(page: Page) -> None:
-    """From the ledger, where all of its arguments were kept."""
-    call = ToolCall(7, 1e9, "o", "draw", {"prompt": "owl"}, True, "tool error", 1.25, (), None)
-    page.session.past = [call, ToolCall(6, 1e9, "o", "draw", {}, False, None, None, (), None)]
-    page.says("hello")
-    rows = page.last("recent")["rows"]
-    assert [(row["about"], row["again"]) for row in rows] == [
-        ("reported a failure · 1.2 s", True),
-        ("under way, or cut off", False),
-    ]
-    page.says("past", number="7")
-    assert page.last("form")["draft"]["fields"]["prompt"] == "owl"
-
-
 def test_what_is_missing_is_said_with_what_to_do() -> None:
     """No extra, no server, a wrong id: the error's own words, and Try again."""
     session = FakeSession()
@@ -360,8 +306,8 @@ def test_hostile_tools_make_small_messages() -> None:
     many = [Tool(f"t{k}", endless, endless, {"title": endless, "properties": endless}) for k in range(3000)]
     page = Page(FakeSession(*many, Tool("\ud800")))
     assert len(page.panel.tools) == 3000
-    assert page.last("rows")["summary"] == "the first 100 of 3,000 tools"
-    assert max(len(str(content)) for content, _ in page.sent) < 40_000
+    assert page.last("rows")["summary"] == "the first 200 of 3,000 tools"
+    assert max(len(str(content)) for content, _ in page.sent) < 60_000
     assert len(str(page.panel.get_state())) < 40_000
     page.panel.close()
 
@@ -398,9 +344,8 @@ def test_a_clip_is_made_through_the_sandboxs_tools(sandbox: Sandbox) -> None:
         says("hello")
         wait_for(lambda: explorer.state == "ready")
         explorer.selected = "generate_video_from_text"
-        draft = last("form")["draft"]
-        draft["fields"] |= {"prompt": "a red fox", "duration_seconds": "1"}
-        says("call", id="1", tool="generate_video_from_text", draft=draft)
+        drafts = last("form")["drafts"] | {"prompt": "a red fox", "duration_seconds": "1"}
+        says("call", id="1", tool="generate_video_from_text", drafts=drafts)
         wait_for(lambda: explorer.result is not None and last("result").get("jobs"))
         says("take", place=0)
         assert isinstance(explorer.taken, JobCard)

@@ -1,4 +1,4 @@
-"""One joined session with a tool server, on the official `mcp` package: the only client module that needs it.
+"""One session with a tool server, on the official `mcp` package: with `http`, all that needs it.
 
 No object and no error of that package, or of its HTTP library, leaves this module: a request holds the user
 id. What a request met on its way is noted beside it, since the package's own errors don't tell whether a call
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Literal
 
 import mcp_types
@@ -26,134 +25,147 @@ from .http import Carrier, current_note, noted
 from .parsing import progress as read_progress
 from .types import OnProgress, ToolServerInfo
 
+MAX_PAGES = 100
+MAX_LISTED = 5000
 
-@dataclass
-class Joined:
-    """A session that is being joined, or was. `ready` is done when it can be used, or with what failed."""
-
-    ready: asyncio.Future[None]
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-    session: ClientSession | None = None
-    task: asyncio.Task[None] | None = None
-    note: Note = field(default_factory=Note)
+Listing = Literal["tools", "resources", "prompts"]
+Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
-async def live(joined: Joined, url: str, user_id: Secret) -> None:
-    """Joins, and stays until `joined.over`. Enters and leaves in one task, as the package demands."""
-    current_note.set(joined.note)
-    try:
-        async with (
-            Carrier(url, user_id) as http,
-            streamable_http_client(url, http_client=http, max_sse_event_size=MAX_ANSWER_BYTES) as streams,
-            ClientSession(
-                dispatcher=_Keeping(*streams),
-                client_info=mcp_types.Implementation(name="reelbook", version=_version()),
-            ) as session,
-        ):
-            await _agree(session, joined.note)
-            joined.session = session
-            joined.ready.set_result(None)
-            await joined.over.wait()
-    except Exception as error:
-        _refused(joined.note, _first(error))
-    finally:
-        if not joined.ready.done():
-            joined.ready.set_exception(Failed(joined.note))
-            joined.ready.exception()  # looked at, also where nobody waits any more
+class Connection:
+    """A session that is being joined, or was, by a task of its own.
 
+    `ready` is done when it can be used, or with Failed.
+    """
 
-async def _agree(session: ClientSession, note: Note) -> None:
-    """Agrees on the protocol's version: first by the newer generation's question, then by the handshake."""
-    try:
-        await session.discover()
-    except (MCPError, RuntimeError, ValidationError):
-        if note.failure or note.status in (401, 403):
-            raise
-        await session.initialize()
+    _session: ClientSession
 
+    def __init__(self, url: str, user_id: Secret, spawn: Spawn) -> None:
+        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._over = asyncio.Event()
+        self.task = spawn(self._live(url, user_id))
 
-def info(joined: Joined) -> ToolServerInfo:
-    """Who the server says it is."""
-    session = joined.session
-    assert session is not None
-    named, offered = session.server_info, session.server_capabilities
-    return ToolServerInfo(
-        name=named.name if named else "",
-        version=named.version if named else "",
-        protocol=session.protocol_version or "",
-        offers_resources=bool(offered and offered.resources),
-        offers_prompts=bool(offered and offered.prompts),
-        instructions=session.instructions,
-    )
+    def leave(self) -> None:
+        """Lets the task leave the server."""
+        self._over.set()
 
+    def info(self) -> ToolServerInfo:
+        """Who the server says it is."""
+        named, offered = self._session.server_info, self._session.server_capabilities
+        return ToolServerInfo(
+            name=named.name if named else "",
+            version=named.version if named else "",
+            protocol=self._session.protocol_version or "",
+            offers_resources=bool(offered and offered.resources),
+            offers_prompts=bool(offered and offered.prompts),
+            instructions=self._session.instructions,
+        )
 
-async def page(
-    joined: Joined, what: Literal["tools", "resources", "prompts"], cursor: str | None
-) -> tuple[list[Any], str | None]:
-    """One page of a listing as it came, and the cursor of the next one."""
-    session = joined.session
-    assert session is not None
-    ask = {
-        "tools": session.list_tools,
-        "resources": session.list_resources,
-        "prompts": session.list_prompts,
-    }[what]
-    params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor else None
-    note = Note()
-    allowed = None
-    with noted(note):
-        try:
-            listed = await ask(params=params)
-            if isinstance(listed, mcp_types.ListToolsResult):
-                # The package leaves out those that the protocol forbids to use.
-                allowed = {tool.name for tool in listed.tools}
-        except ValidationError:
-            pass
-        except MCPError as error:
-            _refused(note, error)
-    if note.raw is None:
-        raise Failed(note)
-    rows = note.raw.get(what)
-    rows = rows if isinstance(rows, list) else []
-    if allowed is not None:
-        rows = [row for row in rows if row.get("name") in allowed]
-    following = note.raw.get("nextCursor")
-    return rows, following if isinstance(following, str) and following else None
+    async def listed(self, what: Listing) -> list[Any]:
+        """All rows of a listing as they came, page by page. Raises Failed."""
+        rows: list[Any] = []
+        asked: set[str | None] = set()
+        cursor: str | None = None  # of the first page, and of none after the last
+        while cursor not in asked and len(asked) < MAX_PAGES and len(rows) < MAX_LISTED:
+            asked.add(cursor)
+            page, cursor = await self._page(what, cursor)
+            rows += page
+        return rows[:MAX_LISTED]
 
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None, note: Note
+    ) -> Mapping[str, Any]:
+        """The result of a call as it came. Cancelling this tells the server so. Raises Failed."""
+        request = mcp_types.CallToolRequest(
+            params=mcp_types.CallToolRequestParams(name=name, arguments=dict(arguments))
+        )
 
-async def call(
-    joined: Joined, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None, note: Note
-) -> Mapping[str, Any]:
-    """The result of a call as it came. Cancelling this tells the server so. Raises Failed."""
-    session = joined.session
-    assert session is not None
-    request = mcp_types.CallToolRequest(
-        params=mcp_types.CallToolRequestParams(name=name, arguments=dict(arguments))
-    )
+        async def tell(progress: float, total: float | None, message: str | None) -> None:
+            if on_progress is not None and (told := read_progress(progress, total, message)) is not None:
+                on_progress(told)
 
-    async def tell(progress: float, total: float | None, message: str | None) -> None:
-        if on_progress is not None and (told := read_progress(progress, total, message)) is not None:
-            on_progress(told)
+        for listed in (False, True):
+            with noted(note):
+                try:
+                    # Whether the result fits its schema is no reason to lose it: the package doesn't check.
+                    await self._session.send_request(
+                        request,
+                        mcp_types.EmptyResult,
+                        progress_callback=None if on_progress is None else tell,
+                    )
+                except ValidationError:
+                    pass
+                except MCPError as error:
+                    _refused(note, error)
+            if note.code != mcp_types.HEADER_MISMATCH or listed:
+                break
+            # Refused because arguments belong into headers too: only a listing tells which.
+            await self._page("tools", None)
+            note.code, note.said = None, ""
+        if note.raw is None:
+            raise Failed(note)
+        return note.raw
 
-    for listed in (False, True):
+    async def _page(self, what: Listing, cursor: str | None) -> tuple[list[Any], str | None]:
+        """One page of a listing, and the cursor of the next one."""
+        ask = {
+            "tools": self._session.list_tools,
+            "resources": self._session.list_resources,
+            "prompts": self._session.list_prompts,
+        }[what]
+        params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor else None
+        note = Note()
+        allowed = None
         with noted(note):
             try:
-                # Whether the result fits its schema is no reason to lose it, so the package doesn't check.
-                await session.send_request(
-                    request, mcp_types.EmptyResult, progress_callback=None if on_progress is None else tell
-                )
+                listed = await ask(params=params)
+                if isinstance(listed, mcp_types.ListToolsResult):
+                    # The package leaves out those that the protocol forbids to use.
+                    allowed = {tool.name for tool in listed.tools}
             except ValidationError:
                 pass
             except MCPError as error:
                 _refused(note, error)
-        if note.code != mcp_types.HEADER_MISMATCH or listed:
-            break
-        # Refused because arguments belong into headers too: only a listing tells which.
-        await page(joined, "tools", None)
-        note.code, note.said = None, ""
-    if note.raw is None:
-        raise Failed(note)
-    return note.raw
+        if note.raw is None:
+            raise Failed(note)
+        rows = note.raw.get(what)
+        rows = rows if isinstance(rows, list) else []
+        if allowed is not None:
+            rows = [row for row in rows if row.get("name") in allowed]
+        following = note.raw.get("nextCursor")
+        return rows, following if isinstance(following, str) and following else None
+
+    async def _live(self, url: str, user_id: Secret) -> None:
+        """Joins, and stays until it is over. Enters and leaves in one task, as the package demands."""
+        note = Note()
+        current_note.set(note)
+        try:
+            async with (
+                Carrier(url, user_id) as http,
+                streamable_http_client(url, http_client=http, max_sse_event_size=MAX_ANSWER_BYTES) as streams,
+                ClientSession(
+                    dispatcher=_Keeping(*streams),
+                    client_info=mcp_types.Implementation(name="reelbook", version=_version()),
+                ) as self._session,
+            ):
+                await self._agree(note)
+                self.ready.set_result(None)
+                await self._over.wait()
+        except Exception as error:
+            _refused(note, _first(error))
+        finally:
+            if not self.ready.done():
+                self.ready.set_exception(Failed(note))
+                self.ready.exception()  # looked at, also where nobody waits any more
+
+    async def _agree(self, note: Note) -> None:
+        """Agrees on the protocol's version: first by the newer generation's question, then by handshake."""
+        try:
+            await self._session.discover()
+        except (MCPError, RuntimeError, ValidationError):
+            if note.failure or note.status in (401, 403):
+                raise
+            await self._session.initialize()
 
 
 def _refused(note: Note, error: BaseException) -> None:

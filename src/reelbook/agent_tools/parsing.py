@@ -6,30 +6,24 @@ What can't be read as its kind says is kept as it came; nothing here raises for 
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from .types import (
-    AudioContent,
+    BinaryContent,
     Content,
-    EmbeddedResource,
-    ImageContent,
     Prompt,
     PromptArgument,
     Resource,
-    ResourceLink,
     TextContent,
     Tool,
     ToolProgress,
     ToolResult,
     UnknownContent,
 )
-
-AnyResource = TypeVar("AnyResource", bound=Resource)
 
 MAX_BLOCKS = 1000
 MAX_MESSAGE = 1000
@@ -63,8 +57,19 @@ def tool(raw: Any) -> Tool | None:
 
 
 def resource(raw: Any) -> Resource | None:
-    """A resource of a listing; None for one without an address."""
-    return _resource(Resource, _object(raw))
+    """A resource of a listing, or one that a result points at; None for one without an address."""
+    said = _object(raw)
+    if not (uri := _text(said, "uri")):
+        return None
+    size = said.get("size")
+    return Resource(
+        uri=uri,
+        name=_text(said, "name") or "",
+        title=_text(said, "title"),
+        description=_text(said, "description") or "",
+        mime_type=_text(said, "mimeType"),
+        size=int(size) if isinstance(size, int | float) and 0 <= size < 2**53 else None,
+    )
 
 
 def prompt(raw: Any) -> Prompt | None:
@@ -132,8 +137,8 @@ def found_jobs(answer: ToolResult) -> tuple[FoundJob, ...]:
 
 def _json_texts(answer: ToolResult) -> Iterator[Any]:
     for each in answer.content:
-        text = each.text if isinstance(each, TextContent | EmbeddedResource) else None
-        if text and len(text) < 1_000_000 and text.lstrip()[:1] in ("{", "["):
+        text = each.text if isinstance(each, TextContent) else ""
+        if len(text) < 1_000_000 and text.lstrip()[:1] in ("{", "["):
             try:
                 yield json.loads(text)
             except (ValueError, RecursionError):
@@ -170,50 +175,22 @@ def _content(raw: Any) -> Content:
     said = _object(raw)
     kind = _text(said, "type") or ""
     read: Content | None = None
-    match kind:
-        case "text":
-            text = _text(said, "text")
-            read = None if text is None else TextContent(text)
-        case "image" | "audio":
-            data, mime_type = _bytes(said.get("data")), _text(said, "mimeType")
-            if data is not None and mime_type is not None:
-                read = (ImageContent if kind == "image" else AudioContent)(data, mime_type)
-        case "resource_link":
-            read = _resource(ResourceLink, said)
-        case "resource":
-            read = _embedded(said)
+    if kind == "resource_link":
+        read = resource(said)
+    elif kind in ("text", "image", "audio", "resource"):
+        read = _text_or_bytes(_object(said.get("resource")) if kind == "resource" else said)
     return UnknownContent(kind, raw) if read is None else read
 
 
-def _resource(kind: type[AnyResource], said: Mapping[str, Any]) -> AnyResource | None:
-    if not (uri := _text(said, "uri")):
-        return None
-    size = said.get("size")
-    return kind(
-        uri=uri,
-        name=_text(said, "name") or "",
-        title=_text(said, "title"),
-        description=_text(said, "description") or "",
-        mime_type=_text(said, "mimeType"),
-        size=int(size) if isinstance(size, int | float) and 0 <= size < 2**53 else None,
-    )
-
-
-def _embedded(said: Mapping[str, Any]) -> EmbeddedResource | None:
-    held = _object(said.get("resource"))
-    text, data = _text(held, "text"), _bytes(held.get("blob"))
-    if text is None and data is None:
-        return None
-    return EmbeddedResource(_text(held, "uri") or "", _text(held, "mimeType"), text, data)
-
-
-def _bytes(value: Any) -> bytes | None:
-    if not isinstance(value, str):
-        return None
+def _text_or_bytes(said: Mapping[str, Any]) -> TextContent | BinaryContent | None:
+    uri = _text(said, "uri") or ""
+    if (text := _text(said, "text")) is not None:
+        return TextContent(text, uri)
     try:
-        return base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
+        data = base64.b64decode(said.get("blob", said.get("data")), validate=True)
+    except (TypeError, ValueError):
         return None
+    return BinaryContent(data, _text(said, "mimeType") or "", uri)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -9,8 +9,8 @@ import asyncio
 import importlib
 import importlib.util
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import settings
 from ..deadlines import Deadline
@@ -25,36 +25,21 @@ from ..errors import (
 )
 from ..secret import Secret
 from . import parsing
-from .failures import (
-    Failed,
-    Note,
-    call_error,
-    error_of,
-)
-from .types import (
-    OnProgress,
-    Prompt,
-    Resource,
-    Tool,
-    ToolResult,
-    ToolServerInfo,
-)
+from .failures import Failed, Note, call_error, error_of
+from .types import OnProgress, Prompt, Resource, Tool, ToolResult, ToolServerInfo
 
 if TYPE_CHECKING:
-    from .connection import Joined
+    from .connection import Connection, Listing, Spawn
 
 INSTALL = "pip install 'reelbook[agents]'"
 JOIN_SECONDS = 30.0
 LIST_SECONDS = 60.0
 CALL_SECONDS = 600.0
 LEAVE_SECONDS = 3.0
-MAX_PAGES = 100
-MAX_LISTED = 5000
 MAX_USER_ID = 200
 
 T = TypeVar("T")
 Row = TypeVar("Row", Tool, Resource, Prompt)
-Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 def is_installed() -> bool:
@@ -98,7 +83,7 @@ class ToolServer:
         self.user_id = checked_user_id(user_id)
         self._spawn = spawn or asyncio.create_task
         self._lock = asyncio.Lock()
-        self._joined: Joined | None = None
+        self._connection: Connection | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -114,10 +99,8 @@ class ToolServer:
     async def info(self) -> ToolServerInfo:
         """Who the server says it is. Joins it where that isn't done yet."""
 
-        async def ask(joined: Joined) -> ToolServerInfo:
-            from .connection import info
-
-            return info(joined)
+        async def ask(connection: Connection) -> ToolServerInfo:
+            return connection.info()
 
         return await self._asked(ask)
 
@@ -159,12 +142,10 @@ class ToolServer:
         seconds = CALL_SECONDS if deadline_seconds is None else deadline_seconds
         note = Note()
 
-        async def send(joined: Joined) -> Mapping[str, Any]:
-            from .connection import call
-
+        async def send(connection: Connection) -> Mapping[str, Any]:
             nonlocal note
             note = Note()
-            return await call(joined, name, given, on_progress, note)
+            return await connection.call(name, given, on_progress, note)
 
         try:
             raw = await self._sent(send, seconds)
@@ -186,71 +167,56 @@ class ToolServer:
     async def aclose(self) -> None:
         """Leaves the server. Safe to call twice."""
         self._closed = True
-        joined, self._joined = self._joined, None
-        if joined is None or joined.task is None:
+        connection, self._connection = self._connection, None
+        if connection is None:
             return
-        joined.over.set()
-        await asyncio.wait({joined.task}, timeout=LEAVE_SECONDS)
-        joined.task.cancel()
-        await asyncio.wait({joined.task}, timeout=LEAVE_SECONDS)
+        connection.leave()
+        await asyncio.wait({connection.task}, timeout=LEAVE_SECONDS)
+        connection.task.cancel()
+        await asyncio.wait({connection.task}, timeout=LEAVE_SECONDS)
 
-    async def _all(
-        self, what: Literal["tools", "resources", "prompts"], read: Callable[[Any], Row | None]
-    ) -> tuple[Row, ...]:
-        async def ask(joined: Joined) -> tuple[Row, ...]:
-            from .connection import page
+    async def _all(self, what: Listing, read: Callable[[Any], Row | None]) -> tuple[Row, ...]:
+        rows = map(read, await self._asked(lambda connection: connection.listed(what)))
+        return tuple(
+            {row.uri if isinstance(row, Resource) else row.name: row for row in rows if row}.values()
+        )
 
-            found: dict[str, Row] = {}
-            cursor: str | None = None
-            cursors = set()
-            for _ in range(MAX_PAGES):
-                rows, cursor = await page(joined, what, cursor)
-                for row in map(read, rows):
-                    if row is not None and len(found) < MAX_LISTED:
-                        found.setdefault(row.uri if isinstance(row, Resource) else row.name, row)
-                if cursor is None or cursor in cursors or len(found) >= MAX_LISTED:
-                    break
-                cursors.add(cursor)
-            return tuple(found.values())
-
-        return await self._asked(ask)
-
-    async def _asked(self, ask: Callable[[Joined], Awaitable[T]]) -> T:
+    async def _asked(self, ask: Callable[[Connection], Awaitable[T]]) -> T:
         """The answer to a question that costs nothing. Raises ReelbookError."""
         try:
             return await self._sent(ask, LIST_SECONDS)
         except Failed as failed:
-            note = failed.note
+            raise error_of(failed.note, self.user_id) from None
         except TimeoutError:
             raise DeadlineExceeded("The tool server didn't answer in time.") from None
-        raise error_of(note, self.user_id)
 
-    async def _sent(self, send: Callable[[Joined], Awaitable[T]], seconds: float) -> T:
+    async def _sent(self, send: Callable[[Connection], Awaitable[T]], seconds: float) -> T:
         """What `send` brings; sent a second time where the server had dropped the session, and so refused it
         unread. Raises Failed, TimeoutError, and ReelbookError where the server can't be joined.
         """
         async with Deadline(seconds):
-            joined = await self._join()
+            connection = await self._join()
             try:
-                return await send(joined)
+                return await send(connection)
             except Failed as failed:
                 if not failed.note.session_gone:
                     raise
                 failed.note.began = False
-            self._leave(joined)
+            connection.leave()
+            if self._connection is connection:
+                self._connection = None
             return await send(await self._join())
 
-    async def _join(self) -> Joined:
+    async def _join(self) -> Connection:
         """The session with the server, joined where there is none. Raises ReelbookError and TimeoutError."""
         if self._closed:
             raise SessionClosed("The connection to the tool server is closed.")
         async with self._lock:
-            joined = self._joined
-            if joined is None or joined.task is None or joined.task.done():
-                joined = await self._joined_anew()
-            return joined
+            if self._connection is None or self._connection.task.done():
+                self._connection = await self._joined()
+            return self._connection
 
-    async def _joined_anew(self) -> Joined:
+    async def _joined(self) -> Connection:
         try:
             # It takes half a second, in which the loop would stand still.
             await asyncio.to_thread(importlib.import_module, ".connection", __package__)
@@ -258,28 +224,18 @@ class ToolServer:
             raise ConfigurationError(
                 f"Agent tools need a package that isn't installed ({absent.name}). Install it: {INSTALL}"
             ) from None
-        from . import connection
+        from .connection import Connection
 
-        joined = connection.Joined(asyncio.get_running_loop().create_future())
-        joined.task = self._spawn(connection.live(joined, self.url, self.user_id))
-        note: Note | None = None
+        connection = Connection(self.url, self.user_id, self._spawn)
         try:
             async with Deadline(JOIN_SECONDS):
-                await asyncio.shield(joined.ready)
-            self._joined = joined
-        except Failed as failed:
-            note = failed.note
-        finally:
-            if self._joined is not joined:
-                joined.task.cancel()
-        if note is not None:
-            raise error_of(note, self.user_id)
-        return joined
-
-    def _leave(self, joined: Joined) -> None:
-        joined.over.set()
-        if self._joined is joined:
-            self._joined = None
+                await asyncio.shield(connection.ready)
+        except BaseException as error:
+            connection.task.cancel()
+            if isinstance(error, Failed):
+                raise error_of(error.note, self.user_id) from None
+            raise
+        return connection
 
 
 def checked_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -287,13 +243,11 @@ def checked_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[st
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput("A tool has a name. session.tools() lists them.")
     try:
-        given = json.loads(json.dumps(dict(arguments or {}), allow_nan=False))
+        given: dict[str, Any] = json.loads(json.dumps(dict(arguments or {}), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        reason = str(error) or type(error).__name__
-    else:
-        assert isinstance(given, dict)
-        return given
-    raise InvalidInput(f"The arguments of {_short(name)} can't be sent as JSON: {reason[:200]}.")
+        reason = (str(error) or type(error).__name__)[:200]
+        raise InvalidInput(f"The arguments of {_short(name)} can't be sent as JSON: {reason}.") from None
+    return given
 
 
 def _short(name: str) -> str:

@@ -24,31 +24,11 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class TextContent:
-    """Text in a result."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class ImageContent:
-    """A picture in a result."""
-
-    data: bytes = field(repr=False)
-    mime_type: str
-
-
-@dataclass(frozen=True)
-class AudioContent:
-    """Sound in a result."""
-
-    data: bytes = field(repr=False)
-    mime_type: str
-
-
-@dataclass(frozen=True)
 class Resource:
-    """A resource that a server offers. `size` is in bytes."""
+    """A resource that a server offers, or that a result points at: nothing is fetched from it unasked.
+
+    `size` is in bytes.
+    """
 
     uri: str
     name: str = ""
@@ -59,18 +39,39 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class ResourceLink(Resource):
-    """A resource that a result points at. Nothing is fetched from it unasked."""
+class PromptArgument:
+    """One blank of a prompt."""
+
+    name: str
+    description: str = ""
+    required: bool = False
 
 
 @dataclass(frozen=True)
-class EmbeddedResource:
-    """A resource that a result holds: `text`, or else `data`."""
+class Prompt:
+    """A prompt that a server offers."""
 
-    uri: str
-    mime_type: str | None = None
-    text: str | None = None
-    data: bytes | None = field(default=None, repr=False)
+    name: str
+    title: str | None = None
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+
+
+@dataclass(frozen=True)
+class TextContent:
+    """Text in a result. `uri` says whose text it is, where it is a resource's."""
+
+    text: str
+    uri: str = ""
+
+
+@dataclass(frozen=True)
+class BinaryContent:
+    """A picture, sound or any other file in a result. `uri` says which resource it is, if it is one."""
+
+    data: bytes = field(repr=False)
+    mime_type: str = ""
+    uri: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class UnknownContent:
     raw: Any
 
 
-Content = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContent
+Content = TextContent | BinaryContent | Resource | UnknownContent
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,7 @@ class ToolResult:
     is_error: bool = False
 
     def __str__(self) -> str:
-        pieces = (each for each in self.content if isinstance(each, TextContent | EmbeddedResource))
-        return "\n".join(each.text for each in pieces if each.text is not None)
+        return "\n".join(each.text for each in self.content if isinstance(each, TextContent))
 
 
 @dataclass(frozen=True)
@@ -129,22 +129,3 @@ class ToolServerInfo:
     offers_resources: bool = False
     offers_prompts: bool = False
     instructions: str | None = None
-
-
-@dataclass(frozen=True)
-class PromptArgument:
-    """One blank of a prompt."""
-
-    name: str
-    description: str = ""
-    required: bool = False
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """A prompt that a server offers."""
-
-    name: str
-    title: str | None = None
-    description: str = ""
-    arguments: tuple[PromptArgument, ...] = ()

@@ -211,23 +211,14 @@ def _show(result: ToolResult, out: Path | None) -> None:
 
 
 def _other(content: Content, number: int, out: Path | None) -> str:
-    """What to say of a piece that isn't plain text; the bytes of one are put into `out`."""
-    from ..agent_tools.types import (
-        AudioContent,
-        EmbeddedResource,
-        ImageContent,
-        ResourceLink,
-    )
+    """What to say of a piece that isn't text; the bytes of one are put into `out`."""
+    from ..agent_tools.types import BinaryContent, Resource
 
     match content:
-        case ResourceLink():
+        case Resource():
             return terminal_line(f"{content.title or content.name or 'A link'}: {content.uri}")
-        case EmbeddedResource(text=str(text)):
-            return _shortened(text)
-        case ImageContent(data, mime_type) | AudioContent(data, mime_type):
-            return _kept(data, mime_type, number, out)
-        case EmbeddedResource(mime_type=mime_type, data=bytes(data)):
-            return _kept(data, mime_type or "", number, out)
+        case BinaryContent():
+            return _kept(content.data, content.mime_type, number, out)
         case _:
             return "(something of a kind that Reelbook doesn't know)"
 

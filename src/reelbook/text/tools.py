@@ -1,23 +1,18 @@
-"""What the tool explorer says: the server's tools in a line each, a call's state, a call as code."""
+"""What the tool explorer says: the server's tools in a line each, a call's state and how it ended."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from reelbook.agent_tools.parsing import FoundJob
 from reelbook.agent_tools.types import Tool, ToolProgress
 
 from ..formatting import seconds
 
-if TYPE_CHECKING:
-    from reelbook.ledger import ToolCall
-
-MAX_ROWS: Final = 100
+MAX_ROWS: Final = 200
 MAX_JOBS: Final = 20
 MAX_ABOUT: Final = 6_000
-MAX_CODE: Final = 100_000
 MAX_WHY: Final = 2_000
 
 
@@ -26,30 +21,23 @@ def clip(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def rows(tools: Sequence[Tool], search: str = "") -> list[dict[str, str]]:
-    """The tools whose name, title or description has each word of `search`, for the page, at most 100."""
-    words = search.lower().split()
+def rows(tools: Sequence[Tool]) -> list[dict[str, str]]:
+    """The tools for the page, at most 200 of them."""
     found = []
-    for tool in tools:
-        text = f"{tool.name} {tool.title or ''} {tool.description}".lower()
-        if all(word in text for word in words):
-            about = (tool.title or tool.description).strip().split("\n", 1)[0]
-            found.append({"tool": tool.name, "name": clip(tool.name, 80), "about": clip(about, 90)})
-        if len(found) == MAX_ROWS:
-            break
+    for tool in tools[:MAX_ROWS]:
+        about = (tool.title or tool.description).strip().split("\n", 1)[0]
+        found.append({"tool": tool.name, "name": clip(tool.name, 80), "about": clip(about, 90)})
     return found
 
 
-def summary(count: int, shown: int, search: str) -> str:
-    """How many tools there are: "6 tools", "3 of 6 tools"."""
-    word = "tool" if count == 1 else "tools"
-    if search or shown < count:
-        least = "the first " if shown == MAX_ROWS else ""
-        return f"{least}{shown} of {count:,} {word}"
-    return f"{count:,} {word}" if count else "The server offers no tools."
+def summary(count: int) -> str:
+    """How many tools there are: "6 tools"."""
+    if count > MAX_ROWS:
+        return f"the first {MAX_ROWS} of {count:,} tools"
+    return "1 tool" if count == 1 else f"{count} tools" if count else "The server offers no tools."
 
 
-def heading(tool: Tool) -> dict[str, Any]:
+def heading(tool: Tool) -> dict[str, str]:
     """What stands above a tool's form."""
     hints = ""
     if tool.read_only:
@@ -79,12 +67,6 @@ def took(value: float) -> str:
     return f"{value:.1f} s" if value < 9.95 else seconds(value)
 
 
-def code(name: str, arguments: Mapping[str, Any]) -> str:
-    """The call as a line of a notebook; empty where that would be too long."""
-    line = f"await session.call_tool({name!r}, {dict(arguments)!r})"
-    return line if len(line) <= MAX_CODE else ""
-
-
 def answered(tool: Tool, took: str, *, failed: bool) -> dict[str, Any]:
     """A call that brought a result."""
     if failed:
@@ -92,13 +74,13 @@ def answered(tool: Tool, took: str, *, failed: bool) -> dict[str, Any]:
     return {"text": f"{clip(tool.name, 80)} answered in {took}.", "tone": "done"}
 
 
-def stopped(tool: Tool, took: str) -> dict[str, Any]:
+def stopped(tool: Tool, took: str) -> dict[str, str]:
     """A call that was stopped."""
     after = "" if tool.read_only else f" What {clip(tool.name, 80)} began there may go on, and may be billed."
     return {"text": f"Stopped after {took}. The server was told.{after}", "tone": "odd"}
 
 
-def no_result(tool: Tool, took: str, why: str) -> dict[str, Any]:
+def no_result(tool: Tool, took: str, why: str) -> dict[str, str]:
     """A call that brought none."""
     text = f"{clip(tool.name, 80)} gave no result, after {took}. {clip(why, MAX_WHY)}"
     return {"text": text, "tone": "fail"}
@@ -116,17 +98,3 @@ def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
             hint = "The clip is kept, and no job is known for it."
         told.append({"place": place, "text": text, "button": button, "hint": hint})
     return told
-
-
-def past_call(call: ToolCall) -> dict[str, Any]:
-    """A call that the ledger knows, in a line."""
-    spent = took(call.took_seconds) if call.took_seconds is not None else ""
-    said = {"tool error": "reported a failure", "uncertain": "no answer", None: "under way, or cut off"}
-    return {
-        "number": str(call.id),
-        "tool": call.tool,
-        "name": clip(call.tool, 60),
-        "when": time.strftime("%d %b, %H:%M", time.localtime(call.at)),
-        "about": " · ".join(filter(None, [said.get(call.outcome, call.outcome), spent])),
-        "again": call.whole,
-    }

@@ -1,8 +1,7 @@
 """The agent tools of a server in a panel: their list, the chosen one's form, a call and its result; beneath
 it, what was taken up from a result.
 
-Forms are made by `schema`, results cut into parts by `results`, words are from `words.tools`. What a server
-says of itself is text here and nothing else.
+What a server says of itself is text here and nothing else.
 """
 
 from __future__ import annotations
@@ -23,34 +22,21 @@ from reelbook import settings
 from reelbook.agent_tools.parsing import FoundJob, found_jobs
 from reelbook.agent_tools.types import Tool, ToolProgress, ToolResult
 from reelbook.errors import InvalidInput, ReelbookError
-from reelbook.ledger import ToolCall
 from reelbook.session import Job, Session
 from reelbook.session.tools import ToolRun, Tools
 
 from ..text import tools as words
-from .base import (
-    Panel,
-    Still,
-    only_known,
-    session_of,
-)
-from .bundle import (
-    added_style,
-    module,
-    packed,
-    pressed,
-    style,
-)
+from .base import Panel, Still, only_known, session_of
+from .bundle import added_style, module, packed, pressed, style
 from .clip_serving import PIECE_BYTES
 from .job_card import JobCard
 from .live import Live
 from .player import Player
-from .schema_form import Form, as_json, form_of
+from .schema_form import form_of
 from .tool_result_view import ShownResult, encodable, shown_result
 
-RECENT: Final = 5
 STILL_LETTERS: Final = 2_000
-NO_FIELDS: Final = "The form has no place for all of this. Change it, or call it as it is."
+NEWS: Final = frozenset(("rows", "form", "result"))
 
 ResultCallback = Callable[[Tool, ToolResult], object]
 
@@ -76,19 +62,12 @@ class ToolPanel(Panel):
         self.tools: tuple[Tool, ...] = ()
         self.result: ToolResult | None = None
         self.callbacks: list[ResultCallback] = []
-        self._open = False
-        self._unsent = {"rows", "form", "result", "recent"}
-        # The list.
+        self._unsent = set(NEWS)  # messages: prompts and results aren't saved with the notebook
         self._listing: concurrent.futures.Future[tuple[Tool, ...]] | None = None
         self._listed = False
         self._why_not = ""
-        self._search = ""
-        # The form. What was typed is kept by tool, what is wrong with it is of the tool that is shown.
-        self._forms: dict[str, Form] = {}
-        self._drafts: dict[str, Any] = {}
-        self._problems: dict[str, str] = {}
-        self._turn = 0
-        # The call and its result.
+        self._drafts: dict[str, Any] = {}  # what was typed, by tool
+        self._turn = 0  # a view takes each new form once, so that nothing typed is overwritten
         self._run: ToolRun | None = None
         self._called: Tool | None = None
         self._stopped = False
@@ -100,11 +79,10 @@ class ToolPanel(Panel):
         self._jobs: tuple[FoundJob, ...] = ()
         self._fetching = False
         self._fetched: Path | None = None
-        self._past: dict[str, ToolCall] = {}
         super().__init__(**traits)
         self._live = Live(self.refresh)
         self._endings = (self._live.close, self._stop)
-        self._open = True
+        self.observe(self._renew_form, "selected")
         self.refresh()
 
     def send(self, content: Any, buffers: Any = None) -> None:
@@ -148,7 +126,7 @@ class ToolPanel(Panel):
         if self.result is not None and self._called is not None:
             text = f"{self._called.name}: {str(self.result)[:STILL_LETTERS] or 'answered.'}"
         elif self._listed:
-            text = f"Agent tools: {words.summary(len(self.tools), len(self.tools), '')}"
+            text = f"Agent tools: {words.summary(len(self.tools))}"
         else:
             return super().still()
         return f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>', text
@@ -186,20 +164,20 @@ class ToolPanel(Panel):
     def _send_news(self) -> None:
         news, self._unsent = self._unsent, set()
         if "rows" in news:
-            rows = words.rows(self.tools, self._search)
-            said = words.summary(len(self.tools), len(rows), self._search) if self._listed else ""
-            self.send({"name": "rows", "rows": rows, "summary": said, "many": len(self.tools) > 8})
+            summary = words.summary(len(self.tools)) if self._listed else ""
+            self.send({"name": "rows", "rows": words.rows(self.tools), "summary": summary})
         if "form" in news:
-            self._send_form()
+            told: dict[str, Any] = {"name": "form", "turn": self._turn, "tool": ""}
+            if (tool := self.tool) is not None:
+                form = form_of(tool.input_schema)
+                told |= {"tool": tool.name, "fields": form.described(), **words.heading(tool)}
+                told["drafts"] = self._drafts.get(tool.name) or form.start()
+            self.send(told)
         if "result" in news:
             self.send({"name": "result", **self._outcome})
-        if "recent" in news:
-            with self.showing_errors("Reading the ledger"):
-                self._past = {str(call.id): call for call in self.session.tool_calls(RECENT)}
-            self.send({"name": "recent", "rows": [words.past_call(call) for call in self._past.values()]})
 
     def _on_hello(self, *arguments: object) -> None:
-        self._unsent |= {"rows", "form", "result", "recent"}
+        self._unsent |= NEWS
         if not self._listed and not self._why_not:
             self._on_again()
         super()._on_hello(*arguments)
@@ -207,7 +185,7 @@ class ToolPanel(Panel):
     def _on_left(self, *_: object) -> None:
         self.when_left()
 
-    # The list.
+    # The list and the form.
 
     def _on_again(self, *_: object) -> None:
         """Asks the server for its tools; the answer is taken later."""
@@ -216,11 +194,11 @@ class ToolPanel(Panel):
         self._why_not = ""
         try:
             # On this thread, because Colab tells its secrets to no other.
-            self._listing = listing = self.session._list_tools()
+            self._listing = self.session._list_tools()
         except ReelbookError as error:
             self._why_not = str(error)
         else:
-            listing.add_done_callback(self._live.changed)
+            self._listing.add_done_callback(self._live.changed)
         self.refresh()
 
     def _take_listing(self) -> None:
@@ -229,130 +207,50 @@ class ToolPanel(Panel):
         self._listing = None
         try:
             listed = listing.result()
-        except concurrent.futures.CancelledError:
-            self._why_not = "The question was cut off: the session was closed."
-        except ReelbookError as error:
-            self._why_not = str(error)
         except Exception as error:
-            self._why_not = f"The tools couldn't be listed. {type(error).__name__}: {error}"
-        else:
-            self.tools = tuple(tool for tool in listed if encodable(tool.name) == tool.name)
-            self._listed = True
-            self._forms.clear()  # they may take other things now; what was typed stays
-            self._unsent |= {"rows", "recent"}
-            self._renew_form()
-            if self.tool is None:
-                self.set_trait("selected", self.tools[0].name if self.tools else "")
-
-    def _on_search(self, content: dict[str, Any], _: object) -> None:
-        self._search = str(content.get("text", ""))[:200]
-        self._unsent.add("rows")
-        self.refresh()
+            self._why_not = str(error) or "The tools couldn't be listed: the session was closed."
+            return
+        self.tools = tuple(tool for tool in listed if encodable(tool.name) == tool.name)
+        self._listed = True
+        self._unsent |= {"rows", "form"}
+        self._turn += 1
+        if self.tool is None:
+            self.set_trait("selected", self.tools[0].name if self.tools else "")
 
     def _on_pick(self, content: dict[str, Any], _: object) -> None:
         if (tool := self._named(content.get("tool"))) is not None:
             self.selected = tool.name
 
-    @traitlets.observe("selected")
-    def _chosen(self, _: object) -> None:
-        if self._open:
-            self._renew_form()
-            self.refresh()
-
-    # The form.
-
-    def _form(self, tool: Tool) -> Form:
-        if tool.name not in self._forms:
-            self._forms[tool.name] = form_of(tool.input_schema)
-        return self._forms[tool.name]
-
-    def _renew_form(self) -> None:
+    def _renew_form(self, _: object) -> None:
         self._turn += 1
-        self._problems = {}
         self._unsent.add("form")
-
-    def _send_form(self) -> None:
-        told: dict[str, Any] = {"name": "form", "turn": self._turn, "tool": ""}
-        if (tool := self.tool) is not None:
-            form = self._form(tool)
-            told |= {"tool": tool.name, "form": form.described(), **words.heading(tool)}
-            told["draft"] = self._drafts.get(tool.name) or form.start()
-        self.send(told)
-
-    def _send_problems(self, content: Mapping[str, Any]) -> None:
-        told = {"name": "problems", "view": content.get("view"), "tool": content.get("tool")}
-        self.send({**told, "problems": self._problems, "asked": content["name"] != "typed"})
-
-    def _on_typed(self, content: dict[str, Any], _: object) -> None:
-        """What stands in the form is kept, and checked anew once it was found wrong."""
-        if (tool := self._named(content.get("tool"))) is None:
-            return
-        draft = self._keep(tool, content.get("draft"))
-        if self._problems:
-            self._problems = {}
-            self._form(tool).arguments(draft, self._problems)
-            self._send_problems(content)
-
-    def _on_turn(self, content: dict[str, Any], _: object) -> None:
-        """From the form to JSON, or back where the form has a place for all of it."""
-        if (tool := self._named(content.get("tool"))) is None:
-            return
-        form, draft = self._form(tool), content.get("draft")
-        problems: dict[str, str] = {}
-        arguments = form.arguments(draft, problems)
-        if not (isinstance(draft, dict) and "json" in draft):
-            turned = {"json": as_json(arguments)}
-        else:
-            turned = form.draft(arguments)
-            if "json" in turned or "" in problems:
-                self._problems = {"": problems.get("", NO_FIELDS)}
-                self._send_problems(content)
-                return
-        self._problems = {}
-        self._keep(tool, turned)
-        self.send({"name": "draft", "view": content.get("view"), "tool": tool.name, "draft": turned})
-
-    def _on_code(self, content: dict[str, Any], _: object) -> None:
-        if (tool := self._named(content.get("tool"))) is not None:
-            code = words.code(tool.name, self._form(tool).arguments(content.get("draft"), {}))
-            self.send({"name": "code", "view": content.get("view"), "code": code})
-
-    def _on_past(self, content: dict[str, Any], _: object) -> None:
-        """Puts a call of before into the form."""
-        call = self._past.get(str(content.get("number")))
-        if call is None or not call.whole or (tool := self._named(call.tool)) is None:
-            return
-        self._keep(tool, self._form(tool).draft(call.arguments))
-        self.selected = tool.name
-        self._renew_form()
         self.refresh()
 
-    def _keep(self, tool: Tool, draft: Any) -> Any:
-        self._drafts[tool.name] = draft
-        return draft
+    def _on_typed(self, content: dict[str, Any], _: object) -> None:
+        """What stands in the form is kept while the panel lives."""
+        if (tool := self._named(content.get("tool"))) is not None:
+            self._drafts[tool.name] = content.get("drafts")
 
     # The call and its result.
 
     def _on_call(self, content: dict[str, Any], _: object) -> None:
-        token = str(content.get("id"))
-        if token in self._tokens or self._run is not None:
+        token, tool = str(content.get("id")), self._named(content.get("tool"))
+        if token in self._tokens or self._run is not None or tool is None:
             return
         self._tokens.add(token)
-        if (tool := self._named(content.get("tool"))) is None:
-            return
-        draft = self._keep(tool, content.get("draft"))
-        self._problems = {}
-        arguments = self._form(tool).arguments(draft, self._problems)
-        self._send_problems(content)
-        if not self._problems:
+        drafts = self._drafts[tool.name] = content.get("drafts")
+        arguments, problems = form_of(tool.input_schema).arguments(drafts)
+        self.send({"name": "problems", "view": content.get("view"), "tool": tool.name, "problems": problems})
+        if not problems:
             self._call(tool, arguments)
 
     def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+        run = self.session.call_tool(tool.name, arguments, on_progress=self._hear_progress)
         self._called, self._stopped, self._told = tool, False, None
         self._began = time.monotonic()
         self.result, self._shown, self._jobs, self._outcome = None, ShownResult(), (), {}
         self._unsent.add("result")
-        self._run = run = self.session.call_tool(tool.name, arguments, on_progress=self._hear_progress)
+        self._run = run
         self.refresh()
         run.on_end(self._live.changed)
 
@@ -373,7 +271,7 @@ class ToolPanel(Panel):
         if (run := self._run) is None or not run.done or (tool := self._called) is None:
             return
         self._run = None
-        self._unsent |= {"result", "recent"}
+        self._unsent.add("result")
         took = words.took(time.monotonic() - self._began)
         try:
             self.result = result = run.result()
@@ -389,17 +287,11 @@ class ToolPanel(Panel):
             with self.showing_errors("What was to happen with the result"):
                 callback(tool, result)
 
-    def _on_more(self, content: dict[str, Any], _: object) -> None:
-        """The next piece of a long text."""
-        key, begin = str(content.get("key")), content.get("begin")
-        text, left = self._shown.more(key, begin if isinstance(begin, int) else 0)
-        self.send({"name": "more", "key": key, "begin": begin, "text": text, "left": left})
-
     def _on_chunk(self, content: dict[str, Any], _: object) -> None:
-        """A piece of a picture, of sound or of a file, as the page asks for a clip's."""
-        key, index = str(content.get("key")), content.get("index")
+        """A piece of a picture, of sound or of film, as the page asks for a clip's."""
+        index = content.get("index")
         answer = {"name": "chunk", "id": content.get("id"), "index": index}
-        if (data := self._shown.media.get(key)) is None:
+        if (data := self._shown.media.get(str(content.get("key")))) is None:
             self.send({**answer, "problem": "This result is no longer here."})
             return
         total = max(1, -(-len(data) // PIECE_BYTES))

@@ -1,104 +1,89 @@
-"""A tool's result in parts for the page: each for what it is, none larger than a page can bear.
-
-Text comes by the piece, and bytes stay here until the page asks for them. Knows no widget.
-"""
+"""A tool's result in parts for the page: each for what it is, none larger than a page can bear."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
-from urllib.parse import urlsplit
 
-from reelbook.agent_tools.types import (
-    AudioContent,
-    Content,
-    EmbeddedResource,
-    ImageContent,
-    ResourceLink,
-    TextContent,
-    ToolResult,
-)
+from reelbook.agent_tools.types import BinaryContent, Content, Resource, TextContent, ToolResult
 
 from ..text.tools import clip
 
-FIRST_LETTERS: Final = 3_000
-MORE_LETTERS: Final = 30_000
-MOST_LETTERS: Final = 300_000
-MAX_PARTS: Final = 40
+MAX_LETTERS: Final = 30_000
+MAX_PARTS: Final = 20
 MAX_LABEL: Final = 300
 MAX_MEDIA: Final = 64 * 1024 * 1024
-MAX_ADDRESS: Final = 2_000
 # What a browser shows without running anything; an SVG could hold a script.
 PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp")
+_PAGE: Final = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][!-~]*)?", re.ASCII)
 
-Part: TypeAlias = dict[str, Any]
+Part: TypeAlias = dict[str, str]
 
 
 @dataclass
 class ShownResult:
-    """A result's parts, and what was left out of them, by the keys that the page asks with."""
+    """A result's parts, and the bytes that the page asks for by their keys."""
 
     parts: list[Part] = field(default_factory=list)
-    texts: dict[str, str] = field(default_factory=dict)
     media: dict[str, bytes] = field(default_factory=dict)
 
-    def more(self, key: str, begin: int) -> tuple[str, int]:
-        """The next piece of a text from the letter `begin` on, and how many letters are left to show."""
-        text = self.texts.get(key, "")[:MOST_LETTERS]
-        begin = max(0, begin)
-        piece = text[begin : begin + MORE_LETTERS]
-        return piece, max(0, len(text) - begin - len(piece))
-
     def add(self, content: Content, key: str) -> None:
-        """Adds a piece of the result; the page asks by `key` for the rest of it."""
+        """Adds a piece of the result; the page asks for its bytes by `key`."""
         match content:
-            case TextContent(text):
-                self.add_text(text, "", key)
-            case ImageContent(data, mime_type) | AudioContent(data, mime_type):
-                self._add_media(data, mime_type, "", key)
-            case EmbeddedResource(uri=uri, text=str(text)):
-                self.add_text(text, clip(uri, MAX_LABEL), key)
-            case EmbeddedResource(uri=uri, mime_type=mime_type, data=data):
-                self._add_media(data or b"", mime_type or "", clip(uri, MAX_LABEL), key)
-            case ResourceLink():
-                self.parts.append(_link(content))
-            case _:
-                self.add_text(
-                    bounded_json(content.raw), f"Content of the kind “{clip(content.kind, 40)}”", key
+            case TextContent():
+                self._add_text(content.text, clip(content.uri, MAX_LABEL))
+            case BinaryContent():
+                self._add_bytes(content, key)
+            case Resource():
+                label, text = clip(content.title or content.name or "Link", 120), clip(content.uri, MAX_LABEL)
+                href = content.uri if len(content.uri) < 2_000 and _PAGE.fullmatch(content.uri) else ""
+                about = clip(content.mime_type or "", 60)
+                self.parts.append(
+                    {"kind": "link", "label": label, "about": about, "text": text, "href": href}
                 )
+            case _:
+                self.add_json(content.raw, f"Content of the kind “{clip(content.kind, 40)}”")
 
-    def add_text(self, text: str, label: str, key: str) -> None:
-        """Adds the beginning of a text; the rest is kept for `more`."""
-        first = text[:FIRST_LETTERS]
-        part: Part = {"kind": "text", "label": label, "text": first, "key": key}
-        if len(text) > len(first):
-            self.texts[key] = text
-            part["left"] = min(len(text), MOST_LETTERS) - len(first)
-        if len(text) > MOST_LETTERS:
-            part["cut"] = f"The page shows the first {MOST_LETTERS:,} letters; there are more in the result."
+    def add_json(self, value: Any, label: str) -> None:
+        """Adds a value as JSON to be read, as far as a page shows it: a result may be endless."""
+        text, length = [], 0
+        try:
+            for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value):
+                text.append(piece)
+                length += len(piece)
+                if length > MAX_LETTERS:
+                    break
+        except (RecursionError, ValueError):  # nested too deep, or a number of more digits than Python writes
+            text.append(" … the rest can't be shown.")
+        self._add_text("".join(text), label)
+
+    def _add_text(self, text: str, label: str) -> None:
+        part = {"kind": "text", "label": label, "text": text[:MAX_LETTERS]}
+        if len(text) > MAX_LETTERS:
+            part["cut"] = f"These are the first {MAX_LETTERS:,} letters; explorer.result has all of it."
         self.parts.append(part)
 
-    def _add_media(self, data: bytes, mime_type: str, label: str, key: str) -> None:
-        mime = mime_type.split(";")[0].strip().lower()
+    def _add_bytes(self, content: BinaryContent, key: str) -> None:
+        mime = content.mime_type.split(";")[0].strip().lower()
         family = mime.split("/")[0]
-        kind = "image" if mime in PICTURES else family if family in {"audio", "video"} else "file"
-        about = ", ".join(filter(None, [clip(mime, 60), _size(len(data))]))
-        if len(data) > MAX_MEDIA or not data:
-            text = f"{label or kind.capitalize()}: {about}. The page doesn't show it."
+        label = clip(content.uri, MAX_LABEL) or family.capitalize() or "File"
+        about = ", ".join(filter(None, [clip(mime, 60), f"{len(content.data):,} bytes"]))
+        shown = mime in PICTURES or family in ("audio", "video")
+        if shown and 0 < len(content.data) <= MAX_MEDIA:
+            self.media[key] = content.data
+            self.parts.append({"kind": family, "label": label, "about": about, "key": key, "mime": mime})
+        else:
+            text = f"{label}: {about}. The page doesn't show it; explorer.result has it."
             self.parts.append({"kind": "note", "text": text})
-            return
-        self.media[key] = data
-        mime = mime if kind != "file" else "application/octet-stream"
-        named = {"label": label, "about": about, "key": key, "mime": mime, "file": _file_name(label, kind)}
-        self.parts.append({"kind": kind, **named})
 
 
 def shown_result(result: ToolResult) -> ShownResult:
     """The result for the page."""
     shown = ShownResult()
     if result.structured is not None:
-        shown.add_text(bounded_json(result.structured), "Structured content", "structured")
+        shown.add_json(result.structured, "Structured content")
     for place, content in enumerate(result.content):
         if len(shown.parts) >= MAX_PARTS:
             left = len(result.content) - place
@@ -109,33 +94,6 @@ def shown_result(result: ToolResult) -> ShownResult:
     if not shown.parts:
         shown.parts.append({"kind": "note", "text": "The tool answered without content."})
     return shown
-
-
-def bounded_json(value: Any) -> str:
-    """The value as JSON to be read, not much longer than a page shows: a result may be endless."""
-    text: list[str] = []
-    length = 0
-    try:
-        for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value):
-            text.append(piece)
-            length += len(piece)
-            if length > MOST_LETTERS:
-                break
-    except (RecursionError, ValueError):  # nested too deep, or a number of more digits than Python writes
-        text.append(" … the rest can't be shown.")
-    return "".join(text)
-
-
-def open_address(uri: str) -> str:
-    """The address if a person may open it from here, over http or https only; empty if not."""
-    if len(uri) > MAX_ADDRESS or not uri.isprintable() or " " in uri or "\\" in uri:
-        return ""
-    try:
-        parts = urlsplit(uri)
-        fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
-    except ValueError:
-        return ""
-    return uri if fits else ""
 
 
 def encodable(value: Any) -> Any:
@@ -159,27 +117,3 @@ def _repeats(content: Content, structured: Any) -> bool:
         return bool(said == structured or structured == {"result": said})
     except RecursionError:
         return False
-
-
-def _link(link: ResourceLink) -> Part:
-    size = _size(link.size) if link.size is not None else ""
-    return {
-        "kind": "link",
-        "label": clip(link.title or link.name, 120),
-        "text": clip(link.uri, MAX_LABEL),
-        "about": ", ".join(filter(None, [clip(link.mime_type or "", 60), size])),
-        "help": clip(link.description or "", 600),
-        "href": open_address(link.uri),
-    }
-
-
-def _size(count: int) -> str:
-    if count < 1000:
-        return f"{count} bytes"
-    return f"{count / 1e3:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
-
-
-def _file_name(label: str, kind: str) -> str:
-    name = label.rstrip("/").rsplit("/", 1)[-1]
-    kept = "".join(letter for letter in name if letter.isalnum() or letter in "._- ").strip(". ")
-    return kept[:80] or kind
