@@ -80,8 +80,9 @@ class FakeSession:
     home: Path = Path("/dev/null")  # nothing can be kept there
 
     def __post_init__(self) -> None:
-        of: Any = Session._of
-        of[self] = self
+        made: Any = Session._made
+        made.add(self)
+        self._jobs = self  # as its jobs' control
 
     def tell(self, job: Job) -> None:
         for listener in tuple(self.listeners):

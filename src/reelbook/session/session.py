@@ -52,7 +52,7 @@ from ..requests import (
 from ..secret import Secret, veiled
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
-from .job import Job, JobControl
+from .job import Job
 from .job_lifecycle import JobLifecycle
 from .job_registry import JobRegistry
 from .reconciliation import Reconciliation, tell_jobs
@@ -66,6 +66,9 @@ if TYPE_CHECKING:
     from .clip import Clip
 
 
+T = TypeVar("T")
+
+
 class Session(Tooling, SuggestsNames):
     """A connection to the service, made by `reelbook.connect()`.
 
@@ -73,7 +76,7 @@ class Session(Tooling, SuggestsNames):
     sandbox or a live service.
     """
 
-    _of: ClassVar[weakref.WeakKeyDictionary[JobControl, Session]] = weakref.WeakKeyDictionary()
+    _made: ClassVar[weakref.WeakSet[Session]] = weakref.WeakSet()
 
     def __init__(
         self,
@@ -129,12 +132,12 @@ class Session(Tooling, SuggestsNames):
         self._thread.on_close(self._client.aclose)
         self._thread.on_close(self._close_ledger)
         self._thread.on_exit(self._tell_unsent)
-        self._of[self._jobs] = self
+        self._made.add(self)
 
     @classmethod
     def of(cls, job: Job) -> Session:
         """The session that looks after the job."""
-        return cls._of[job._control]
+        return next(each for each in cls._made if each._jobs is job._control)
 
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
@@ -301,7 +304,7 @@ class Session(Tooling, SuggestsNames):
 
     def experiment(self, name: str) -> Experiment:
         """Groups what is submitted within `with session.experiment(name):`. Raises InvalidInput."""
-        return Experiment(name, self.jobs, self.receipt)
+        return Experiment(self, name)
 
     def resume(self, *, unsent: bool = False) -> tuple[Job, ...]:
         """Takes up every unfinished job that a kernel left behind, and returns them.
@@ -625,13 +628,6 @@ def current_experiment() -> str | None:
     return next(reversed(_entered.get()), None)
 
 
-def checked_name(name: str) -> str:
-    """An experiment's name, without blanks around it. Raises InvalidInput."""
-    if not isinstance(name, str) or not name.strip():
-        raise InvalidInput("An experiment needs a name. Nothing was sent.")
-    return name.strip()
-
-
 class Experiment:
     """Groups submissions under a name: `with session.experiment("fog"):`.
 
@@ -639,12 +635,11 @@ class Experiment:
     of it. The same name may be used again, in another cell or on another day.
     """
 
-    def __init__(
-        self, name: str, jobs: Callable[..., tuple[Job, ...]], receipt: Callable[[str], Receipt]
-    ) -> None:
-        self.name = checked_name(name)
-        self._jobs = jobs
-        self._receipt = receipt
+    def __init__(self, session: Session, name: str) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInput("An experiment needs a name. Nothing was sent.")
+        self.name = name.strip()
+        self._session = session
 
     def __enter__(self) -> Experiment:
         _entered.set((*_entered.get(), self.name))
@@ -655,11 +650,11 @@ class Experiment:
 
     def jobs(self, **filters: Any) -> tuple[Job, ...]:
         """Its jobs, newest first; the filters are those of `Session.jobs`."""
-        return self._jobs(experiment=self.name, **filters)
+        return self._session.jobs(experiment=self.name, **filters)
 
     def receipt(self) -> Receipt:
         """What its clips cost, one by one and in all."""
-        return self._receipt(self.name)
+        return self._session.receipt(self.name)
 
     def __repr__(self) -> str:
         return f"<Experiment “{self.name}”>"
@@ -681,6 +676,3 @@ def _request_id(clip: Job | Clip | str) -> str | None:
 def epoch(moment: datetime | float | None) -> float | None:
     """A time as epoch seconds."""
     return moment.timestamp() if isinstance(moment, datetime) else moment
-
-
-T = TypeVar("T")
