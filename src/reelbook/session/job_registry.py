@@ -172,6 +172,23 @@ class JobRegistry:
         entries = self._account.find(wanted, sort=sort, limit=limit, after=behind)
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
 
+    def heard_balance(self, balance_usd: float) -> None:
+        """The balance was asked for: jobs that ended meanwhile show what they left of it."""
+        for job in self._own:
+            if job._snapshot.ended_at is not None and job._snapshot.balance_after_usd is None:
+                job._learn(balance_after_usd=balance_usd)
+
+    def proof(self) -> str | None:
+        """The id of a clip under way that the service is known to know."""
+        return next(
+            (
+                job.request_id
+                for job in self._own
+                if job.running and job.request_id is not None and job._snapshot.asked_at is not None
+            ),
+            None,
+        )
+
     def close(self) -> int:
         """Tells those who still wait that the jobs aren't looked after any more. How many weren't sent."""
         waiting = [job for job in self._own if not job._outcome.done()]
@@ -180,24 +197,6 @@ class JobRegistry:
             said = _NOT_SENT if job in unsent else _left(job)
             job._settle(error=SessionClosed(f"The session was closed{said}"))
         return len(unsent)
-
-    def _is_unsent(self, job: Job) -> bool:
-        # Not one whose first attempt wasn't answered, and may have been bought.
-        asked = job.request_id is None and not job._snapshot.unanswered
-        entry = self._ledger.get(job.entry_id) if asked and job.entry_id is not None else None
-        return entry is not None and entry.state == INTENDED
-
-    def _intended(
-        self, request: JobRequest, entry: Entry, balance_usd: float | None, *, retry_uncertain: bool
-    ) -> Job:
-        known = self._snapshot(estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd)
-        self._found.pop(entry.id, None)  # of one that was left unsent
-        return self._new(request, known, entry, retry_uncertain=retry_uncertain)
-
-    def _from_earlier_run(self, entry: Entry, earlier: EarlierRun) -> Job:
-        job = self.of(entry, watch=True)
-        job.earlier_run = earlier
-        return job
 
     def of(self, entry: Entry, *, watch: bool) -> Job:
         """The job of an entry: the one there is already, or one made from what was written down."""
@@ -215,6 +214,8 @@ class JobRegistry:
             self.watch(job)
         return job
 
+    # What a job asks for: see `JobControl`.
+
     def seconds_until_request(self) -> float | None:
         """How long until the key may ask again, None where it may now."""
         return self._connection.client.budget(self.thread.now()).back_in_seconds
@@ -226,23 +227,6 @@ class JobRegistry:
     def cancel(self, job: Job, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
         """Takes the job back if it wasn't sent; with `later` also once it turns out that it had no effect."""
         return self._lifecycle.cancel(job, reason, later=later)
-
-    def heard_balance(self, balance_usd: float) -> None:
-        """The balance was asked for: jobs that ended meanwhile show what they left of it."""
-        for job in self._own:
-            if job._snapshot.ended_at is not None and job._snapshot.balance_after_usd is None:
-                job._learn(balance_after_usd=balance_usd)
-
-    def proof(self) -> str | None:
-        """The id of a clip under way that the service is known to know."""
-        return next(
-            (
-                job.request_id
-                for job in self._own
-                if job.running and job.request_id is not None and job._snapshot.asked_at is not None
-            ),
-            None,
-        )
 
     def mark(self, job: Job, marks: Marks) -> None:
         """Keeps what a person put to the job. One that the ledger doesn't know has it in this kernel only."""
@@ -266,6 +250,24 @@ class JobRegistry:
         if job not in self._own:
             self._own.append(job)
         self._begin(job)
+
+    def _is_unsent(self, job: Job) -> bool:
+        # Not one whose first attempt wasn't answered, and may have been bought.
+        asked = job.request_id is None and not job._snapshot.unanswered
+        entry = self._ledger.get(job.entry_id) if asked and job.entry_id is not None else None
+        return entry is not None and entry.state == INTENDED
+
+    def _intended(
+        self, request: JobRequest, entry: Entry, balance_usd: float | None, *, retry_uncertain: bool
+    ) -> Job:
+        known = self._snapshot(estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd)
+        self._found.pop(entry.id, None)  # of one that was left unsent
+        return self._new(request, known, entry, retry_uncertain=retry_uncertain)
+
+    def _from_earlier_run(self, entry: Entry, earlier: EarlierRun) -> Job:
+        job = self.of(entry, watch=True)
+        job.earlier_run = earlier
+        return job
 
     def _watched(self, job: Job) -> Job:
         """The job, watched again if its watch ended too early."""
