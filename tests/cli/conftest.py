@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cli.doubles import TinyClips
+from cli.doubles import Book, TinyClips
+from ledger.doubles import KEY, SERVICE, Clock
 from support.raw_server import Exchange, RawServer, raw_server
 from typer.testing import CliRunner, Result
 
 from reelbook.cli import app
+from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -37,6 +40,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place.mkdir()
     monkeypatch.chdir(place)
     return place
+
+
+@pytest.fixture
+def book(home: Path) -> Iterator[Book]:
+    """The ledger of the test's home, open as in another kernel that lives."""
+    clock = Clock(float(int(time.time()) - 3600))
+    with Ledger.open(home, clock=clock) as ledger:
+        yield Book(ledger, ledger.account(SERVICE, KEY), clock)
 
 
 @pytest.fixture

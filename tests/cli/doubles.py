@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import functools
 import io
+import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import av
 import numpy as np
+from ledger.doubles import Clock, fox
+from typer.testing import Result
 
 import reelbook
+from reelbook.ledger import Account, Ledger
 from reelbook.sandbox.render import Rendered, Spec
 
 ROOT = Path(reelbook.__file__).parents[1]
 RATE = 24
+# A colour, a title with a bell, an 8-bit order, a line over this one, a turned direction, a line of its own.
+HOSTILE = "a\x1b[31mb\x1b]0;t\x07c\x9b31md\re\u202ef\nFAKE"
+ORDERS = re.compile("[\x80-\x9f\x07\u202e]|\x1b\\]|\x1b\\[31mb")
 WAIT_SECONDS = 30
 
 
@@ -52,6 +62,33 @@ def tiny_mp4(seconds: int) -> bytes:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         container.mux(stream.encode())
     return file.getvalue()
+
+
+@dataclass
+class Book:
+    """A ledger that a test writes, with a clock of its own."""
+
+    ledger: Ledger
+    account: Account
+    clock: Clock
+
+    def job(self, request_id: str | None = None, state: str = "pending", **wanted: Any) -> int:
+        """Notes a submission, accepted if it has an id. Its number."""
+        entry_id = self.ledger.intend(self.account, fox(**wanted)).entry.id
+        self.ledger.sending(entry_id)
+        if request_id is not None:
+            self.ledger.accepted(entry_id, request_id)
+            if state != "pending":
+                self.ledger.status(entry_id, state, cost_usd=0.25 if state == "completed" else None)
+        return entry_id
+
+
+def listed(run: Callable[..., Result], *words: str) -> list[dict[str, Any]]:
+    """The jobs of the list as a program reads it."""
+    result = run("jobs", "--json", *words)
+    assert result.exit_code == 0, result.output
+    jobs: list[dict[str, Any]] = json.loads(result.stdout)["jobs"]
+    return jobs
 
 
 def command(*words: str) -> list[str]:

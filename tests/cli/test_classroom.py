@@ -18,7 +18,7 @@ from support.raw_server import RawServer
 import reelbook as rb
 from reelbook.classroom.address import own_address
 from reelbook.classroom.provisioning import Step
-from reelbook.cli.attending import far
+from reelbook.cli.classroom import step_text
 from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -236,5 +236,5 @@ def test_a_sandbox_served_to_the_room_is_named_by_its_address(
 
 def test_the_way_and_the_wait_are_said() -> None:
     """Where the budget holds it up, for how long."""
-    assert far(Step(12, 30, 20.2)) == "12 of 30, the next in 20 s"
-    assert far(Step(12, 30, 0)) == "12 of 30"
+    assert step_text(Step(12, 30, 20.2)) == "12 of 30, the next in 20 s"
+    assert step_text(Step(12, 30, 0)) == "12 of 30"

@@ -1,4 +1,4 @@
-"""`reelbook generate`: what it checks, asks, sends and writes."""
+"""`reelbook generate`: what it checks, asks, sends and writes, and what Ctrl-C leaves behind."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ import json
 import os
 import pty
 import re
+import shlex
+import shutil
+import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, TinyClips, command, environment, start, tiny_mp4
+from cli.doubles import WAIT_SECONDS, TinyClips, command, environment, read_until, start, tiny_mp4
 from PIL import ExifTags, Image
 from support.raw_server import Exchange, RawServer, raw_server
 
+import reelbook as rb
+from reelbook.cli.generate import OutputFile, make_clip
+from reelbook.errors import InvalidInput, ReelbookError, SpendLimitReached
 from reelbook.media.clips import frame_hashes, probe
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session import JobRequest
 
 
 def test_a_prompt_becomes_a_file(home: Path, sandbox: Sandbox, folder: Path) -> None:
@@ -203,6 +211,217 @@ def test_a_seed_draws_the_same_clip_twice(run: Run, home: Path, folder: Path) ->
     assert frame_hashes(folder / "one.mp4") == frame_hashes(folder / "two.mp4")
 
 
+def test_the_limit_s_end_is_said_beside_the_cost(
+    run: Run, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is sent, and once."""
+    monkeypatch.setenv("REELBOOK_MAX_SPEND", "0.12")
+    result = run("generate", "a fox", "--duration", "2", "--service", "sandbox")
+    note = "This leaves $0.02 of your limit of $0.12: not enough for another clip like it."
+    assert (result.exit_code, result.stderr.splitlines()[:2]) == (
+        0,
+        ["2 s × $0.05 = about $0.10, sandbox", note],
+    )
+    assert result.stderr.count("This leaves") == 1
+
+
+def test_ctrl_c_says_the_id_and_how_to_resume_and_resuming_gets_the_clip(
+    home: Path, folder: Path, clips: TinyClips
+) -> None:
+    """The job goes on; the very command that was said writes the clip to the same file."""
+    with server.in_thread(home, pace=600, rate_limiting=False, executor=clips) as sandbox:
+        process = start("generate", "a fox", "--duration", "1", "-o", "my fox.mp4", cwd=folder)
+        read_until(process, "Pending")
+        said = _interrupt(process)
+        assert process.returncode == 130
+        assert "The job goes on at the service and is billed." in said
+        [resume] = re.findall(r"^  reelbook (generate .*)$", said, re.MULTILINE)
+        assert shlex.split(resume)[:3] == ["generate", "-o", "my fox.mp4"]
+        assert list(folder.iterdir()) == []
+
+        sandbox.advance(600)
+        again = start(*shlex.split(resume), cwd=folder)
+        stdout, stderr = again.communicate(timeout=WAIT_SECONDS)
+    assert again.returncode == 0, stderr
+    assert stdout.startswith("my fox.mp4: 1.0 s, 64 × 36")
+    assert probe(folder / "my fox.mp4").duration_seconds == 1.0
+    assert len(clips.specs) == 1
+
+
+def test_ctrl_c_before_it_was_sent_takes_it_back(home: Path, folder: Path, clips: TinyClips) -> None:
+    """While the key's requests are used up the job waits unsent, and Ctrl-C means: don't send."""
+    with server.in_thread(home, pace=0, rate_limit=1, executor=clips) as sandbox:
+        _use_up_the_budget(sandbox.url, sandbox.api_key.reveal())
+        process = start("generate", "a fox", cwd=folder)
+        assert "Sending" in read_until(process, "used up")
+        said = _interrupt(process)
+    assert (process.returncode, said) == (130, "Taken back before it was sent. Nothing was paid.\n")
+    assert clips.specs == []
+
+
+def test_ctrl_c_while_the_answer_is_due_waits_for_the_id(
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A submission on its way may have been accepted: its id is waited for, as a paid job is found by it."""
+    sent, may_answer = threading.Event(), threading.Event()
+
+    def answer(exchange: Exchange) -> None:
+        if not exchange.first_line.startswith("POST"):
+            return exchange.answer(404)
+        sent.set()
+        may_answer.wait(WAIT_SECONDS)
+        return exchange.answer(200, b'{"request_id": "r-1", "status": "pending"}')
+
+    with raw_server(answer) as service:
+        monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-cli")
+        monkeypatch.setenv("REELBOOK_BASE_URL", service.url)
+        process = start("generate", "a fox", "--yes", cwd=folder)
+        assert sent.wait(WAIT_SECONDS)
+        process.send_signal(signal.SIGINT)
+        read_until(process, "Waiting for its id")
+        may_answer.set()
+        _, said = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 130
+    assert said.endswith("reelbook generate -o a-fox.mp4 --resume r-1\n")
+    assert [exchange.first_line.split()[0] for exchange in service.seen].count("POST") == 1
+
+
+def test_ctrl_c_twice_gives_up_on_the_id_and_says_what_may_happen(
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without an id nothing can be taken up again; what it may cost is said."""
+    sent, over = threading.Event(), threading.Event()
+
+    def answer(exchange: Exchange) -> None:
+        if exchange.first_line.startswith("POST"):
+            sent.set()
+            over.wait(WAIT_SECONDS)
+        exchange.answer(404)
+
+    with raw_server(answer) as service:
+        monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-cli")
+        monkeypatch.setenv("REELBOOK_BASE_URL", service.url)
+        process = start("generate", "a fox", "--yes", cwd=folder)
+        assert sent.wait(WAIT_SECONDS)
+        process.send_signal(signal.SIGINT)
+        read_until(process, "Waiting for its id")
+        said = _interrupt(process)
+        over.set()
+    assert process.returncode == 130
+    assert "may be making this clip, and may bill $0.25" in said
+
+
+def test_a_clip_that_cannot_be_fetched_says_how_to_come_back(
+    run: Run, home: Path, folder: Path, sandbox: Sandbox, clips: TinyClips
+) -> None:
+    """The job was paid for: an error after it was sent names the command that gets its clip."""
+    clips.rubbish = True
+    result = run("generate", "a fox", "--duration", "1", "--service", "sandbox", "--home", str(home))
+    assert result.exit_code == 1
+    command = rf"reelbook generate -o a-fox\.mp4 --service sandbox --home {home} --resume req_\w+"
+    assert re.search(rf"To get its clip:\n  {command}\n$", result.stderr), result.stderr
+
+
+def test_a_limit_that_is_reached_is_what_is_said(sandbox: Sandbox) -> None:
+    """No job was made then, and the refusal comes out as it is."""
+    fox = JobRequest("text-to-video", "a fox", 5, aspect_ratio="16:9", seed=1)
+    with (
+        rb.connect("sandbox", max_spend=0.05) as session,
+        pytest.raises(SpendLimitReached, match="Nothing was sent"),
+    ):
+        make_clip(session, fox, resume_command="reelbook generate --resume")
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    """A finished clip in the home folder."""
+    path = tmp_path / "req_1.mp4"
+    path.write_bytes(tiny_mp4(1))
+    return path
+
+
+def test_a_file_that_is_there_is_refused(folder: Path) -> None:
+    """Without --force a person's file is safe, and they learn it before anything is sent."""
+    (folder / "fox.mp4").write_bytes(b"mine")
+    with pytest.raises(InvalidInput, match=r"fox\.mp4 is there already"):
+        OutputFile.checked(Path("fox.mp4"), "a.mp4", force=False)
+
+
+def test_force_replaces_it(folder: Path, clip: Path) -> None:
+    """With --force the clip takes the file's place."""
+    (folder / "fox.mp4").write_bytes(b"mine")
+    OutputFile.checked(Path("fox.mp4"), "a.mp4", force=True).save(clip)
+    assert (folder / "fox.mp4").read_bytes() == clip.read_bytes()
+
+
+def test_a_name_by_default_is_numbered_when_it_is_taken(folder: Path) -> None:
+    """The same prompt again doesn't stop at the first clip's file."""
+    (folder / "a-fox-7.mp4").touch()
+    (folder / "a-fox-7-2.mp4").touch()
+    assert OutputFile.checked(None, "a-fox-7.mp4", force=False).path == Path("a-fox-7-3.mp4")
+
+
+@pytest.mark.parametrize(("output", "words"), [("missing/fox.mp4", "no folder"), (".", "is a folder")])
+def test_a_place_that_cannot_be_written_is_refused(folder: Path, output: str, words: str) -> None:
+    """A missing folder, or a folder in the file's place, is said before anything is sent."""
+    with pytest.raises(InvalidInput, match=words):
+        OutputFile.checked(Path(output), "a.mp4", force=False)
+
+
+@pytest.mark.parametrize("output", ["fox.gif", "fox.WEBM", "fox.png"])
+def test_a_name_of_another_kind_of_file_is_refused(folder: Path, output: str) -> None:
+    """A clip is an MP4, and no other program would open it by that name."""
+    with pytest.raises(InvalidInput, match=rf"Name it fox\.mp4, not {output}\."):
+        OutputFile.checked(Path(output), "a.mp4", force=False)
+
+
+def test_a_folder_that_forbids_writing_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder without the right to write is said before anything is sent."""
+    # Root may write everywhere, so the system's answer is stood in for.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InvalidInput, match="can't be written to"):
+        OutputFile.checked(Path("fox.mp4"), "a.mp4", force=False)
+
+
+def test_a_full_disk_leaves_nothing_half_written_and_says_where_the_clip_is(
+    folder: Path, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was paid for is safe, and the error says where."""
+
+    def copyfile(_: Path, target: Path) -> None:
+        target.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", copyfile)
+    with pytest.raises(ReelbookError, match=f"No space left on device. It is safe in {clip}"):
+        OutputFile.checked(Path("fox.mp4"), "a.mp4", force=False).save(clip)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_that_came_meanwhile_is_kept(folder: Path, clip: Path) -> None:
+    """A file made while the job ran isn't replaced, and the clip stays safe."""
+    target = OutputFile.checked(Path("fox.mp4"), "a.mp4", force=False)
+    (folder / "fox.mp4").write_bytes(b"mine")
+    with pytest.raises(ReelbookError, match="It is safe in"):
+        target.save(clip)
+    assert (folder / "fox.mp4").read_bytes() == b"mine"
+
+
 def _only_asked_what_it_is(live: RawServer) -> None:
     assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
     assert live.seen[0].header("authorization") is None
+
+
+def _interrupt(process: subprocess.Popen[str]) -> str:
+    """Press Ctrl-C and return what is said from then on."""
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=WAIT_SECONDS)
+    return said
+
+
+def _use_up_the_budget(url: str, key: str) -> None:
+    import httpx
+
+    with httpx.Client(trust_env=False) as http:
+        answer = http.get(f"{url}/api/v1/billing/balance", headers={"Authorization": f"Bearer {key}"})
+    assert answer.headers["X-RateLimit-Remaining"] == "0"

@@ -1,68 +1,30 @@
-"""`reelbook jobs`: the list, one job in full, and taking up what is unfinished."""
+"""`reelbook jobs`: the list, one job in full, the receipt, and taking up what is unfinished."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import signal
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, TinyClips, read_until, start
+from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, read_until, start
 from ledger.doubles import KEY, SERVICE, Clock, fox
 from support.raw_server import RawServer
-from typer import BadParameter
 
-from reelbook.cli.listing import _table
-from reelbook.cli.lookup import KnownJobs, moment
+import reelbook as rb
+from reelbook.cli.job_lookup import JobLookup
+from reelbook.cli.jobs import job_table
 from reelbook.cli.options import Service
-from reelbook.ledger import Account, Ledger
+from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
 
 HEADER = "number\twhen\tstate\tseconds\tcost_usd\testimate_usd\tid\tservice\texperiment\tprompt"
-
-
-@dataclass
-class Book:
-    """A ledger that a test writes, with a clock of its own."""
-
-    ledger: Ledger
-    account: Account
-    clock: Clock
-
-    def job(self, request_id: str | None = None, state: str = "pending", **wanted: Any) -> int:
-        """Notes a submission, accepted if it has an id. Its number."""
-        entry_id = self.ledger.intend(self.account, fox(**wanted)).entry.id
-        self.ledger.sending(entry_id)
-        if request_id is not None:
-            self.ledger.accepted(entry_id, request_id)
-            if state != "pending":
-                self.ledger.status(entry_id, state, cost_usd=0.25 if state == "completed" else None)
-        return entry_id
-
-
-@pytest.fixture
-def book(home: Path) -> Iterator[Book]:
-    """The ledger of the test's home, open as in another kernel that lives."""
-    clock = Clock(float(int(time.time()) - 3600))
-    with Ledger.open(home, clock=clock) as ledger:
-        yield Book(ledger, ledger.account(SERVICE, KEY), clock)
-
-
-def listed(run: Run, *words: str) -> list[dict[str, Any]]:
-    """The jobs of the list as a program reads it."""
-    result = run("jobs", "--json", *words)
-    assert result.exit_code == 0, result.output
-    jobs: list[dict[str, Any]] = json.loads(result.stdout)["jobs"]
-    return jobs
 
 
 def test_without_any_job_it_says_what_to_do_and_makes_nothing(run: Run, home: Path) -> None:
@@ -100,8 +62,8 @@ def test_a_program_gets_a_line_a_job_and_the_sums_apart(run: Run, book: Book) ->
 def test_a_narrow_terminal_keeps_room_for_the_prompt(book: Book, width: int, titles: int) -> None:
     """The length makes way."""
     book.job("req_1")
-    known = KnownJobs(book.ledger, Service.auto)
-    assert len(_table(known, known.find(limit=1), width).columns) == titles
+    lookup = JobLookup(book.ledger, Service.auto)
+    assert len(job_table(lookup, lookup.find(limit=1), width).columns) == titles
 
 
 def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:
@@ -129,39 +91,6 @@ def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:
     assert ids("--limit", "2") == [None, "req_dear"]
     assert "--limit 4 shows more" in run("jobs", "--limit", "2").stderr
     assert "Without the filters there are some." in run("jobs", "--text", "zebra").stderr
-
-
-def test_a_mistyped_state_is_refused(run: Run, book: Book) -> None:
-    """An empty list would say that there are none; a service's own word is found all the same."""
-    book.job("req_queued", "queued")
-    refused = run("jobs", "--state", "finished")
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "No job has the state 'finished'. There are sending, pending," in refused.stderr
-    assert [job["id"] for job in listed(run, "--state", "queued")] == ["req_queued"]
-    assert listed(run, "--state", "not-accepted") == []
-
-
-def test_each_service_has_its_own_sum_and_can_be_listed_alone(run: Run, book: Book) -> None:
-    """The sandbox's dollars are never added to real ones; two keys of one host are told apart."""
-    book.job("req_live", "completed")
-    book.account = book.ledger.account("sandbox", KEY)
-    book.job("req_sandbox", "completed")
-    assert [(job["id"], job["service"]) for job in listed(run)] == [
-        ("req_sandbox", "sandbox"),
-        ("req_live", "service.example"),
-    ]
-    assert [job["id"] for job in listed(run, "--service", "live")] == ["req_live"]
-    assert [job["id"] for job in listed(run, "--service", "sandbox")] == ["req_sandbox"]
-    sums = json.loads(run("jobs", "--json").stdout)["spend"]
-    assert {name: spend["spent_usd"] for name, spend in sums.items()} == {
-        "service.example": 0.25,
-        "sandbox": 0.25,
-    }
-    other = book.account = book.ledger.account(SERVICE, Secret("sk-another"))
-    name = f"service.example key {other.fingerprint[:4]}: "
-    assert name not in run("jobs").stderr  # it bought nothing
-    book.job("req_other", "completed")
-    assert f"{name}$0.25 spent" in run("jobs").stderr
 
 
 def test_another_program_that_lives_keeps_its_rows(run: Run, book: Book) -> None:
@@ -205,19 +134,6 @@ def test_words_that_say_nothing_are_bad_usage(run: Run, home: Path) -> None:
     assert not home.exists()
 
 
-def test_an_id_that_fits_several_or_none_is_said(run: Run, book: Book) -> None:
-    """An ambiguous beginning lists what it fits; a whole id is never ambiguous."""
-    for request_id in ("req_1", "req_12", "req_2", *(f"req_1{letter}" for letter in "abcdefghij")):
-        book.job(request_id)
-    several = run("jobs", "show", "req_")
-    assert (several.exit_code, several.stderr.count("a red fox")) == (2, 10)
-    assert several.stderr.endswith("  and more\n")
-    assert json.loads(run("jobs", "show", "req_1", "--json").stdout)["id"] == "req_1"
-    for unknown in ("nix", "#99", "#x", ""):
-        assert run("jobs", "show", unknown).exit_code == 2
-    assert json.loads(run("jobs", "show", "3", "--json").stdout)["id"] == "req_2"
-
-
 def test_filters_belong_to_the_list_and_a_home_to_all(
     run: Run, home: Path, book: Book, tmp_path: Path
 ) -> None:
@@ -229,22 +145,6 @@ def test_filters_belong_to_the_list_and_a_home_to_all(
         assert run("jobs", *words).exit_code == 0
     elsewhere = run("jobs", "--home", str(tmp_path / "other"), "show", "req_1")
     assert (elsewhere.exit_code, "No job was ever sent" in elsewhere.stderr) == (2, True)
-
-
-@pytest.mark.parametrize(
-    ("text", "ago_seconds"), [("90s", 90), ("30m", 1800), ("1.5h", 5400), ("3d", 259200), ("1w", 604800)]
-)
-def test_a_time_may_be_so_long_ago(text: str, ago_seconds: float) -> None:
-    """A number and a letter count back from now."""
-    assert moment(text) == pytest.approx(time.time() - ago_seconds, abs=5)
-
-
-def test_a_time_may_be_a_date_and_nothing_else() -> None:
-    """ISO dates and times are local unless they name a zone; other words are refused with the forms."""
-    assert moment("2026-11-21") == datetime(2026, 11, 21).timestamp()
-    assert moment("2026-11-21T14:30+02:00") == datetime.fromisoformat("2026-11-21T12:30+00:00").timestamp()
-    with pytest.raises(BadParameter, match="2026-11-21T14:30"):
-        moment("yesterday")
 
 
 def test_resume_asks_no_service_whose_key_is_not_here(run: Run, home: Path, live: RawServer) -> None:
@@ -314,19 +214,6 @@ def test_what_was_left_unsent_is_sent_when_that_is_asked_for(run: Run, home: Pat
     assert "not sent" not in run("jobs").stderr
 
 
-def test_an_old_job_that_the_service_has_forgotten_is_given_up_soon(
-    run: Run, home: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A job of long ago that isn't known there is no job on its way: no minutes of asking."""
-    monkeypatch.setattr("reelbook.cli.watching.UNKNOWN_SECONDS", 0.5)
-    with Ledger.open(home, clock=Clock(time.time() - 86400)) as ledger:
-        Book(ledger, ledger.account("sandbox", sandbox.api_key), Clock()).job("req_forgotten")
-    began = time.monotonic()
-    result = run("jobs", "resume")
-    assert (result.exit_code, "req_forgotten: " in result.stderr) == (1, True)
-    assert time.monotonic() - began < WAIT_SECONDS / 2
-
-
 def test_what_has_no_id_cannot_be_resumed(run: Run, book: Book) -> None:
     """A job that was never answered is refused by number, with where more is said."""
     number = book.job(None)
@@ -353,3 +240,66 @@ def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(home: Path, folder: Pa
     assert again.returncode == 0, stderr
     assert Path(stdout.partition(": ")[0]).is_file()
     assert len(clips.specs) == 1
+
+
+@pytest.fixture
+def bought(sandbox: Sandbox) -> None:
+    """A clip in an experiment and one outside of it."""
+    with rb.connect("sandbox") as session:
+        with session.experiment("fog"):
+            session.text_to_video("a fox", duration_seconds=2).result(30)
+        session.text_to_video("a hen", duration_seconds=1).result(30)
+
+
+@pytest.mark.usefixtures("bought")
+def test_a_receipt_is_printed_from_the_ledger(run: Run, sandbox: Sandbox) -> None:
+    """Of one experiment, and of all there is; the service isn't asked."""
+    asked = sandbox.state()["requests"]
+    head, line, last = run("jobs", "receipt", "fog").stdout.splitlines()
+    assert (head, line.endswith("a fox"), last) == (
+        "“fog” (sandbox, play money).",
+        True,
+        "1 clip, 2 s: $0.10 charged.",
+    )
+    assert run("jobs", "receipt").stdout.splitlines()[-1] == "2 clips, 3 s: $0.15 charged."
+    assert sandbox.state()["requests"] == asked
+
+
+@pytest.mark.usefixtures("bought")
+def test_a_receipt_is_written_for_a_spreadsheet(run: Run, folder: Path) -> None:
+    """A file that is there stays, unless --force; “-” prints it."""
+    written = run("jobs", "receipt", "fog", "--csv", "fog.csv")
+    assert (written.exit_code, written.stdout) == (0, "fog.csv: 1 clip, 2 s: $0.10 charged.\n")
+    with (folder / "fog.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert [line["prompt"] for line in csv.DictReader(file)] == ["a fox", ""]
+    again = run("jobs", "receipt", "--csv", "fog.csv")
+    assert (again.exit_code, "is there already" in again.stderr) == (2, True)
+    assert run("jobs", "receipt", "--csv", "fog.csv", "--force").exit_code == 0
+    assert run("jobs", "receipt", "fog", "--csv", "-").stdout.startswith("submitted_at,request_id,")
+
+
+@pytest.mark.usefixtures("bought")
+def test_a_clip_that_a_tool_bought_is_in_the_receipt_and_told_apart_in_the_list(run: Run) -> None:
+    """It has no experiment, and no line in the list of what was submitted."""
+    with rb.connect("sandbox") as session:
+        call = session.call_tool("generate_video_from_text", {"prompt": "an owl", "duration_seconds": 1})
+        session.job(call.result(30).structured["request_id"]).result(30)
+    assert run("jobs", "receipt").stdout.splitlines()[-1] == "3 clips, 4 s: $0.20 charged."
+    assert run("jobs", "receipt", "fog").stdout.splitlines()[-1] == "1 clip, 2 s: $0.10 charged."
+    assert "$0.20 spent ($0.05 through agent tools) · $0.00 reserved" in run("jobs").stderr
+
+
+@pytest.mark.usefixtures("bought")
+def test_a_name_that_no_experiment_has_is_said_with_those_there_are(run: Run) -> None:
+    """A slip of the keyboard doesn't look like a free experiment."""
+    result = run("jobs", "receipt", "frog")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "Nothing was bought in an experiment called “frog”. The last ones are “fog”.\n",
+    )
+
+
+def test_a_home_without_clips_has_an_empty_receipt(run: Run, home: Path) -> None:
+    """And nothing is made for it."""
+    assert run("jobs", "receipt").stdout == "Nothing was bought.\n"
+    assert not home.exists()

@@ -1,4 +1,4 @@
-"""`reelbook lab`: a real JupyterLab on the lessons, and no way from it to a live service."""
+"""`reelbook lab`: a real JupyterLab on the lessons, their copies, and no way from it to a live service."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from cli.doubles import WAIT_SECONDS, start
 from support.raw_server import RawServer
 
 from reelbook.cli import lab
+from reelbook.errors import ReelbookError
 from reelbook.sandbox import server
 
 
@@ -99,3 +100,37 @@ def _address(process: subprocess.Popen[str]) -> tuple[str, str]:
         if found := re.search(r"http://127\.0\.0\.1:\d+/lab\S+token=\w+", line):
             return said, found[0]
     raise AssertionError(said)
+
+
+def test_the_lessons_are_there_in_their_order() -> None:
+    """The first lesson comes first."""
+    assert [path.name for path in lab.shipped_lessons()][:2] == [
+        "01-first-video.ipynb",
+        "02-from-an-image.ipynb",
+    ]
+
+
+def test_copies_are_made_where_there_are_none(tmp_path: Path) -> None:
+    """A new folder gets every lesson as it ships, and none differs."""
+    folder = tmp_path / "a" / "b"
+    assert lab.copy_lessons(lab.shipped_lessons(), folder) == []
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+        path.name: path.read_bytes() for path in lab.shipped_lessons()
+    }
+
+
+def test_a_person_s_copy_is_never_written_over(tmp_path: Path) -> None:
+    """A lesson that was worked in stays as it is and is named; the missing ones are copied."""
+    theirs = tmp_path / "01-first-video.ipynb"
+    theirs.write_text("my work")
+    assert lab.copy_lessons(lab.shipped_lessons(), tmp_path) == [theirs]
+    assert theirs.read_text() == "my work"
+    assert (tmp_path / "02-from-an-image.ipynb").exists()
+    assert lab.copy_lessons(lab.shipped_lessons(), tmp_path) == [theirs]
+
+
+def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    """A file in the folder's place is an error that says what to do."""
+    (tmp_path / "taken").touch()
+    with pytest.raises(ReelbookError, match="Choose another folder"):
+        lab.copy_lessons(lab.shipped_lessons(), tmp_path / "taken")

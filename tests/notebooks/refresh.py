@@ -15,7 +15,7 @@ from typing import Any
 import nbclient
 import nbformat  # has no types, so that each call of it needs an ignore
 
-from reelbook.cli import lessons
+from reelbook.cli.lab import shipped_lessons
 from reelbook.sandbox import server
 
 VOLATILE = "nbval-ignore-output"
@@ -49,7 +49,7 @@ def write(notebook: Any, path: Path) -> None:
 
 def main() -> None:
     """Each lesson in a home of its own, so that none waits for the requests of the one before it."""
-    for lesson in lessons.shipped():
+    for lesson in shipped_lessons():
         folder = Path(tempfile.mkdtemp())
         os.environ["REELBOOK_HOME"] = str(folder / "home")
         try:

@@ -16,10 +16,10 @@ from notebooks.refresh import VOLATILE, read, write
 from support.raw_server import raw_server
 
 import reelbook
-from reelbook.cli import lessons
+from reelbook.cli.lab import shipped_lessons
 from reelbook.sandbox import server
 
-LESSONS = lessons.shipped()
+LESSONS = shipped_lessons()
 KEY = "sk-planted-lesson"
 
 

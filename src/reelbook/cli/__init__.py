@@ -24,8 +24,7 @@ from . import (
     tools,
     usage,
 )
-from .output import say
-from .plainly import plainly, said
+from .console import error_text, plain_mistake, say
 
 __all__ = ["app", "main"]
 
@@ -52,12 +51,12 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             raise  # typer ends quietly when nobody reads the output any more
         except typer.BadParameter as mistake:
-            mistake.message = without_keys(plainly(mistake.message))
+            mistake.message = without_keys(plain_mistake(mistake.message))
             raise
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:
                 raise
-            say("\n".join([said(error), *getattr(error, "__notes__", ())]), err=True)
+            say("\n".join([error_text(error), *getattr(error, "__notes__", ())]), err=True)
             raise typer.Exit(BAD_USAGE if isinstance(error, InvalidInput) else FAILED) from None
 
 

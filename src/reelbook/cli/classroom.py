@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import wire
-from ..errors import InvalidInput
-from .options import Home, Service
-from .output import say
+from ..formatting import age, count, terminal_line
+from .console import STOPPED, CtrlC, require_yes, say
+from .options import Home, Service, command_line
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from ..classroom.classroom import Opened, Presence, Status
+    from ..classroom.provisioning import Step
+    from ..models import ApiKey
+
+SAY_AGAIN_SECONDS = 10.0
+STUDENT_CHARACTERS = 60
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys for a class.")
 
@@ -79,16 +86,21 @@ def open_one(
     from ..classroom import roster as lists
     from ..classroom.classroom import checked_options, open_classroom
     from ..session import connect
-    from .attending import progress, stoppable, tell_opened
 
     checked_options(rate_limit, max_spend)
     names = lists.read(students)
     with connect(service.value, home=home) as session:
         if session.service == "live" and not yes:
-            _ask_consent(session, len(names))
+            require_yes(
+                f"{len(names)} students at the live service at {session.base_url}.\n"
+                "Each key may be able to spend the whole balance.\nMake the keys?",
+                unattended="These keys can spend money, and nobody is here to be asked. Nothing was done. "
+                "--yes makes them unasked.",
+                declined="Nothing was done.",
+            )
         with (
-            stoppable("Stopped. Run the same command again: it goes on where it stopped.") as check,
-            progress("Keys", check) as report,
+            _stoppable("Stopped. Run the same command again: it goes on where it stopped.") as check,
+            _progress("Keys", check) as report,
         ):
             opened = open_classroom(
                 session,
@@ -101,7 +113,10 @@ def open_one(
                 renew=renew or (),
                 report=report,
             )
-        tell_opened(opened, _closing(opened.classroom.name, service, home))
+        closing = command_line(
+            "classroom", "close", "--name", opened.classroom.name, service=service, home=home
+        )
+        _say_opened(opened, closing)
 
 
 @commands.command()
@@ -109,14 +124,13 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
     """Show who uses their key, and which keys somebody else made. One request."""
     from ..classroom.classroom import classroom_status
     from ..session import connect
-    from .attending import show_status
 
     with connect(service.value, home=home) as session:
         rooms = classroom_status(session)
     if not rooms:
         say("No classroom is open.")
     for room in rooms:
-        show_status(room)
+        _say_status(room)
 
 
 @commands.command()
@@ -124,42 +138,116 @@ def close(name: Name = None, service: Which = Service.auto, home: Home = None) -
     """Revoke all keys of the class, and list the keys to prove it. May be run again."""
     from ..classroom.classroom import close_classroom
     from ..session import connect
-    from .attending import progress, stoppable, tell_others
-    from .listing import plural
 
     with (
         connect(service.value, home=home) as session,
-        stoppable("Stopped; some keys are still active. Run the same command again.") as check,
-        progress("Revoked", check) as report,
+        _stoppable("Stopped; some keys are still active. Run the same command again.") as check,
+        _progress("Revoked", check) as report,
     ):
         closed = close_classroom(session, name, report=report)
     room = closed.classroom
-    say(f"{room.name}: {plural(closed.revoked, 'key')} revoked now.")
+    say(f"{room.name}: {count(closed.revoked, 'key')} revoked now.")
     say(
         "By the service's own list, asked for after that, none of the class's keys is active; it shows "
         f"{closed.listed} as revoked."
     )
     say(f"The files in {room.folder} hold useless keys now and can go.")
-    tell_others(closed.others)
+    _say_others(closed.others)
 
 
-def _ask_consent(session: Session, count: int) -> None:
-    if not sys.stdin.isatty():
-        raise InvalidInput(
-            "These keys can spend money, and nobody is here to be asked. Nothing was done. --yes makes them "
-            "unasked."
-        )
-    say(f"{count} students at the live service at {session.base_url}.", err=True)
-    say("Each key may be able to spend the whole balance.", err=True)
-    if not typer.confirm("Make the keys?", default=False, err=True):
-        say("Nothing was done.", err=True)
-        raise typer.Exit(1)
+def _say_opened(opened: Opened, closing: str) -> None:
+    """What `open` did. `closing` is the command that revokes the keys."""
+    from ..classroom.handouts import WARNING
+
+    room = opened.classroom
+    say(f"{room.name}: {count(len(room.seats), 'student')}, {count(opened.made, 'key')} made now.")
+    say(f"Their files and the sheet to print: {opened.sheet}")
+    for names, words in (
+        (opened.without_file, "whose file isn't in the folder. --renew STUDENT makes another key"),
+        (opened.inactive, "whose key isn't active by the service's list. --renew STUDENT makes another"),
+        (opened.not_in_list, "of the classroom who weren't in this list, and keep their keys"),
+    ):
+        if names:
+            say(f"{count(len(names), 'student')} {words}: {', '.join(names)}", err=True)
+    say(WARNING, err=True)
+    say(f"To revoke all of them:\n  {closing}", err=True)
 
 
-def _closing(name: str, service: Service, home: Path | None) -> str:
-    words = ["reelbook", "classroom", "close", "--name", name]
-    if service is not Service.auto:
-        words += ["--service", service.value]
-    if home is not None:
-        words += ["--home", str(home)]
-    return shlex.join(words)
+def _say_status(room: Status) -> None:
+    """A classroom, a line for each student."""
+    used = [each for each in room.students if each.key and each.key.last_used]
+    there = sum(each.seat.key_id is not None for each in room.students)
+    classroom = room.classroom
+    say(
+        f"{classroom.name}: {len(room.students)} students, {there} with a key, {len(used)} used it. "
+        f"{classroom.address}"
+    )
+    width = max((len(each.seat.student) for each in room.students), default=0)
+    for each in room.students:
+        name = terminal_line(each.seat.student, STUDENT_CHARACTERS)
+        say(f"  {name:<{width}}  {terminal_line(_presence(each))}")
+    _say_others(room.others)
+
+
+def _presence(each: Presence) -> str:
+    if each.seat.key_id is None:
+        return "no key yet"
+    if each.key is None:
+        return "not in the service's list"
+    used = f"last used {age(each.key.last_used)}" if each.key.last_used else "never used"
+    return used if each.key.is_active else f"{used}, revoked"
+
+
+def _say_others(keys: tuple[ApiKey, ...]) -> None:
+    """The keys that others made, if there are any."""
+    if not keys:
+        return
+    say(f"{len(keys)} made by others since it was opened; these are not of the class and were left alone:")
+    for key in keys:
+        state = "active" if key.is_active else "revoked"
+        words = [key.key_id, key.name or "no name", key.key_preview, key.created_at or "", state]
+        say("  " + "  ".join(terminal_line(word) for word in words if word))
+
+
+@contextmanager
+def _stoppable(words: str) -> Iterator[Callable[[], None]]:
+    """Ctrl-C ends the work between two requests, never within one. `words` say how things stand then."""
+    with CtrlC() as ctrl_c:
+        try:
+            yield ctrl_c.check
+        except KeyboardInterrupt:
+            say(words, err=True)
+            raise typer.Exit(STOPPED) from None
+
+
+@contextmanager
+def _progress(what: str, check: Callable[[], None]) -> Iterator[Callable[[Step], None]]:
+    """Shows how far it is: one line that changes on a terminal, lines now and then elsewhere."""
+    if sys.stderr.isatty():
+        from .screen import Screen
+
+        with Screen(stderr=True).status("") as line:
+
+            def show(step: Step) -> None:
+                check()
+                line.update(f"{what}: {step_text(step)}")
+
+            yield show
+        return
+    last = (-1, float("-inf"))
+
+    def tell(step: Step) -> None:
+        nonlocal last
+        check()
+        now = time.monotonic()
+        if now - last[1] >= SAY_AGAIN_SECONDS or (step.wait_seconds and step.done != last[0]):
+            last = (step.done, now)
+            say(f"{what}: {step_text(step)}", err=True)
+
+    yield tell
+
+
+def step_text(step: Step) -> str:
+    """ "12 of 30, the next in 20 s"."""
+    wait = f", the next in {step.wait_seconds:.0f} s" if step.wait_seconds >= 1 else ""
+    return f"{step.done} of {step.all}{wait}"

@@ -1,26 +1,37 @@
 """`reelbook generate`: one clip from the terminal, from its cost to its file.
 
-Sending and Ctrl-C are in `carrying`, how the waiting looks in `waiting`, where the file goes in `saving`.
+The request is checked and the file chosen before anything is sent; `progress` shows the waiting. Ctrl-C takes
+a job back that wasn't sent yet, and otherwise waits for its id: by that a paid job is found again.
 """
 
 from __future__ import annotations
 
-import shlex
-import sys
+import contextlib
+import itertools
+import os
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn, Self
 from urllib.parse import urlsplit
 
 import typer
 
 from .. import wire
-from ..errors import InvalidInput
-from .options import Home, Service
-from .output import say
+from ..errors import InvalidInput, ReelbookError
+from ..formatting import dollars, terminal_line
+from .console import STOPPED, CtrlC, require_yes, say, shell_word
+from .options import Home, Service, Which, command_line
 
 if TYPE_CHECKING:
-    from ..session import JobRequest, Session
-    from .saving import Target
+    from ..session import Clip, Job, JobRequest, Session
+
+ID_SECONDS = 60.0
+LOOK_SECONDS = 0.05
+# What programs would take for another kind of file.
+OTHER_ENDINGS: Final = frozenset({".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".png", ".webm", ".webp"})
 
 
 def generate(
@@ -57,9 +68,7 @@ def generate(
             metavar="NUMBER", help="The same seed makes the same clip. Default: random.", show_default=False
         ),
     ] = None,
-    service: Annotated[
-        Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
-    ] = Service.auto,
+    service: Which = Service.auto,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Send to a live service without being asked.")
     ] = False,
@@ -77,8 +86,7 @@ def generate(
     """
     from ..session import connect
     from ..session.clip import clip_file_name
-    from .carrying import carry
-    from .saving import Target, figures
+    from .progress import clip_figures
 
     if (prompt is None) == (resume is None):
         both = "" if prompt is None else ", not both"
@@ -86,15 +94,22 @@ def generate(
     request = None if prompt is None else _request(prompt, image, duration, ratio, seed)
     if resume is not None and (image, ratio, seed) != (None, None, None):
         raise typer.BadParameter("--resume takes up a job as it was sent: no --image, --ratio or --seed.")
-    target = Target.checked(output, clip_file_name(request, resume or ""), force=force)
+    file = OutputFile.checked(output, clip_file_name(request, resume or ""), force=force)
     with connect(service.value, home=home) as session:
         if request is not None:
-            _tell_cost(session, request)
+            _say_cost(session, request)
             if session.service == "live" and not yes:
-                _ask_consent()
-        clip = carry(session, request or resume or "", resuming=_resuming(target, service, home))
-    target.save(clip.path)
-    say(f"{target.path}: {figures(clip)}")
+                require_yes(
+                    "Send it?",
+                    unattended="This costs money, and nobody is here to be asked. Nothing was sent. "
+                    "--yes sends it unasked.",
+                    declined="Nothing was sent.",
+                )
+        forced = ["--force"] if force else []
+        again = command_line("generate", "-o", str(file.path), *forced, service=service, home=home)
+        clip = make_clip(session, request or resume or "", resume_command=f"{again} --resume")
+    file.save(clip.path)
+    say(f"{file.path}: {clip_figures(clip)}")
 
 
 def _request(
@@ -118,33 +133,136 @@ def _request(
     return request
 
 
-def _tell_cost(session: Session, request: JobRequest) -> None:
+def _say_cost(session: Session, request: JobRequest) -> None:
     where = "sandbox"
     if session.service == "live":
         where = f"live service at {urlsplit(session.base_url).netloc}"
     price, cost = wire.PRICE_USD_PER_SECOND, request.estimated_cost_usd
-    say(f"{request.duration_seconds} s × ${price:.2f} = about ${cost:.2f}, {where}", err=True)
+    say(f"{request.duration_seconds} s × {dollars(price)} = about {dollars(cost)}, {where}", err=True)
     for note in session._spending_notes(cost):
         say(note, err=True)
 
 
-def _ask_consent() -> None:
-    if not sys.stdin.isatty():
-        raise InvalidInput(
-            "This costs money, and nobody is here to be asked. Nothing was sent. --yes sends it unasked."
+def make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str) -> Clip:
+    """Sends a request, or takes up the job of an id, and waits for its clip.
+
+    `resume_command` takes the job up again, once its id is appended; it is said wherever the job may go on
+    without us. Ctrl-C ends in typer's Exit(130). Raises what `Job.result` raises.
+    """
+    from ..account.limits import said_elsewhere
+    from .progress import wait_for_clip
+
+    job: Job | None = None
+    with CtrlC() as ctrl_c:
+        try:
+            with said_elsewhere():  # beside the cost
+                job = session.job(wanted) if isinstance(wanted, str) else session.submit(wanted)
+            return wait_for_clip(job, ctrl_c)
+        except KeyboardInterrupt:
+            if job is None:
+                raise
+            _stop(job, ctrl_c, resume_command)
+        except (ReelbookError, OSError) as error:
+            if job is None or isinstance(wanted, str):
+                raise
+            if job.request_id is not None and job.state != wire.FAILED:
+                error.add_note(
+                    f"The job was sent. To get its clip:\n  {resume_command} {shell_word(job.request_id)}"
+                )
+            raise
+
+
+def _stop(job: Job, ctrl_c: CtrlC, resume_command: str) -> NoReturn:
+    """Takes the job back if it wasn't sent, else says what becomes of it and how to come back."""
+    if job.cancel():
+        say("Taken back before it was sent. Nothing was paid.", err=True)
+    else:
+        _wait_for_id(job, ctrl_c)
+        say(_farewell(job, resume_command), err=True)
+    raise typer.Exit(STOPPED)
+
+
+def _wait_for_id(job: Job, ctrl_c: CtrlC) -> None:
+    """Waits until the service has named the job, or for another Ctrl-C: without its id a paid job is lost."""
+    from ..deadlines import Countdown
+
+    presses = ctrl_c.presses
+    countdown = Countdown(ID_SECONDS)
+    said = False
+    while job.request_id is None and job.error is None and (pause := countdown.next_pause(LOOK_SECONDS)):
+        if not said:
+            say("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
+            said = True
+        if ctrl_c.presses > presses:
+            return
+        time.sleep(pause)
+
+
+def _farewell(job: Job, resume_command: str) -> str:
+    """What becomes of a job that was sent and isn't waited for any more."""
+    if job.request_id is None:
+        if job.error is not None:
+            return str(job.error)
+        cost = dollars(job.view().estimated_cost_usd or 0.0)
+        return (
+            f"It was sent and not answered yet. The service may be making this clip, and may bill {cost}. "
+            "Its id isn't known, so it can't be taken up again."
         )
-    if not typer.confirm("Send it?", default=False, err=True):
-        say("Nothing was sent.", err=True)
-        raise typer.Exit(1)
+    command = f"To get the clip:\n  {resume_command} {shell_word(job.request_id)}"
+    if job.state in (wire.COMPLETED, wire.FAILED):
+        return f"The job is {terminal_line(job.state)}. {command}"
+    return f"Stopped waiting. The job goes on at the service and is billed. {command}"
 
 
-def _resuming(target: Target, service: Service, home: Path | None) -> str:
-    """The command that takes a job up again, all but the id at its end."""
-    words = ["reelbook", "generate", "-o", str(target.path)]
-    if target.force:
-        words.append("--force")
-    if service is not Service.auto:
-        words += ["--service", service.value]
-    if home is not None:
-        words += ["--home", str(home)]
-    return f"{shlex.join(words)} --resume"
+@dataclass(frozen=True)
+class OutputFile:
+    """The file that a clip goes to. `force` replaces one that is there."""
+
+    path: Path
+    force: bool = False
+
+    @classmethod
+    def checked(cls, output: Path | None, default_name: str, *, force: bool) -> Self:
+        """`output`, or `default_name` in the current folder, numbered if it is taken.
+
+        Raises InvalidInput if it can't be written, so that this is known before a clip is paid for.
+        """
+        path = output or _free(Path(default_name), force)
+        folder = path.absolute().parent
+        if path.suffix.lower() in OTHER_ENDINGS:
+            raise InvalidInput(f"A clip is an MP4 file. Name it {path.with_suffix('.mp4')}, not {path.name}.")
+        if path.is_dir():
+            raise InvalidInput(f"{path} is a folder. Name a file in it, such as {path / default_name}.")
+        if not folder.is_dir():
+            raise InvalidInput(f"There is no folder {folder}. Make it first, or choose another --output.")
+        if not os.access(folder, os.W_OK):
+            raise InvalidInput(f"The folder {folder} can't be written to. Choose another --output.")
+        if path.exists() and not force:
+            raise InvalidInput(f"{path} is there already. Choose another --output, or --force to replace it.")
+        return cls(path, force)
+
+    def save(self, clip: Path) -> None:
+        """Copies the file `clip` there, whole or not at all.
+
+        Raises ReelbookError that says where the clip is safe.
+        """
+        part = self.path.with_name(f".{secrets.token_hex(8)}.part")
+        try:
+            shutil.copyfile(clip, part)
+            if self.path.exists() and not self.force:
+                raise FileExistsError(f"{self.path} is there by now")
+            os.replace(part, self.path)
+        except OSError as error:
+            raise ReelbookError(
+                f"The clip could not be written: {error.strerror or error}. It is safe in {clip}"
+            ) from error
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink()
+
+
+def _free(path: Path, force: bool) -> Path:
+    if force or not path.exists():
+        return path
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
+    return next(candidate for candidate in numbered if not candidate.exists())

@@ -1,22 +1,60 @@
 """`reelbook jobs`: the clips that were asked for, what is known of each, and taking up the unfinished ones.
 
-Listing and showing read the ledger alone (`lookup`); how that looks is in `listing` and `describing`.
+All but `resume` read the ledger alone (`job_lookup`). A person at a terminal gets tables and sentences; a
+program gets JSON, or a line for each job whose fields and order never change.
 """
 
 from __future__ import annotations
 
-import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..errors import InvalidInput
-from .options import Home, Service
+from .. import settings, wire
+from ..errors import InvalidInput, ReelbookError
+from ..formatting import count, dollars, file_size, iso_time, seconds, terminal_line
+from ..lazy_module import LazyModule
+from .console import STOPPED, CtrlC, say, say_data, say_json, shell_word
+from .options import AsJson, Home, Service, command_line
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from .. import ledger
+    from ..ledger import Account, Entry
+    from ..session import Clip, Job, Session
+    from . import job_lookup, progress
+    from .job_lookup import JobLookup
+else:  # help and bad usage load neither ledger nor client
+    ledger = LazyModule("reelbook.ledger")
+    job_lookup = LazyModule("reelbook.cli.job_lookup")
+    progress = LazyModule("reelbook.cli.progress")
+
+ID_CHARACTERS = 10
+EXPERIMENT_CHARACTERS = 14
+LABEL_CHARACTERS = 13
+WIDE_ENOUGH_FOR_LENGTHS, WIDE_ENOUGH_FOR_BOTH = 72, 90
+EXPERIMENTS_NAMED = 5
+STDOUT: Final = "-"
+ROW_FIELDS: Final = (
+    "number",
+    "when",
+    "state",
+    "seconds",
+    "cost_usd",
+    "estimate_usd",
+    "id",
+    "service",
+    "experiment",
+    "prompt",
+)
 
 commands = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for a program to read.")]
 
 
 @commands.callback()
@@ -68,25 +106,22 @@ def jobs(
     if ctx.invoked_subcommand is not None:
         _refuse_filters(ctx)
         return
-    from .listing import Asked, show
-    from .lookup import known_jobs, moment, states_named
-
     filters: dict[str, Any] = {
         "text": text,
-        "since": None if since is None else moment(since),
-        "until": None if until is None else moment(until),
+        "since": None if since is None else job_lookup.parse_time(since),
+        "until": None if until is None else job_lookup.parse_time(until),
         "min_cost_usd": min_cost,
         "max_cost_usd": max_cost,
         "experiment": experiment,
     }
-    with known_jobs(home, service) as known:
-        filters["state"] = states_named(known, state or [])
-        asked = Asked(filters, limit, resuming=resuming_command(service, home))
-        show(known, asked, as_json=as_json)
+    with job_lookup.open_lookup(home, service) as lookup:
+        filters["state"] = job_lookup.parse_states(lookup, state or [])
+        resume_command = command_line("jobs", "resume", service=service, home=home)
+        _print_list(lookup, filters, limit, resume_command, as_json=as_json)
 
 
-@commands.command("show", short_help="Show all that is known of one job.")
-def show_one(
+@commands.command(short_help="Show all that is known of one job.")
+def show(
     ctx: typer.Context,
     wanted: Annotated[
         str, typer.Argument(metavar="ID", help="The job's id, the beginning of it, or its number: '#12'.")
@@ -95,14 +130,15 @@ def show_one(
     home: Home = None,
 ) -> None:
     """Show all that is known of one job: what was asked for, its times, costs, clip and error."""
-    from .describing import show
-    from .lookup import known_jobs
-
     home = home or _home_before(ctx)
-    with known_jobs(home, Service.auto) as known:
-        if known is None:
+    with job_lookup.open_lookup(home, Service.auto) as lookup:
+        if lookup is None:
             raise InvalidInput("No job was ever sent from this home.")
-        show(known, known.one(wanted), as_json=as_json, resuming=resuming_command(Service.auto, home))
+        entry = lookup.one(wanted)
+        if as_json:
+            say_json(_job_document(lookup, entry))
+        else:
+            _print_job(lookup, entry, command_line("jobs", "resume", service=Service.auto, home=home))
 
 
 @commands.command()
@@ -130,9 +166,29 @@ def receipt(
 
     It reads the ledger on this machine. What was refused or taken back cost nothing and isn't in it.
     """
-    from .receipt import show as show_receipt
+    from ..account.receipt import Receipt, receipt_of
+    from ..ledger.account_ledger import ALL_ENTRIES
 
-    show_receipt(experiment, csv, service, home or _home_before(ctx), force=force)
+    if csv is not None and str(csv) != STDOUT and csv.exists() and not force:
+        raise InvalidInput(f"{csv} is there already. --force replaces it.")
+    with job_lookup.open_lookup(home or _home_before(ctx), service) as lookup:
+        if lookup is None:
+            bought = Receipt((), experiment)
+        else:
+            entries = lookup.find(experiment=experiment, limit=ALL_ENTRIES)
+            by_tools = [] if experiment is not None else lookup.tool_jobs()
+            bought = receipt_of(entries, lookup.services, experiment, by_tools)
+        if experiment is not None and not bought.rows:
+            raise InvalidInput(
+                f"Nothing was bought in an experiment called “{experiment}”.{_other_experiments(lookup)}"
+            )
+    if csv is None:
+        say(str(bought))
+    elif str(csv) == STDOUT:
+        say_data(bought.to_csv())
+    else:
+        bought.to_csv(csv)
+        say(f"{csv}: {bought.summary}")
 
 
 @commands.command()
@@ -167,28 +223,13 @@ def resume(
     on with downloads that broke off. Ctrl-C ends the waiting, not the jobs. It ends in 0 if every clip came
     home, in 1 if not.
     """
-    from .resuming import take_up
-
     home = home or _home_before(ctx)
     if alone and not find_out:
         raise typer.BadParameter("It says how to take what --find-out finds.", param_hint="--alone")
     if unsent and wanted:
         raise typer.BadParameter("It sends all of them: leave the ids out.", param_hint="--unsent")
-    again = resuming_command(service, home)
-    all_home = take_up(
-        wanted or [], service, home, again=again, find_out=find_out, alone=alone, unsent=unsent
-    )
+    all_home = _take_up(wanted or [], service, home, find_out=find_out, alone=alone, unsent=unsent)
     raise typer.Exit(0 if all_home else 1)
-
-
-def resuming_command(service: Service, home: Path | None) -> str:
-    """The command that takes up what is unfinished, for a person to copy."""
-    words = ["reelbook", "jobs", "resume"]
-    if service is not Service.auto:
-        words += ["--service", service.value]
-    if home is not None:
-        words += ["--home", str(home)]
-    return shlex.join(words)
 
 
 def _home_before(ctx: typer.Context) -> Path | None:
@@ -209,3 +250,485 @@ def _refuse_filters(ctx: typer.Context) -> None:
 def _on_the_command_line(ctx: typer.Context, name: str) -> bool:
     source = ctx.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def _print_list(
+    lookup: JobLookup | None,
+    filters: Mapping[str, Any],
+    limit: int,
+    resume_command: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Prints the jobs to standard output. Where a program reads it, the sums go to standard error."""
+    found = [] if lookup is None else lookup.find(limit=limit + 1, **filters)
+    entries = found[:limit]
+    if as_json:
+        say_json(_list_document(lookup, entries))
+        return
+    person = sys.stdout.isatty()
+    if not person:
+        say("\t".join(ROW_FIELDS))
+    if lookup is not None and not person:
+        for entry in entries:
+            say(_job_row(lookup, entry))
+    elif lookup is not None and entries:
+        from .screen import Screen
+
+        screen = Screen()
+        screen.print(job_table(lookup, entries, screen.width))
+    if not entries:
+        if lookup is None or not lookup.ledger.find(limit=1):
+            say('No jobs yet. The first one: reelbook generate "a red fox runs through snow"', err=not person)
+            return
+        say("No job is like that. Without the filters there are some.", err=not person)
+    if len(found) > len(entries):
+        say(f"There are older ones: --limit {2 * limit} shows more.", err=not person)
+    assert lookup is not None
+    for line in _summary(lookup, resume_command):
+        say(line, err=not person)
+
+
+def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
+    """The list as a table for a terminal of `width` characters; a narrow one gets fewer columns."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {
+        wire.COMPLETED: "green",
+        wire.FAILED: "red",
+        ledger.REFUSED: "red",
+        ledger.LOST: "red",
+        ledger.UNCERTAIN: "yellow",
+    }
+    several = len(lookup.accounts) > 1
+    named = any(entry.experiment for entry in entries)
+    lengths = width >= (WIDE_ENOUGH_FOR_BOTH if several or named else WIDE_ENOUGH_FOR_LENGTHS)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), expand=True, show_edge=False)
+    table.add_column("When", no_wrap=True)
+    table.add_column("State", no_wrap=True)
+    table.add_column("Prompt", no_wrap=True, ratio=1, overflow="ellipsis")
+    if lengths:
+        table.add_column("Length", no_wrap=True, justify="right")
+    table.add_column("Cost", no_wrap=True, justify="right")
+    table.add_column("Id", no_wrap=True)
+    if several:
+        table.add_column("Service", no_wrap=True)
+    if named:
+        table.add_column("Experiment", no_wrap=True)
+    id_characters = _distinct_length(entries)
+    for entry in entries:
+        state = job_lookup.state_of(entry)
+        cells: list[str | Text] = [
+            _short_time(entry.intended_at),
+            Text(terminal_line(state), styles.get(state, "")),
+            entry.prompt,
+        ]
+        if lengths:
+            cells.append(f"{entry.duration_seconds} s")
+        cells += [_cost(entry), entry.request_id[:id_characters] if entry.request_id else f"#{entry.id}"]
+        if several:
+            cells.append(lookup.service_of(entry))
+        if named:
+            cells.append(terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS))
+        table.add_row(*(cell if isinstance(cell, Text) else Text(terminal_line(cell)) for cell in cells))
+    return table
+
+
+def _distinct_length(entries: Sequence[Entry]) -> int:
+    """How many characters of the ids tell all of them apart, so that what is shown can be copied."""
+    ids = {entry.request_id for entry in entries if entry.request_id}
+    longest = max(map(len, ids), default=ID_CHARACTERS)
+    lengths = range(ID_CHARACTERS, longest)
+    return next((each for each in lengths if len({id_[:each] for id_ in ids}) == len(ids)), longest)
+
+
+def _short_time(epoch_seconds: float) -> str:
+    moment = datetime.fromtimestamp(epoch_seconds)
+    this_year = moment.year == datetime.now().year
+    return moment.strftime("%b %d %H:%M" if this_year else "%b %d  %Y")
+
+
+def _summary(lookup: JobLookup, resume_command: str) -> list[str]:
+    """The money of each service, and what is still to be done."""
+    lines = []
+    sums = lookup.spend()
+    for name, spend in sums.items():
+        if spend == ledger.Spend(0.0, 0.0, 0.0) and len(sums) > 1:
+            continue  # a key that was tried and bought nothing
+        tools = f" ({dollars(spend.tools_usd)} through agent tools)" if spend.tools_usd else ""
+        money = f"{dollars(spend.spent_usd)} spent{tools} · {dollars(spend.reserved_usd)} reserved"
+        doubt = " (unanswered, failed or underpriced)" if spend.uncertain_usd else ""
+        lines.append(f"{terminal_line(name)}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")
+    if unfinished := lookup.unfinished():
+        pronoun = "it" if len(unfinished) == 1 else "them"
+        lines.append(f"{count(len(unfinished), 'clip')} not here yet. To get {pronoun}:\n  {resume_command}")
+    if elsewhere := lookup.watched_elsewhere():
+        lines.append(f"{count(elsewhere, 'clip')} on the way in another program that runs.")
+    return [*lines, *_unsent_lines(lookup, resume_command), *_uncertain_lines(lookup, resume_command)]
+
+
+def _unsent_lines(lookup: JobLookup, resume_command: str) -> list[str]:
+    """What there is to say of submissions whose program ended first, and the command that sends them."""
+    unsent = lookup.left_unsent()
+    if not unsent:
+        return []
+    verb = "was" if len(unsent) == 1 else "were"
+    return [
+        f"{count(len(unsent), 'clip')} {verb} not sent before the program ended; nothing was paid. "
+        f"To send what is left, for about {dollars(sum(entry.estimated_cost_usd for entry in unsent))}:\n"
+        f"  {resume_command} --unsent"
+    ]
+
+
+def _uncertain_lines(lookup: JobLookup, resume_command: str) -> list[str]:
+    """What there is to say of submissions that were never answered, and the command that finds out."""
+    uncertain = lookup.uncertain()
+    if not uncertain:
+        return []
+    total = dollars(sum(entry.estimated_cost_usd for entry in uncertain))
+    verb = "was" if len(uncertain) == 1 else "were"
+    return [
+        f"{count(len(uncertain), 'clip')} {verb} sent and never answered, and may be billed: about {total}.",
+        f"To find out from the balance:\n  {resume_command} --find-out",
+    ]
+
+
+def _print_job(lookup: JobLookup, entry: Entry, resume_command: str) -> None:
+    """Prints all that is known of a job, and what a person can do about it."""
+    say(terminal_line(entry.prompt))
+    for label, fact in _facts(lookup, entry):
+        if fact:
+            say(f"{label:<{LABEL_CHARACTERS}}{terminal_line(fact)}")
+    if advice := _advice(entry, resume_command):
+        say(advice)
+
+
+def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
+    running = entry.ended_at is None and entry.progress is not None
+    progress_now = f", {int((entry.progress or 0) * 100)} %" if running else ""
+    return [
+        ("id", entry.request_id or "none: the service never answered with one"),
+        ("number", f"#{entry.id} in this home"),
+        ("service", lookup.service_of(entry)),
+        ("state", job_lookup.state_of(entry) + progress_now),
+        ("error", entry.error),
+        ("made from", _made_from(entry)),
+        ("length", _length(entry)),
+        ("shape", entry.aspect_ratio),
+        ("seed", _seed(entry)),
+        ("cost", _cost_words(entry)),
+        ("written down", _local_time(entry.intended_at)),
+        ("sent", _local_time(entry.sent_at)),
+        ("accepted", _local_time(entry.accepted_at)),
+        ("ended", _local_time(entry.ended_at)),
+        ("fetched", _local_time(entry.downloaded_at)),
+        ("given up", _local_time(entry.abandoned_at)),
+        ("took", None if entry.took_seconds is None else seconds(entry.took_seconds)),
+        ("experiment", entry.experiment),
+        ("cell", _cell(entry)),
+        ("clip", _clip(entry)),
+        ("link", entry.video_url),
+    ]
+
+
+def _local_time(epoch_seconds: float | None) -> str | None:
+    """A time for a person, on this machine's clock."""
+    if epoch_seconds is None:
+        return None
+    return datetime.fromtimestamp(epoch_seconds).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _made_from(entry: Entry) -> str:
+    if entry.image_digest is None:
+        return "text"
+    return f"text and a still (its SHA-256 begins {entry.image_digest[:12]})"
+
+
+def _length(entry: Entry) -> str:
+    asked = f"{entry.duration_seconds} s"
+    if entry.actual_seconds in (None, entry.duration_seconds):
+        return asked
+    return f"{entry.actual_seconds:g} s, asked for {asked}"
+
+
+def _seed(entry: Entry) -> str | None:
+    return "random" if entry.seed == wire.RANDOM_SEED else None if entry.seed is None else str(entry.seed)
+
+
+def _cost_words(entry: Entry) -> str:
+    if entry.state in _unpaid():
+        return "nothing"
+    doubt = {
+        ledger.UNCERTAIN: ", if it was accepted",
+        ledger.LOST: ", billed",
+        wire.FAILED: ", if failed jobs are billed: that isn't documented",
+    }
+    return _cost(entry) + ("" if entry.cost_usd is not None else doubt.get(entry.state, ""))
+
+
+def _cell(entry: Entry) -> str | None:
+    if entry.place is None:
+        return None
+    if entry.place.label is not None:
+        return f"once={entry.place.label!r}"
+    return f"{entry.place.cell[:12]}, equal submission {entry.place.nth} of it"
+
+
+def _clip(entry: Entry) -> str | None:
+    if entry.clip_path is None:
+        return "not fetched" if entry.state == wire.COMPLETED else None
+    size = _clip_bytes(entry)
+    if size is None:
+        return f"{entry.clip_path}: not there any more"
+    return f"{entry.clip_path} ({file_size(size)})"
+
+
+def _clip_bytes(entry: Entry) -> int | None:
+    """The size of the clip's file, None where there is none."""
+    try:
+        return None if entry.clip_path is None else Path(entry.clip_path).stat().st_size
+    except OSError:
+        return None
+
+
+def _advice(entry: Entry, resume_command: str) -> str | None:
+    if entry.state == ledger.UNCERTAIN:
+        return f"It was not sent again. To find out from the balance:\n  {resume_command} --find-out"
+    open_ended = entry.state not in (wire.FAILED, ledger.LOST, *_unpaid())
+    if entry.request_id is not None and open_ended and _clip_bytes(entry) is None:
+        return f"To get its clip:\n  {resume_command} {shell_word(entry.request_id)}"
+    return None
+
+
+def _cost(entry: Entry) -> str:
+    """What it cost, or may: "$0.25", "about $0.25", or nothing where nothing was bought."""
+    if entry.cost_usd is not None:
+        return dollars(entry.cost_usd)
+    return "" if entry.state in _unpaid() else f"about {dollars(entry.estimated_cost_usd)}"
+
+
+def _unpaid() -> tuple[str, ...]:
+    """The states of what was never bought."""
+    return (ledger.REFUSED, ledger.CANCELLED, ledger.NOT_ACCEPTED)
+
+
+def _list_document(lookup: JobLookup | None, entries: Sequence[Entry]) -> dict[str, Any]:
+    """The list as JSON: the jobs, and the sums of each service in USD."""
+    if lookup is None:
+        return {"jobs": [], "spend": {}}
+    spend = {
+        name: {
+            "spent_usd": sums.spent_usd,
+            "reserved_usd": sums.reserved_usd,
+            "uncertain_usd": sums.uncertain_usd,
+        }
+        for name, sums in lookup.spend().items()
+    }
+    return {"jobs": [_job_fields(lookup, entry) for entry in entries], "spend": spend}
+
+
+def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
+    """A job for a program: names and units as in the ledger, times in ISO 8601."""
+    return {
+        "number": entry.id,
+        "id": entry.request_id,
+        "service": lookup.service_of(entry),
+        "state": job_lookup.state_of(entry),
+        "mode": entry.mode,
+        "prompt": entry.prompt,
+        "duration_seconds": entry.duration_seconds,
+        "aspect_ratio": entry.aspect_ratio,
+        "seed": entry.seed,
+        "experiment": entry.experiment,
+        "estimated_cost_usd": entry.estimated_cost_usd,
+        "cost_usd": entry.cost_usd,
+        "intended_at": iso_time(entry.intended_at),
+        "sent_at": iso_time(entry.sent_at),
+        "accepted_at": iso_time(entry.accepted_at),
+        "ended_at": iso_time(entry.ended_at),
+        "downloaded_at": iso_time(entry.downloaded_at),
+        "took_seconds": entry.took_seconds,
+        "actual_seconds": entry.actual_seconds,
+        "clip_path": entry.clip_path,
+        "error": entry.error,
+    }
+
+
+def _job_row(lookup: JobLookup, entry: Entry) -> str:
+    """A job in one line, in the order of `ROW_FIELDS`."""
+    columns = [
+        f"#{entry.id}",
+        iso_time(entry.intended_at) or "",
+        job_lookup.state_of(entry),
+        str(entry.duration_seconds),
+        "" if entry.cost_usd is None else f"{entry.cost_usd:.4f}",
+        f"{entry.estimated_cost_usd:.4f}",
+        entry.request_id or "",
+        lookup.service_of(entry),
+        entry.experiment or "",
+        entry.prompt,
+    ]
+    return "\t".join(map(terminal_line, columns))
+
+
+def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
+    """All that is known of one job as JSON."""
+    size = _clip_bytes(entry)
+    return {
+        **_job_fields(lookup, entry),
+        "abandoned_at": iso_time(entry.abandoned_at),
+        "progress": entry.progress,
+        "video_url": entry.video_url,
+        "image_digest": entry.image_digest,
+        "cell": None if entry.place is None else entry.place.cell,
+        "nth_in_cell": None if entry.place is None else entry.place.nth,
+        "starred": entry.starred,
+        "clip_exists": size is not None,
+        "clip_bytes": size,
+    }
+
+
+def _other_experiments(lookup: JobLookup | None) -> str:
+    names = [] if lookup is None else lookup.experiments()[:EXPERIMENTS_NAMED]
+    listed = ", ".join(f"“{terminal_line(name)}”" for name in names)
+    return f" The last ones are {listed}." if listed else ""
+
+
+def _take_up(
+    wanted: Sequence[str],
+    service: Service,
+    home: Path | None,
+    *,
+    find_out: bool,
+    alone: bool,
+    unsent: bool,
+) -> bool:
+    """Fetches the clips of the jobs `wanted`, or of all unfinished ones. Returns whether all came home.
+
+    With `unsent` it submits, and pays for, what was never sent. With `find_out` it compares the balances
+    afterwards, see `Session.reconcile`, which also says what `alone` means. Ctrl-C ends in typer's Exit(130).
+    Raises InvalidInput for an id that can't be taken up.
+    """
+    again = command_line("jobs", "resume", service=service, home=home)
+    with job_lookup.open_lookup(home, service) as lookup:
+        if lookup is None:
+            if wanted:
+                raise InvalidInput("No job was ever sent from this home.")
+            say("No jobs yet, so nothing is unfinished.", err=True)
+            return True
+        left = _chosen(lookup, wanted) if wanted else lookup.unfinished()
+        left += (to_send := lookup.left_unsent() if unsent else [])
+        doubtful = lookup.uncertain() if find_out else []
+        with ExitStack() as stack:
+            sessions = _sessions(lookup, [*left, *doubtful], home, stack)
+            jobs: list[Job] = []
+            for session, account in sessions:
+                ours = [entry for entry in left if entry.account_id == account.id]
+                if wanted:
+                    jobs += [session.job(entry.request_id or "") for entry in ours]
+                else:
+                    jobs += _resumed(session, [entry for entry in ours if entry in to_send])
+                left = [entry for entry in left if entry not in ours]
+            failed = _wait_for_all(jobs, again) if jobs else 0
+            if not jobs and not left:
+                say("There is nothing to fetch.", err=True)
+            for session, account in sessions:
+                if any(entry.account_id == account.id for entry in doubtful):
+                    say(str(session.reconcile(alone=alone)))
+        reached = {account.id for _, account in sessions}
+        left += [entry for entry in doubtful if entry.account_id not in reached]
+        _say_unreached(lookup, left)
+        if elsewhere := lookup.watched_elsewhere():
+            say(f"{count(elsewhere, 'clip')} left to another program that runs and fetches.", err=True)
+        lines = _unsent_lines(lookup, again) + ([] if find_out else _uncertain_lines(lookup, again))
+        for line in lines:
+            say(line, err=True)
+        return not failed and not left
+
+
+def _resumed(session: Session, to_send: Sequence[Entry]) -> tuple[Job, ...]:
+    """The unfinished jobs of a session, and those that are sent only now; their cost is said first."""
+    from ..account.limits import said_elsewhere
+
+    if to_send:
+        cost = dollars(sum(entry.estimated_cost_usd for entry in to_send))
+        say(f"Sending {count(len(to_send), 'clip')} for about {cost}.", err=True)
+    with said_elsewhere():  # beside the cost
+        return session.resume(unsent=bool(to_send))
+
+
+def _chosen(lookup: JobLookup, wanted: Sequence[str]) -> list[Entry]:
+    entries = {entry.id: entry for entry in map(lookup.one, wanted)}
+    for entry in entries.values():
+        if entry.request_id is None:
+            raise InvalidInput(
+                f"Job #{entry.id} is {terminal_line(entry.state)} and has no id at the service, so nothing "
+                f"can be fetched. reelbook jobs show '#{entry.id}' says more."
+            )
+    return list(entries.values())
+
+
+def _sessions(
+    lookup: JobLookup, entries: Sequence[Entry], home: Path | None, stack: ExitStack
+) -> list[tuple[Session, Account]]:
+    """A session for each service that has one of the jobs and is configured; others are left alone."""
+    from ..ledger.records import origin
+    from ..session import connect
+
+    account_ids = {entry.account_id for entry in entries}
+    origins = {account.origin for account in lookup.ledger.overview.accounts() if account.id in account_ids}
+    sessions = []
+    if job_lookup.SANDBOX in origins:
+        session = stack.enter_context(connect("sandbox", home=home))
+        assert session.sandbox is not None
+        sessions.append((session, lookup.ledger.account(job_lookup.SANDBOX, session.sandbox.api_key)))
+    key, address = settings.find(settings.API_KEY), settings.find(settings.BASE_URL)
+    if key is not None and address is not None and origin(address.value.reveal()) in origins:
+        session = stack.enter_context(connect("live", home=home))
+        sessions.append((session, lookup.ledger.account(session.base_url, key.value)))
+    return sessions
+
+
+def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
+    """Waits for all of them and says what becomes of each. Returns how many failed."""
+    unsent = sum(job.state == ledger.SENDING for job in jobs)
+    said = f"{unsent} of them sent only now" if unsent else "Nothing is submitted"
+    say(f"{count(len(jobs), 'job')} taken up. {said}.", err=True)
+    with CtrlC() as ctrl_c:
+        try:
+            failed = progress.wait_for_jobs(jobs, ctrl_c, describe_end=_describe_end)
+        except KeyboardInterrupt:
+            say(
+                "Stopped waiting; nothing is lost. What runs goes on at the service and is billed. "
+                f"To get what is missing:\n  {again}",
+                err=True,
+            )
+            raise typer.Exit(STOPPED) from None
+    if len(jobs) > 1:
+        words = f"{count(len(jobs) - failed, 'clip')} fetched"
+        say(f"{words}, {failed} failed." if failed else f"{words}.", err=True)
+    return failed
+
+
+def _describe_end(job: Job, clip: Clip | None, error: Exception | None) -> tuple[str, bool]:
+    """What to say of a job that ended, and whether it goes to standard error."""
+    if clip is None:
+        return f"{terminal_line(job.request_id or f'#{job.entry_id}')}: {error}", True
+    try:
+        return f"{clip.path}: {progress.clip_figures(clip)}", False
+    except ReelbookError as unreadable:
+        return f"{clip.path}: {unreadable}", True
+
+
+def _say_unreached(lookup: JobLookup, left: Sequence[Entry]) -> None:
+    """Says which jobs belong to a key or a service that isn't configured here."""
+    for name in dict.fromkeys(lookup.service_of(entry) for entry in left):
+        number = sum(lookup.service_of(entry) == name for entry in left)
+        say(
+            f"{count(number, 'job')} of {terminal_line(name)} left as before: the key that bought "
+            f"{'it' if number == 1 else 'them'} isn't configured in this terminal. "
+            f"Set {settings.API_KEY} and {settings.BASE_URL}, then run this again.",
+            err=True,
+        )

@@ -17,23 +17,18 @@ import typer
 from .. import settings, wire
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
-from ..secret import shown
-from .options import Home, Service
-from .output import say, say_json, word
-from .patience import patience
+from ..secret import Secret, shown
+from .console import require_yes, say, say_json, shell_word, waiting_notice
+from .options import Home, Service, Which
 
 if TYPE_CHECKING:
     from ..models import ApiKey
-    from ..secret import Secret
     from ..session import Session
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The API keys of the account.")
 
-Which = Annotated[
-    Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
-]
 RateLimit = Annotated[
     int | None,
     typer.Option(
@@ -66,7 +61,7 @@ def list_keys(
     from ..text import keys as words
 
     with _session(service, home) as session:
-        with patience(session):
+        with waiting_notice(session):
             listed = session.keys.list()
         own = session.keys.in_use(listed)
     rows = words.rows(listed, own)
@@ -97,8 +92,8 @@ def create(
     home: Home = None,
 ) -> None:
     """Make a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
-    with _place(show=show, out=out, keep=keep) as place, _session(service, home) as session:
-        with patience(session):
+    with _open_place(show=show, out=out, keep=keep) as place, _session(service, home) as session:
+        with waiting_notice(session):
             created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
         place.put(created.api_key, session.base_url, created.key_id)
         say(terminal_line(f"“{created.name}” is made: {created.key_id}. {place.said}"), err=True)
@@ -115,15 +110,21 @@ def revoke(
     from ..text import keys as words
 
     with _session(service, home) as session:
-        with patience(session):
+        with waiting_notice(session):
             listed = session.keys.list()
         key = next((key for key in listed if key.key_id == key_id), None)
         if key is None:
             raise InvalidInput(
                 f"There is no key {shown(key_id)}. Nothing was revoked. reelbook keys list shows them."
             )
-        _ask(words.question(key, session.keys.in_use(listed)), "Revoke it?", yes)
-        with patience(session):
+        if not yes:
+            say(terminal_line(words.question(key, session.keys.in_use(listed))), err=True)
+            require_yes(
+                "Revoke it?",
+                unattended="Nothing was revoked: nobody is there to be asked. Add --yes to do it.",
+                declined="Nothing was revoked.",
+            )
+        with waiting_notice(session):
             session.keys.revoke(key_id)
     say(terminal_line(words.revoked(key.name)))
 
@@ -150,7 +151,7 @@ def rotate(
 
     with _session(service, home) as session:
         own = session.sandbox is not None
-        with _place(show=show, out=out, keep=keep and not own, needed=not own) as place:
+        with _open_place(show=show, out=out, keep=keep and not own, needed=not own) as place:
             rotation = session.rotate_key(name, rate_limit=rate_limit)
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
         still = words.elsewhere(rotation.old_is_set_in or "")
@@ -179,14 +180,14 @@ def rotate(
         say(terminal_line(old), err=True)
         there = sys.stdin.isatty()
         if not (yes or (there and typer.confirm("Revoke it now?", default=False, err=True))):
-            say(f"To revoke it: reelbook keys revoke {word(rotation.old.key_id)}", err=True)
+            say(f"To revoke it: reelbook keys revoke {shell_word(rotation.old.key_id)}", err=True)
             return
         rotation.revoke_old()
     say(terminal_line(words.revoked(rotation.old.name)))
 
 
-class _Place:
-    """Where a secret goes; found out before it is made, because it can be had only once."""
+class SecretPlace:
+    """Where a new secret goes. That is settled before it is made, because it can be had only once."""
 
     def __init__(self, *, show: bool, out: Path | None, keep: bool) -> None:
         self.said = ""
@@ -215,9 +216,7 @@ class _Place:
                 ) from None
 
     def put(self, secret: Secret, base_url: str, key_id: str) -> None:
-        """Puts the secret to every place that was asked for. What fails is said once the others have it."""
-        from ..secret import Secret as Hidden
-
+        """Puts the secret wherever it was asked for. What fails is said once the other places have it."""
         said, failed = [], []
         if self._file is not None:
             file, self._file = self._file, None
@@ -231,7 +230,7 @@ class _Place:
         if self._keep:
             try:
                 settings.keep(settings.API_KEY, secret)
-                settings.keep(settings.BASE_URL, Hidden(base_url))
+                settings.keep(settings.BASE_URL, Secret(base_url))
                 said.append("It is kept in the keyring.")
             except ReelbookError as error:
                 failed.append(str(error))
@@ -242,7 +241,7 @@ class _Place:
         if failed and not said:
             raise ReelbookError(
                 f"{self.said} The key was made and nobody has its secret: revoke it with "
-                f"reelbook keys revoke {word(key_id)}, and make another one."
+                f"reelbook keys revoke {shell_word(key_id)}, and make another one."
             )
 
     def close(self) -> None:
@@ -253,13 +252,13 @@ class _Place:
 
 
 @contextmanager
-def _place(*, show: bool, out: Path | None, keep: bool, needed: bool = True) -> Iterator[_Place]:
+def _open_place(*, show: bool, out: Path | None, keep: bool, needed: bool = True) -> Iterator[SecretPlace]:
     if needed and not (show or out or keep):
         raise InvalidInput(
             "Say where the new key goes, because the service shows it only once: --out FILE, --keep (the "
             "system's keyring) or --show (print it). Nothing was made."
         )
-    place = _Place(show=show, out=out, keep=keep)
+    place = SecretPlace(show=show, out=out, keep=keep)
     place.open()
     try:
         yield place
@@ -267,23 +266,10 @@ def _place(*, show: bool, out: Path | None, keep: bool, needed: bool = True) -> 
         place.close()
 
 
-@contextmanager
-def _session(service: Service, home: Path | None) -> Iterator[Session]:
+def _session(service: Service, home: Path | None) -> Session:
     from ..session import connect
 
-    with connect(service.value, home=home) as session:
-        yield session
-
-
-def _ask(what: str, question: str, yes: bool) -> None:
-    if yes:
-        return
-    say(terminal_line(what), err=True)
-    if not sys.stdin.isatty():
-        raise InvalidInput("Nothing was revoked: nobody is there to be asked. Add --yes to do it.")
-    if not typer.confirm(question, default=False, err=True):
-        say("Nothing was revoked.", err=True)
-        raise typer.Exit(1)
+    return connect(service.value, home=home)
 
 
 def _fields(key: ApiKey, state: str) -> dict[str, object]:

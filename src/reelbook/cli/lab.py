@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +17,8 @@ import typer
 
 from .. import settings
 from ..errors import ReelbookError
+from .console import say
 from .options import Home
-from .output import say
 
 JUPYTER = "jupyter"
 ANNOUNCEMENTS = "@jupyterlab/apputils-extension:announcements"
@@ -44,23 +45,53 @@ def lab(
     are. Ctrl-C ends it.
     """
     from ..sandbox import server
-    from . import lessons
 
     if importlib.util.find_spec("jupyterlab") is None:
         raise ReelbookError('JupyterLab isn\'t installed. Install it with: pip install "reelbook[lab]"')
     folder = folder.absolute()
-    shipped = lessons.shipped()
-    kept = lessons.copy(shipped, folder)
+    lessons = shipped_lessons()
+    kept = copy_lessons(lessons, folder)
     home = settings.home(home)
     sandbox = server.ensure(home)
-    _quiet(home)
+    _silence_news(home)
     say(f"The lessons are in {folder}")
     if kept:
         names = ", ".join(theirs.name for theirs in kept)
         say(f"Kept as they are: {names}. To start one afresh, rename it and run this again.")
     say(f"The sandbox runs at {sandbox.url}. The lessons' clips come from it and cost nothing.")
-    command = _command(folder / shipped[0].name, port=port, browser=not no_browser)
+    command = _command(folder / lessons[0].name, port=port, browser=not no_browser)
     raise typer.Exit(_run(command, environment(os.environ, home)))
+
+
+def shipped_lessons() -> list[Path]:
+    """The lessons of this installation, in their order. Raises ReelbookError if there are none."""
+    package = Path(__file__).resolve().parents[1]
+    # Beside the code when installed; a clone has them beside its src folder.
+    for folder in (package / "notebooks", package.parents[1] / "notebooks"):
+        if lessons := sorted(folder.glob("[0-9]*.ipynb")):
+            return lessons
+    raise ReelbookError("The lessons are missing from this installation. Install reelbook again.")
+
+
+def copy_lessons(lessons: list[Path], folder: Path) -> list[Path]:
+    """Copies the lessons into `folder`, which is made if need be, and never writes over a copy that is there.
+
+    Returns the copies that were there and differ. Raises ReelbookError if `folder` can't be used.
+    """
+    kept = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for lesson in lessons:
+            theirs = folder / lesson.name
+            if not theirs.exists():
+                shutil.copyfile(lesson, theirs)
+            elif theirs.read_bytes() != lesson.read_bytes():
+                kept.append(theirs)
+    except OSError as error:
+        raise ReelbookError(
+            f"The lessons can't be copied to {folder}: {error.strerror or error}. Choose another folder."
+        ) from error
+    return kept
 
 
 def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -75,8 +106,8 @@ def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
     }
 
 
-def _quiet(home: Path) -> None:
-    """Keep JupyterLab from asking about its news and from looking for updates, in our folder only."""
+def _silence_news(home: Path) -> None:
+    """Keeps JupyterLab from asking about its news and from looking for updates, in our folder only."""
     page = home / JUPYTER / "labconfig" / "page_config.json"
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(json.dumps({"disabledExtensions": {ANNOUNCEMENTS: True}}))
@@ -104,11 +135,11 @@ def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run until it ends; a signal to us ends it. Returns its exit code."""
+    """Runs the command until it ends; a signal to us ends it too. Returns its exit code."""
     process = subprocess.Popen(command, env=environment)
 
     def pass_on(*_: object) -> None:
-        # Not SIGINT: without a terminal it's an exception in Jupyter, which may be raised where it is lost.
+        # Not SIGINT: without a terminal it's an exception in Jupyter, which may be lost where it is raised.
         process.terminate()
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):

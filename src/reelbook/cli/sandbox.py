@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from .. import settings, wire
+from ..formatting import dollars
+from .console import say
 from .options import Home
-from .output import say
 
 commands = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The sandbox: the service, on this machine."
@@ -102,7 +103,7 @@ def status(home: Home = None) -> None:
     say(f"Agent tools: {running.mcp_url}. The user id they ask for is in {running.access_file}.")
     say(
         f"Pace: {pace if isinstance(pace, str) else f'{pace:g} s'}. Jobs under way: {jobs}. "
-        f"Balance: ${state['balance_usd']:.2f}. Unused for {state['idle_seconds']:.0f} s."
+        f"Balance: {dollars(state['balance_usd'])}. Unused for {state['idle_seconds']:.0f} s."
     )
     if state.get("dask"):
         say(_dask_line(state["dask"]))

@@ -1,4 +1,4 @@
-"""Tables and bars on a terminal."""
+"""Tables and bars on a terminal. Apart from `console`, because it loads rich, which few commands need."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..formatting import terminal_text
 
 
 class Screen(Console):
-    """A console of rich on which no text gives orders to the terminal: rich lets escape sequences through."""
+    """A console of rich that cleans all text: rich itself would let escape sequences through."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As rich's, with all text cleaned; rich's own orders are kept apart from text."""
+        """As rich's, with all text cleaned; rich keeps its own control codes apart from text."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(terminal_text(segment.text), segment.style)

@@ -19,10 +19,10 @@ import typer
 
 from .. import settings
 from ..errors import InvalidInput
-from ..formatting import terminal_json, terminal_line
+from ..formatting import count, terminal_json, terminal_line
 from ..secret import shown
+from .console import say, say_in_place, say_json
 from .options import Home, Service
-from .output import say, say_json, say_over
 
 if TYPE_CHECKING:
     from ..agent_tools.types import (
@@ -60,8 +60,6 @@ def list_tools(
     home: Home = None,
 ) -> None:
     """List the tools, with what they take. Names and descriptions are the server's own."""
-    from .lookup import cut  # it loads the ledger
-
     with closing(_source(server, service, home)) as source:
         info, tools = source.tool_server(), source.tools()
     if as_json:
@@ -71,11 +69,11 @@ def list_tools(
         row = (
             terminal_line(tool.name),
             terminal_line(_takes(tool)),
-            cut(tool.description or tool.title or "", MAX_ABOUT),
+            terminal_line(tool.description or tool.title or "", MAX_ABOUT),
         )
         say("{} {}\n    {}".format(*row) if sys.stdout.isatty() else "\t".join(row))
-    count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
-    say(f"{count} of {terminal_line(f'{info.name} {info.version}') or 'the tool server'}.", err=True)
+    name = terminal_line(f"{info.name} {info.version}") or "the tool server"
+    say(f"{count(len(tools), 'tool')} of {name}.", err=True)
 
 
 @commands.command()
@@ -127,7 +125,7 @@ def call(
             raise
         finally:
             if sys.stderr.isatty():
-                say_over("")
+                say_in_place("")
     _show(result, out)
     if result.is_error:
         raise typer.Exit(1)
@@ -189,10 +187,8 @@ def _file(path: Path) -> str:
 
 
 def _progress(progress: ToolProgress) -> None:
-    from .lookup import cut
-
     part = f"{progress.fraction:4.0%}" if progress.fraction is not None else f"{progress.progress:g}"
-    say_over(f"{part} {cut(progress.message or '', 100)}")
+    say_in_place(f"{part} {terminal_line(progress.message or '', 100)}")
 
 
 def _show(result: ToolResult, out: Path | None) -> None:

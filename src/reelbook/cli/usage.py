@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ReelbookError
-from .options import Home, Service
-from .output import (
+from ..formatting import dollars, iso_time
+from .console import (
     say,
     say_drawn,
+    say_in_place,
     say_json,
-    say_over,
+    waiting_notice,
 )
-from .patience import patience
+from .options import AsJson, Home, Service, Which
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,18 +28,13 @@ if TYPE_CHECKING:
 
 BAR, BESIDE = 40, 66
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for a program to read.")]
-Of = Annotated[
-    Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
-]
-
 
 def usage(
     days: Annotated[int, typer.Option(metavar="NUMBER", help="How many days back.", min=1, max=365)] = 30,
     quick: Annotated[
         bool, typer.Option("--quick", help="Stop after eight requests: spans stay that aren't split by day.")
     ] = False,
-    service: Of = Service.auto,
+    service: Which = Service.auto,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
@@ -59,12 +55,10 @@ def usage(
             _draw(history, session)
 
 
-def balance(service: Of = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
+def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
     """Say what is left of the balance, and what was spent in all."""
-    from ..text import dollars
-
     with _session(service, home) as session:
-        with patience(session):
+        with waiting_notice(session):
             told = session.balance()
         if as_json:
             figures = {"balance_usd": told.balance_usd, "total_spent_usd": told.total_spent_usd}
@@ -88,7 +82,7 @@ def _wait(history: UsageHistory, most: int | None) -> None:
         while not history.done and (most is None or history.asked < most):
             if person:
                 line = progress_words(spans=history.spans, asked=history.asked, done=False, trouble="")
-                say_over(line)
+                say_in_place(line)
             try:
                 history.wait(0.25)
             except TimeoutError:
@@ -99,7 +93,7 @@ def _wait(history: UsageHistory, most: int | None) -> None:
     finally:
         history.close()
         if person:
-            say_over("")
+            say_in_place("")
 
 
 def _draw(history: UsageHistory, session: Session) -> None:
@@ -166,8 +160,6 @@ def _per_day(span: UsageSpan) -> float:
 
 
 def _document(history: UsageHistory, session: Session) -> dict[str, Any]:
-    from .records import iso
-
     total = history.total
     assert total is not None
     return {
@@ -183,8 +175,8 @@ def _document(history: UsageHistory, session: Session) -> dict[str, Any]:
         "ledger_usd": round(sum(own.usd for own in history.own()), 6),
         "spans": [
             {
-                "from": iso(span.from_at),
-                "to": iso(span.to_at),
+                "from": iso_time(span.from_at),
+                "to": iso_time(span.to_at),
                 **{name: getattr(span, name) for name in ("usd", "seconds", "requests", "split")},
             }
             for span in history.spans

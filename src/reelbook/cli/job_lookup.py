@@ -1,4 +1,4 @@
-"""The jobs of a home as its ledger has them: nothing is started, and no service is asked.
+"""The jobs of a home, found in its ledger: nothing is started, and no service is asked.
 
 No key is needed for it: after a crash there may be none in this terminal.
 """
@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import typer
@@ -30,26 +30,27 @@ from ..ledger import (
 from ..ledger.records import named_states, refuse_strange, told_state
 from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
+from .console import say
 from .options import Service
-from .output import say
 
+SANDBOX: Final = "sandbox"  # its origin in the ledger, whatever address it has
 MATCHES = 10
+MATCH_CHARACTERS = 40
 _AGO = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-SANDBOX = "sandbox"
 
 
-class KnownJobs:
-    """What a ledger knows of the jobs of some services. `names` says which service an account belongs to."""
+class JobLookup:
+    """Finds jobs of some services in a ledger. `services` names the service of each account by its id."""
 
     def __init__(self, ledger: Ledger, service: Service) -> None:
         self.ledger = ledger
         everyone = ledger.overview.accounts()
-        self.names = _names(everyone)
+        self.services = _service_names(everyone)
         self.accounts = [account for account in everyone if _belongs(account, service)]
         for account in self.accounts:
-            # As any session would: what a kernel that is gone was sending is uncertain by now.
+            # As every session does: what a dead kernel was sending is uncertain by now.
             ledger.recover(account)
 
     def find(self, *, limit: int, **filters: Any) -> list[Entry]:
@@ -72,7 +73,7 @@ class KnownJobs:
             return self._numbered(wanted)
         lines = [
             "".join(f"  {terminal_line(each)}" for each in (entry.request_id or "", entry.state))
-            + f"  {cut(entry.prompt, 40)}"
+            + f"  {terminal_line(entry.prompt, MATCH_CHARACTERS)}"
             for entry in found[:MATCHES]
         ]
         more = ["  and more"] if len(found) > MATCHES else []
@@ -90,19 +91,28 @@ class KnownJobs:
             "there are; reelbook generate --resume takes up one from elsewhere by its whole id."
         )
 
-    def by_tools(self) -> list[ToolJob]:
+    def service_of(self, entry: Entry) -> str:
+        """The name of the service that the entry was submitted to."""
+        return self.services[entry.account_id]
+
+    def tool_jobs(self) -> list[ToolJob]:
         """The finished clips that agent tools bought and a session took up."""
         return [job for account in self.accounts for job in self.ledger.tool_jobs.list(account)]
 
+    def experiments(self) -> list[str]:
+        """The names of all experiments, the last ones first."""
+        names = [name for account in self.accounts for name in self.ledger.annotations.experiments(account)]
+        return list(dict.fromkeys(names))
+
     def spend(self) -> dict[str, Spend]:
         """What was spent, reserved and uncertain in USD, at each service by its name."""
-        return {self.names[account.id]: self.ledger.spend(account) for account in self.accounts}
+        return {self.services[account.id]: self.ledger.spend(account) for account in self.accounts}
 
     def unfinished(self) -> list[Entry]:
         """Accepted jobs without a clip here that no living kernel looks after, oldest first."""
         return [entry for account in self.accounts for entry in self.ledger.unfinished(account)]
 
-    def elsewhere(self) -> int:
+    def watched_elsewhere(self) -> int:
         """How many unfinished jobs another living kernel looks after."""
         everywhere = sum(
             len(self.ledger.unfinished(account, watched_elsewhere=True)) for account in self.accounts
@@ -119,8 +129,8 @@ class KnownJobs:
 
 
 @contextlib.contextmanager
-def known_jobs(home: Path | None, service: Service) -> Iterator[KnownJobs | None]:
-    """The jobs of a home; None where nothing was ever submitted from it, and then nothing is made."""
+def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup | None]:
+    """A lookup in a home's ledger; None if nothing was ever submitted from there, and then none is made."""
     folder = settings.home(home)
     if not (folder / FILE_NAME).exists():
         yield None
@@ -128,11 +138,23 @@ def known_jobs(home: Path | None, service: Service) -> Iterator[KnownJobs | None
     with Ledger.open(folder) as ledger:
         if ledger.trouble:
             say(ledger.trouble, err=True)
-        yield KnownJobs(ledger, service)
+        yield JobLookup(ledger, service)
 
 
-def moment(text: str) -> float:
-    """Epoch seconds of an ISO date or time, or of "2h", "3d" ago. Local time where no zone is named.
+def state_of(entry: Entry) -> str:
+    """The state in the one word that sessions use too."""
+    return told_state(entry.state)
+
+
+def parse_states(lookup: JobLookup | None, words: list[str]) -> tuple[str, ...] | None:
+    """The ledger's words for the states that a person named; None if none was. Raises InvalidInput."""
+    named = named_states(words)
+    refuse_strange(named, lambda state: lookup is not None and bool(lookup.find(limit=1, state=state)))
+    return named or None
+
+
+def parse_time(text: str) -> float:
+    """Epoch seconds of an ISO date or time, or of "2h", "3d" ago. Local time unless it names a zone.
 
     Raises typer.BadParameter.
     """
@@ -147,29 +169,11 @@ def moment(text: str) -> float:
         ) from None
 
 
-def state_of(entry: Entry) -> str:
-    """The state in the one word that sessions use too."""
-    return told_state(entry.state)
-
-
-def states_named(known: KnownJobs | None, words: list[str]) -> tuple[str, ...] | None:
-    """The ledger's words for the states that a person named; None where none was. Raises InvalidInput."""
-    named = named_states(words)
-    refuse_strange(named, lambda state: known is not None and bool(known.find(limit=1, state=state)))
-    return named or None
-
-
-def cut(text: str, width: int) -> str:
-    """The beginning of `text`, in one line."""
-    line = terminal_line(text)
-    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
-
-
 def _belongs(account: Account, service: Service) -> bool:
     return service is Service.auto or (account.origin == SANDBOX) == (service is Service.sandbox)
 
 
-def _names(accounts: list[Account]) -> dict[int, str]:
+def _service_names(accounts: list[Account]) -> dict[int, str]:
     hosts = {account.id: _host(account.origin) for account in accounts}
     shared = {host for host in hosts.values() if list(hosts.values()).count(host) > 1}
     return {

@@ -1,31 +1,33 @@
-"""Whatever a service, a ledger or a file says, the terminal gets no orders from it."""
+"""What the commands print: nothing from outside controls the terminal, and a long wait is explained."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
 import re
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, command, environment, said_on
-from rich.text import Text
+from cli.doubles import HOSTILE, ORDERS, WAIT_SECONDS, command, environment, said_on
 from support.raw_server import Exchange, raw_server
 
-from reelbook.cli import output
-from reelbook.cli.screen import Screen
+from reelbook.account import Facts
+from reelbook.cli import console
 from reelbook.ledger import Ledger, Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
+from reelbook.session import Session
 
-SOURCE = Path(output.__file__).parent
-# A colour, a title with a bell, an 8-bit order, a line over this one, a turned direction, a line of its own.
-HOSTILE = "a\x1b[31mb\x1b]0;t\x07c\x9b31md\re\u202ef\nFAKE"
-ORDERS = re.compile("[\x80-\x9f\x07\u202e]|\x1b\\]|\x1b\\[31mb")
+SOURCE = Path(console.__file__).parent
 
 
 def assert_clean(said: str) -> None:
@@ -155,16 +157,59 @@ def test_what_a_service_says_is_text(words: tuple[str, ...], run: Run, hostile: 
     assert_clean(result.stderr)
 
 
-def test_a_screen_lets_no_text_give_orders() -> None:
-    """Styles are rich's own; what stands in text is text, in tables and in bars as well."""
-    screen = Screen()
-    with screen.capture() as page:
-        screen.print(Text(HOSTILE, "bold"), HOSTILE, f"[red]{HOSTILE}[/red] :fox:")
-    assert "[red]a[31mb" in page.get()
-    assert not ORDERS.search(page.get())
-
-
 def test_every_command_speaks_through_the_one_place() -> None:
     """Nothing else in the commands writes to the terminal."""
     speaking = re.compile(r"typer\.echo|(?<![\w.])print\(|(?<!\w)Console\(")
-    assert [path.name for path in SOURCE.glob("*.py") if speaking.search(path.read_text())] == ["output.py"]
+    assert [path.name for path in SOURCE.glob("*.py") if speaking.search(path.read_text())] == ["console.py"]
+
+
+LEFT = Facts(None, 3, 10, None)
+USED_UP = Facts(None, 0, 10, 12.4)
+
+
+class Stream(io.StringIO):
+    """Standard error, with a person there or not."""
+
+    def __init__(self, person: bool) -> None:
+        super().__init__()
+        self.person = person
+
+    def isatty(self) -> bool:
+        return self.person
+
+
+def heard(monkeypatch: pytest.MonkeyPatch, *, person: bool, quiet_seconds: float, said: str = "") -> str:
+    """What is said while the work waits until it has heard `said`."""
+    stream = Stream(person)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(console, "QUIET_SECONDS", quiet_seconds)
+    with console.waiting_notice(cast("Session", cast(Any, SimpleNamespace(facts=USED_UP)))):
+        end = time.monotonic() + 10
+        while said not in stream.getvalue() and time.monotonic() < end:
+            time.sleep(0.01)
+    return stream.getvalue()
+
+
+def test_the_rate_limit_is_said_with_its_end() -> None:
+    """And a plain wait is no more than that."""
+    assert console.waiting_text(USED_UP) == (
+        "Waiting for the rate limit of 10 requests a minute: more in 12 s"
+    )
+    assert console.waiting_text(LEFT) == "Waiting for the service's answer"
+
+
+def test_a_long_wait_is_said_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is empty again in the end."""
+    text = heard(monkeypatch, person=True, quiet_seconds=0.0, said="more in 12 s")
+    assert "more in 12 s" in text
+    assert text.endswith("\r\x1b[K")
+
+
+def test_a_quick_answer_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing flickers."""
+    assert heard(monkeypatch, person=True, quiet_seconds=60.0) == ""
+
+
+def test_a_program_hears_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its log stays as it was."""
+    assert heard(monkeypatch, person=False, quiet_seconds=0.0) == ""

@@ -1,4 +1,4 @@
-"""How a job looks on the terminal while it is waited for."""
+"""How jobs look on the terminal while they are waited for, and their clips in the end."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import os
 import pty
 import re
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
-from cli.doubles import WAIT_SECONDS, command, environment, said_on
+import pytest
+from cli.conftest import Run
+from cli.doubles import WAIT_SECONDS, Book, command, environment, said_on, tiny_mp4
+from ledger.doubles import Clock
 
-from reelbook.cli.waiting import figures, share, state_word
+from reelbook.cli.progress import clip_figures, progress_figures, share_done, state_word
+from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Job, JobView, connect
+from reelbook.session import Clip, Job, JobView, connect
 
 VIEW = JobView(
     state="processing",
@@ -38,7 +43,7 @@ def test_the_figures_are_share_elapsed_and_left(sandbox: Sandbox) -> None:
     """Percent and time left where they are known, and the time so far."""
     with connect("sandbox") as session:
         job = session.job("req_1")
-        assert (state_word(job, VIEW), figures(job, VIEW), share(VIEW)) == (
+        assert (state_word(job, VIEW), progress_figures(job, VIEW), share_done(VIEW)) == (
             "Processing",
             "62 % · about 9 s left · 14 s so far",
             0.62,
@@ -49,13 +54,13 @@ def test_without_a_figure_the_bar_claims_none(sandbox: Sandbox) -> None:
     """A service that reports no progress gets an open bar and honest words."""
     with connect("sandbox") as session:
         job, view = session.job("req_1"), replace(VIEW, progress=None, remaining_seconds=None)
-        assert (figures(job, view), share(view)) == ("No figure yet · 14 s so far", None)
+        assert (progress_figures(job, view), share_done(view)) == ("No figure yet · 14 s so far", None)
 
 
 def test_a_download_moves_the_bar_again(sandbox: Sandbox) -> None:
     """While the finished file is fetched the bar is the download's."""
     view = replace(VIEW, state="completed", progress=1.0, download=0.4)
-    assert share(view) == 0.4
+    assert share_done(view) == 0.4
     with connect("sandbox") as session:
         assert _said(session.job("req_1"), view) == "Completed: Fetching the clip · 40 %"
 
@@ -82,5 +87,27 @@ def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> No
     assert "\x1b[2K" in said
 
 
+def test_the_figures_name_length_size_bytes_and_cost(tmp_path: Path) -> None:
+    """Everything a person wants to know of the file, in one line."""
+    path = tmp_path / "req_1.mp4"
+    path.write_bytes(tiny_mp4(1))
+    said = clip_figures(Clip(path, "req_1", cost_usd=0.05, sandbox=True)).split(", ")
+    assert [*said[:2], *said[3:]] == ["1.0 s", "64 × 36", "$0.05", "sandbox"]
+    assert said[2] == f"{round(path.stat().st_size / 1000)} kB"
+
+
+def test_an_old_job_that_the_service_has_forgotten_is_given_up_soon(
+    run: Run, home: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job of long ago that isn't known there is no job on its way: no minutes of asking."""
+    monkeypatch.setattr("reelbook.cli.progress.UNKNOWN_SECONDS", 0.5)
+    with Ledger.open(home, clock=Clock(time.time() - 86400)) as ledger:
+        Book(ledger, ledger.account("sandbox", sandbox.api_key), Clock()).job("req_forgotten")
+    began = time.monotonic()
+    result = run("jobs", "resume")
+    assert (result.exit_code, "req_forgotten: " in result.stderr) == (1, True)
+    assert time.monotonic() - began < WAIT_SECONDS / 2
+
+
 def _said(job: Job, view: JobView) -> str:
-    return f"{state_word(job, view)}: {figures(job, view)}"
+    return f"{state_word(job, view)}: {progress_figures(job, view)}"

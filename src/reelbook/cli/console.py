@@ -1,0 +1,153 @@
+"""How the commands speak: what they print and ask, what they say while they wait, and what Ctrl-C does then.
+
+Text from a service, a ledger or a file is cleaned before it is printed, so that it can't control the
+terminal. Tables and bars are drawn on a `Screen`, see `screen`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import typer
+
+from ..errors import ConfigurationError, InvalidInput
+from ..formatting import terminal_json, terminal_line, terminal_text
+
+if TYPE_CHECKING:
+    from ..account import Facts
+    from ..session import Session
+
+STOPPED: Final = 130  # the exit code that shells give a program ended by Ctrl-C
+QUIET_SECONDS, AGAIN_SECONDS = 1.0, 1.0
+_PLAIN_MISTAKES: Final = (
+    (re.compile(r"Input should be a valid integer\b.*"), "Give a whole number."),
+    (re.compile(r"Input should be a valid number\b.*"), "Give a number."),
+    (re.compile(r"Input should be greater than or equal to (\S+)"), r"Give \1 or more."),
+    (re.compile(r"Input should be less than or equal to (\S+)"), r"Give \1 or less."),
+    (re.compile(r"Value error, (.*)"), r"\1"),
+    (re.compile(r"dir (.*) is a file\."), r"\1 is a file and no folder."),
+)
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Prints `text`, to standard error with `err`."""
+    typer.echo(terminal_text(text), err=err)
+
+
+def say_json(value: Any) -> None:
+    """Prints `value` as JSON."""
+    typer.echo(terminal_json(value))
+
+
+def say_data(text: str) -> None:
+    """Prints a program's input, such as CSV, as it is; on a terminal cleaned, as `say` does."""
+    typer.echo(terminal_text(text) if sys.stdout.isatty() else text, nl=False)
+
+
+def say_drawn(text: str) -> None:
+    """Prints what a `Screen` drew: it is clean already and keeps its colours."""
+    typer.echo(text)
+
+
+def say_in_place(text: str) -> None:
+    """Puts a line on the terminal's standard error in place of the last one; an empty one clears it."""
+    typer.echo(f"\r\x1b[K{terminal_line(text)}", nl=False, err=True)
+
+
+def shell_word(text: str) -> str:
+    """`text`, such as an id, as one word of a command that a person can paste into a shell."""
+    return shlex.quote(terminal_line(text))
+
+
+def require_yes(question: str, *, unattended: str, declined: str) -> None:
+    """Asks a person, and returns only after a yes.
+
+    Raises InvalidInput with `unattended` where nobody can answer, and typer's Exit(1) after a no, once
+    `declined` is said.
+    """
+    if not sys.stdin.isatty():
+        raise InvalidInput(unattended)
+    if not typer.confirm(terminal_text(question), default=False, err=True):
+        say(declined, err=True)
+        raise typer.Exit(1)
+
+
+class CtrlC:
+    """While entered, Ctrl-C is only counted, so it can't fall between a submission and the id it gets."""
+
+    presses = 0
+
+    def __enter__(self) -> Self:
+        self._before = signal.getsignal(signal.SIGINT)
+        if self._before is not signal.SIG_IGN:  # a shell ignores it for programs in the background
+            signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def check(self) -> None:
+        """Raises KeyboardInterrupt if Ctrl-C was pressed. Call it where stopping is safe."""
+        if self.presses:
+            raise KeyboardInterrupt
+
+    def _press(self, *_: object) -> None:
+        self.presses += 1
+
+
+@contextmanager
+def waiting_notice(session: Session) -> Iterator[None]:
+    """Says on a terminal what is waited for once that takes a second. The line is gone in the end."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    done = threading.Event()
+    speaker = threading.Thread(target=_say_waiting, args=(session, done), daemon=True)
+    speaker.start()
+    try:
+        yield
+    finally:
+        done.set()
+        speaker.join()
+
+
+def _say_waiting(session: Session, done: threading.Event) -> None:
+    if done.wait(QUIET_SECONDS):
+        return
+    while True:
+        say_in_place(waiting_text(session.facts))
+        if done.wait(AGAIN_SECONDS):
+            break
+    say_in_place("")
+
+
+def waiting_text(facts: Facts) -> str:
+    """What is waited for: the rate limit, if the key's requests are used up, else the answer."""
+    if facts.requests_back_in_seconds is None:
+        return "Waiting for the service's answer"
+    back = max(1, round(facts.requests_back_in_seconds))
+    return f"Waiting for the rate limit of {facts.requests_limit} requests a minute: more in {back} s"
+
+
+def error_text(error: Exception) -> str:
+    """What an error of the library says, with what to do about it on a terminal rather than in code."""
+    if not isinstance(error, ConfigurationError):
+        return str(error)
+    from ..session.connector import IN_CODE
+
+    return str(error).replace(IN_CODE, ". --service sandbox needs none.")
+
+
+def plain_mistake(message: str) -> str:
+    """A mistake on the command line in plain words; typer's own are those of the library it checks with."""
+    for pattern, words in _PLAIN_MISTAKES:
+        if pattern.fullmatch(message):
+            return pattern.sub(words, message)
+    return message

@@ -1,0 +1,17 @@
+"""What a `Screen` draws."""
+
+from __future__ import annotations
+
+from cli.doubles import HOSTILE, ORDERS
+from rich.text import Text
+
+from reelbook.cli.screen import Screen
+
+
+def test_a_screen_lets_no_text_give_orders() -> None:
+    """Styles are rich's own; what stands in text is text, in tables and in bars as well."""
+    screen = Screen()
+    with screen.capture() as page:
+        screen.print(Text(HOSTILE, "bold"), HOSTILE, f"[red]{HOSTILE}[/red] :fox:")
+    assert "[red]a[31mb" in page.get()
+    assert not ORDERS.search(page.get())
