@@ -66,9 +66,9 @@ def list_keys(
         own = session.keys.in_use(listed)
     rows = words.rows(listed, own)
     if as_json:
-        say_json([_fields(key, words.state_of(key, own)) for key in listed])
+        say_json([_key_document(key, words.state_of(key, own)) for key in listed])
     elif sys.stdout.isatty():
-        _table(rows)
+        _print_table(rows)
         say(words.summary(listed, own))
     else:
         by_id = {key.key_id: key for key in listed}
@@ -272,7 +272,7 @@ def _session(service: Service, home: Path | None) -> Session:
     return connect(service.value, home=home)
 
 
-def _fields(key: ApiKey, state: str) -> dict[str, object]:
+def _key_document(key: ApiKey, state: str) -> dict[str, object]:
     return {
         "id": key.key_id,
         "name": key.name,
@@ -284,7 +284,7 @@ def _fields(key: ApiKey, state: str) -> dict[str, object]:
     }
 
 
-def _table(rows: list[dict[str, str]]) -> None:
+def _print_table(rows: list[dict[str, str]]) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text

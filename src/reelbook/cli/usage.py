@@ -46,13 +46,13 @@ def usage(
     """
     with _session(service, home) as session:
         history = session.usage_history(days)
-        _wait(history, most=8 if quick else None)
+        _wait_for_days(history, most=8 if quick else None)
         if history.total is None:
             raise ReelbookError(history.trouble or "The service didn't say what was used.")
         if as_json:
             say_json(_document(history, session))
         else:
-            _draw(history, session)
+            _print_page(history, session)
 
 
 def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
@@ -74,7 +74,8 @@ def _session(service: Service, home: Path | None) -> Session:
     return connect(service.value, home=home)
 
 
-def _wait(history: UsageHistory, most: int | None) -> None:
+def _wait_for_days(history: UsageHistory, most: int | None) -> None:
+    """Waits until the days are told apart, `most` requests are spent, or Ctrl-C after a first answer."""
     from ..text.usage import progress_words
 
     person = sys.stderr.isatty()
@@ -96,17 +97,18 @@ def _wait(history: UsageHistory, most: int | None) -> None:
             say_in_place("")
 
 
-def _draw(history: UsageHistory, session: Session) -> None:
+def _print_page(history: UsageHistory, session: Session) -> None:
     from .screen import Screen
 
-    console = Screen()
-    with console.capture() as page:
-        _write(console, history, session)
+    screen = Screen()
+    with screen.capture() as page:
+        _draw(screen, history, session)
     for line in page.get().splitlines():
         say_drawn(line.rstrip())  # tables and wrapped sentences are filled up with blanks
 
 
-def _write(console: Console, history: UsageHistory, session: Session) -> None:
+def _draw(screen: Console, history: UsageHistory, session: Session) -> None:
+    """Draws the sums, a bar for each span with money, and how the figures were found."""
     from rich.table import Table
     from rich.text import Text
 
@@ -122,9 +124,9 @@ def _write(console: Console, history: UsageHistory, session: Session) -> None:
 
     total, reading = history.total, history.reading
     money, about = total_words(total, history.days)
-    console.print(Text.assemble((money, "bold"), f"  {about}"))
+    screen.print(Text.assemble((money, "bold"), f"  {about}"))
     if pace := pace_words(session.facts.balance_usd, total, history.days):
-        console.print(pace)
+        screen.print(pace)
     busy = [span for span in history.spans if span.usd > 0]
     if busy:
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
@@ -133,21 +135,21 @@ def _write(console: Console, history: UsageHistory, session: Session) -> None:
         table.add_column(justify="right", no_wrap=True)
         table.add_column(overflow="fold")
         highest = max(map(_per_day, busy))
-        widest = max(8, min(BAR, console.width - BESIDE))
+        widest = max(8, min(BAR, screen.width - BESIDE))
         for span in busy:
             when, money, about, note = span_words(span, reading)
             length = max(1, round(widest * _per_day(span) / highest))
             bar = Text(("█" if span.split else "░") * length, "blue")
             table.add_row(when, bar, money, f"{about} · {note}" if note else about)
-        console.print()
-        console.print(table)
-        console.print()
+        screen.print()
+        screen.print(table)
+        screen.print()
     else:
-        console.print(NOTHING_SPENT)
+        screen.print(NOTHING_SPENT)
     if mine := ledger_words(history.own(), total):
-        console.print(mine)
+        screen.print(mine)
     last = history.spans[-1].to_at
-    console.print(
+    screen.print(
         progress_words(spans=history.spans, asked=history.asked, done=True, trouble=history.trouble).replace(
             "Dashed spans", "Light bars"
         ),
