@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from .. import settings, wire
 from ..errors import SpendingWarning
-from ..formatting import exact_dollars
+from ..formatting import count, exact_dollars
 from ..ledger import Entry, Spend
 from ..ledger.account_ledger import AccountLedger
 
@@ -126,8 +126,7 @@ def _balance(estimate_usd: float, each_usd: float, reserved_usd: float, balance_
         text = f"The balance was {exact_dollars(balance_usd)}{beside}: perhaps not enough for this."
         return Nearing("balance", 3, left, text)
     more = math.floor(left / wire.PRICE_USD_PER_SECOND + _LEAST_USD)
-    said = f"This leaves about {exact_dollars(left)} of the balance, enough for {more} more second"
-    said += "." if more == 1 else "s."
+    said = f"This leaves about {exact_dollars(left)} of the balance, enough for {count(more, 'more second')}."
     if left < each_usd:
         return Nearing("balance", 2, left, said)
     return Nearing("balance", 1, left, said) if left < FEW_CLIPS * each_usd else None

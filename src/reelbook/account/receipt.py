@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 from .. import wire
 from ..formatting import (
+    count,
     exact_dollars,
     local,
     spreadsheet_cell,
@@ -100,7 +101,7 @@ class Receipt:
     @property
     def summary(self) -> str:
         """How many clips, how long, and what they cost, by how sure it is."""
-        clips = "1 clip" if len(self.rows) == 1 else f"{len(self.rows)} clips"
+        clips = count(len(self.rows), "clip")
         by_service: dict[str, list[str]] = {}
         for service, cost_is, _, usd in self._totals():
             by_service.setdefault(service, []).append(f"{exact_dollars(usd)} {cost_is}")

@@ -15,6 +15,7 @@ from typing import Final
 from .. import wire
 from ..errors import SpendLimitReached
 from ..executions import CellId, current_execution, is_another
+from ..formatting import dollars
 from ..models import Balance, Usage
 from ..requests import JobRequest
 from ..secret import Secret
@@ -140,9 +141,9 @@ class AccountLedger:
         try:
             intended = self.ledger.intend(self._account, again, again=True, limit_usd=self.max_spend_usd)
         except SpendLimitReached as limit:
-            message = f"Another attempt may cost ${limit.needed_usd:.2f} more, and would pass the limit of "
+            more, limited_to = dollars(limit.needed_usd), dollars(limit.limit_usd)
             raise SpendLimitReached(
-                f"{message}${limit.limit_usd:.2f}.",
+                f"Another attempt may cost {more} more, and would pass the limit of {limited_to}.",
                 limit_usd=limit.limit_usd,
                 committed_usd=limit.committed_usd,
                 needed_usd=limit.needed_usd,

@@ -19,6 +19,7 @@ from ..errors import (
     WaitTimeout,
 )
 from ..event_thread import Future, until_done
+from ..formatting import dollars
 from ..ledger import (
     CANCELLED,
     NOT_ACCEPTED,
@@ -155,7 +156,7 @@ class Batch(Sequence[Job]):
         states = Counter(job.state for job in self._distinct)
         words = [state for state in _ORDER if state in states] + sorted(set(states) - set(_ORDER))
         parts = [f"{states[word]} {word}" for word in words]
-        return f"<Batch of {len(self)}: {', '.join([*parts, f'about ${self.estimated_cost_usd:.2f}'])}>"
+        return f"<Batch of {len(self)}: {', '.join([*parts, f'about {dollars(self.estimated_cost_usd)}'])}>"
 
     def _ipython_display_(self) -> None:
         display.show(self)

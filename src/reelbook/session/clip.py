@@ -151,7 +151,9 @@ def clip_file_name(request: JobRequest | None, request_id: str) -> str:
 def call(request: JobRequest) -> str:
     """The Python call that submits `request`. Run, it buys a clip, and says so."""
     given = [f"duration_seconds={request.duration_seconds}"]
-    notes = [f"# Run again it makes another clip, for about ${request.estimated_cost_usd:.2f}."]
+    notes = [
+        f"# Run again it makes another clip, for about {formatting.dollars(request.estimated_cost_usd)}."
+    ]
     prompt = json.dumps(request.prompt, ensure_ascii=False)
     if request.mode == "image-to-video":
         name, first = "image_to_video", ["image", prompt]

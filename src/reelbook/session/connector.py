@@ -17,6 +17,7 @@ from ..client.transport import Transport
 from ..deadlines import Deadline
 from ..errors import ConfigurationError, LedgerTrouble, ReelbookError
 from ..event_thread import uninterrupted
+from ..formatting import count
 from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
@@ -143,7 +144,7 @@ def _opened(name: _Name, make: Callable[[], Session]) -> Session:
     session = _open(name) or uninterrupted(find_or_make, "reelbook-connect")
     if (news := _untold.pop(name, None)) is not None:
         if news.resumed:
-            clips = "1 unfinished clip" if news.resumed == 1 else f"{news.resumed} unfinished clips"
+            clips = count(news.resumed, "unfinished clip")
             print(f"Reelbook takes up {clips} of an earlier kernel: session.jobs() shows them.")  # noqa: T201 - said where the person connects
         if news.trouble:
             warnings.warn_explicit(news.trouble, LedgerTrouble, **caller()._asdict())

@@ -22,7 +22,7 @@ from ..errors import (
     SubmissionUncertain,
 )
 from ..event_thread import EventThread
-from ..formatting import file_name
+from ..formatting import dollars, file_name
 from ..ledger import (
     CANCELLED,
     REFUSED,
@@ -206,7 +206,7 @@ class JobLifecycle:
             cost = _request(job).estimated_cost_usd
             raise SubmissionUncertain(
                 f"{unforeseen(bug)}. The request was sent, so the service may be making this clip all the "
-                f"same, and may bill ${cost:.2f}. It was not sent again.",
+                f"same, and may bill {dollars(cost)}. It was not sent again.",
                 estimated_cost_usd=cost,
             ) from bug
 
