@@ -14,7 +14,6 @@ from reelbook.text.usage import (
     share_words,
     span_words,
     total_words,
-    waiting_words,
 )
 
 MIDNIGHT = 20_000 * DAY_SECONDS  # 4 October 2024
@@ -68,21 +67,11 @@ def test_the_progress_says_how_it_was_found() -> None:
     ]
     assert said == [
         "",
-        "Splitting by day: 4 requests so far, 1 span to go.",
+        "Splitting by day: 4 requests so far, 1 dashed span to go.",
         "From the service's totals, split by day with 9 requests.",
         "From the service's totals with 8 requests. Dashed spans are totals that aren't split by day.",
         "Stopped after 1 request: The service is gone.",
     ]
-
-
-def test_a_dashed_box_is_explained_while_it_waits() -> None:
-    """What it is and what it waits for; nothing where none is drawn."""
-    box = span(1, 5, split=False)
-    assert waiting_words([span(0, 1), box], done=False) == (
-        "The dashed box is a total still to be split, a request at a time as the rate limit has room."
-    )
-    assert waiting_words([box, box], done=False).startswith("Dashed boxes are totals")
-    assert (waiting_words([span(0, 1)], done=False), waiting_words([box], done=True)) == ("", "")
 
 
 def test_each_reading_is_said() -> None:
@@ -103,6 +92,7 @@ def test_the_ledger_stands_beside_the_service() -> None:
     assert "$0.25 was used elsewhere" in ledger_words(own[:2], TOTAL)
     assert "$7.00 more than the service reports" in ledger_words([*own, own[0]], TOTAL)
     own.append(Own(MIDNIGHT, 8.0, "long", False))
+    assert share_words([]) == []
     assert share_words(own) == [
         ("This session", "$7.25"),
         ("of it light", "$7.00"),

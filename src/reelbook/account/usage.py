@@ -11,6 +11,7 @@ from the moment of asking, "calendar" days begin at midnight UTC.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
@@ -132,17 +133,15 @@ def next_days(known: Known, asked: Collection[int]) -> int | None:
     if (again := _unsettled(known, moments, now)) is not None:
         return again
     margin = 1.0 if known.reading == "calendar" else MARGIN_DAYS * DAY_SECONDS
-    fitting: list[tuple[float, list[int]]] = []
+    halves = []
     for span in spans(known):
+        middle = (span.from_at + span.to_at) / 2
         inside = [d for d, at in moments.items() if span.from_at + margin < at < span.to_at - margin]
         if not span.split and inside:
-            middle = (span.from_at + span.to_at) / 2
-            inside.sort(key=lambda d: abs(moments[d] - middle))
-            fitting.append((span.usd * span.days, inside))
-    for coarse in COARSE:
-        if any(coarse in inside for _, inside in fitting):
-            return coarse
-    return max(fitting)[1][0] if fitting else None
+            coarse = next((d for d in COARSE if d in inside), 0)
+            half = min(inside, key=lambda d: abs(moments[d] - middle))
+            halves.append((coarse, span.usd * span.days, coarse or half))
+    return max(halves)[-1] if halves else None
 
 
 def infer(answers: Sequence[Totals], moments: Moments = (), own: Moments = ()) -> Reading | None:
@@ -151,11 +150,8 @@ def infer(answers: Sequence[Totals], moments: Moments = (), own: Moments = ()) -
     `moments` tell the total spent, `own` what each of this ledger's clips cost.
     """
     told = _told(answers, moments)
-    fitting = [reading for reading in READINGS if not _contradicted(reading, answers, told, own)]
-    if len(fitting) == 1:
-        return fitting[0]
-    votes = {_vote(answer, own) for answer in answers} - {None}
-    return votes.pop() if len(votes) == 1 and fitting else None
+    fitting = [reading for reading in READINGS if _fits(reading, answers, told, own)]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _usable(known: Known) -> list[Totals]:
@@ -235,46 +231,51 @@ def _unsettled(known: Known, moments: dict[int, float], now: float) -> int | Non
 def _between(known: Known, points: Sequence[_Point], figure: str) -> list[float | None]:
     """How much was used from each point to the next; None where no answers tell.
 
-    Answers that were given while nothing was spent count up to the same present, and can be compared: each
-    such scale has the figure by moment. Scales with a moment in common are one.
+    Answers that were given while nothing was spent count up to the same present. Through moments that they
+    have in common, all that were ever given can be compared.
     """
-    scales: list[dict[float, float]] = []
-    before = None
-    for answer in _usable(known):
-        if before is None or not _same_present(before, answer):
-            scales.append({})
-        before, value = answer, getattr(answer, figure)
-        if value is not None:
-            scales[-1][_moment(began_at(answer.at, answer.days, known.reading))] = value
-    if points:
-        scales[-1][_moment(points[-1].at)] = 0.0
     links = list(itertools.pairwise(points))
+    used: list[tuple[float, float, float]] = []  # from, to, how much
+    present = None
+    for answer in _usable(known):
+        if present is None or not _same_present(present, answer):
+            start = answer.at
+        present, value = answer, getattr(answer, figure)
+        if value is not None:
+            used.append((began_at(answer.at, answer.days, known.reading), start, value))
+    if points:
+        used.append((points[-1].at, start, 0.0))
     if figure == "seconds":
         # Where nothing was spent, no video was made.
-        quiet = ((a, b) for a, b in links if abs(b.spent - a.spent) <= CENT_PART)
-        scales += [{_moment(a.at): 0.0, _moment(b.at): 0.0} for a, b in quiet]
-    one = _joined(scales)
+        used += [(a.at, b.at, 0.0) for a, b in links if abs(b.spent - a.spent) <= CENT_PART]
+    levels = _levels(used)
     found: list[float | None] = []
-    for first, second in ((_moment(a.at), _moment(b.at)) for a, b in links):
-        scale = next((each for each in one if first in each and second in each), None)
-        used = -1.0 if scale is None else round(scale[first] - scale[second], 3)
-        found.append(used if used >= 0 else None)
+    for first, second in links:
+        begin, end = levels.get(_moment(first.at)), levels.get(_moment(second.at))
+        between = end[1] - begin[1] if begin and end and begin[0] == end[0] else -1.0
+        found.append(round(between, 3) if between > -0.0005 else None)
     return found
+
+
+def _levels(used: Sequence[tuple[float, float, float]]) -> dict[float, tuple[int, float]]:
+    """For each moment how much had been used by then. Only levels of the same number can be compared."""
+    near: dict[float, list[tuple[float, float]]] = {}
+    for begin, end, value in used:
+        near.setdefault(_moment(begin), []).append((_moment(end), value))
+        near.setdefault(_moment(end), []).append((_moment(begin), -value))
+    levels: dict[float, tuple[int, float]] = {}
+    for number, start in enumerate(near):
+        waiting = [(start, 0.0)]
+        while waiting:
+            at, level = waiting.pop()
+            if at not in levels:
+                levels[at] = number, level
+                waiting += [(other, level + value) for other, value in near[at]]
+    return levels
 
 
 def _moment(at: float) -> float:
     return round(at, 3)
-
-
-def _joined(scales: Sequence[dict[float, float]]) -> list[dict[float, float]]:
-    joined: list[dict[float, float]] = []
-    for scale in scales:
-        for other in [each for each in joined if each.keys() & scale.keys()]:
-            at = min(other.keys() & scale.keys())
-            scale = {**{each: value + other[at] - scale[at] for each, value in scale.items()}, **other}
-            joined.remove(other)
-        joined.append(scale)
-    return joined
 
 
 def _same_present(first: Totals, second: Totals) -> bool:
@@ -284,36 +285,25 @@ def _same_present(first: Totals, second: Totals) -> bool:
     return first.spent_usd is None or abs((second.spent_usd or 0.0) - first.spent_usd) <= CENT_PART
 
 
-def _contradicted(reading: Reading, answers: Sequence[Totals], told: Moments, own: Moments) -> bool:
-    """Whether money would have gone back in time, or a clip of one's own would be missing."""
-    points = sorted(
+def _fits(reading: Reading, answers: Sequence[Totals], told: Moments, own: Moments) -> bool:
+    """Whether what was spent never falls with time: in all, and by others than this ledger."""
+    points = [
         (point.at, point.spent)
         for answer in answers
         if answer.spent_usd is not None
         and answer.at - (point := _point(answer, reading)).at >= SETTLED_SECONDS
-    )
-    for (at, spent), (later, by_then) in itertools.pairwise(points):
-        if spent > by_then + CENT_PART or (later - at < 1.0 and by_then - spent > CENT_PART):
-            return True
-        mine = sum(usd for when, usd in own if at + NOTICED_SECONDS < when < later - NOTICED_SECONDS)
-        if by_then - spent < mine - CENT_PART:
-            return True
-    return any(
-        (at <= moment - SETTLED_SECONDS and spent > total + CENT_PART)
-        or (at >= moment and spent < total - CENT_PART)
-        for at, spent in points
-        for moment, total in told
-    )
-
-
-def _vote(answer: Totals, own: Moments) -> Reading | None:
-    """The reading in which the answer is exactly what this ledger knows of, where the other one isn't."""
-    fits = []
-    for reading in READINGS:
-        since = began_at(answer.at, answer.days, reading)
-        if any(abs(at - since) < NOTICED_SECONDS for at, _ in own):
-            return None
-        mine = sum(usd for at, usd in own if since < at <= answer.at)
-        if mine and abs(mine - answer.usd) <= CENT_PART:
-            fits.append(reading)
-    return fits[0] if len(fits) == 1 else None
+    ]
+    ends = sorted(own)
+    sums = [0.0, *itertools.accumulate(usd for _, usd in ends)]
+    # A total holds all that was spent some time before it was told, and nothing that came after.
+    least = [(-math.inf, False, 0.0), *((at, False, spent) for at, spent in (*points, *told))]
+    most = [(at, True, spent) for at, spent in (*points, *((at - SETTLED_SECONDS, usd) for at, usd in told))]
+    spent_before = others_before = 0.0
+    for at, is_most, spent in sorted([*least, *most]):
+        noticed = NOTICED_SECONDS * (-1 if is_most else 1)
+        others = spent - sums[bisect.bisect(ends, (at + noticed, math.inf))]
+        if not is_most:
+            spent_before, others_before = max(spent_before, spent), max(others_before, others)
+        elif spent < spent_before - CENT_PART or others < others_before - CENT_PART:
+            return False
+    return True

@@ -17,14 +17,7 @@ from ..errors import ReelbookError
 from ..event_thread import wait_until_done
 from ..listeners import Listeners
 from . import usage
-from .usage import (
-    DAY_SECONDS,
-    Known,
-    Reading,
-    Totals,
-    UsageSpan,
-    infer,
-)
+from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan, infer
 
 if TYPE_CHECKING:
     from ..event_thread import EventThread
@@ -151,11 +144,16 @@ class UsageHistory:
         self.trouble, self._asked = "", []
         since = began - KEPT_DAYS * DAY_SECONDS
         kept = self._account.money_samples(since)
-        answers = tuple(totals for each in kept if (totals := _totals(each.at, each.period_days, each)))
+        answers = [totals for each in kept if (totals := _totals(each.at, each.period_days, each))]
         moments = tuple((each.at, each.total_spent_usd) for each in kept if each.total_spent_usd is not None)
         # A tool may have bought for another account.
         own = [(each.at, each.usd) for each in self._own(since, tools=False)]
-        self._known = Known(self.days, began, answers, moments, infer(answers, moments, own))
+
+        def learn() -> None:
+            reading = infer(answers, moments, own)
+            self._known = Known(self.days, began, tuple(answers), moments, reading)
+
+        learn()
         try:
             await self._connection.reach()
             while (days := usage.next_days(self._known, self._asked)) is not None:
@@ -166,8 +164,8 @@ class UsageHistory:
                 if totals.days < self.days and days == self.days:
                     self.days = totals.days  # the service tells of no longer a period
                     self._asked.append(totals.days)
-                answers = (*self._known.answers, totals)
-                self._known = Known(self.days, began, answers, moments, infer(answers, moments, own))
+                answers.append(totals)
+                learn()
                 self._listeners.tell()
         except ReelbookError as error:
             self.trouble = str(error)

@@ -83,7 +83,7 @@ def _wait_for_days(history: UsageHistory, most: int | None) -> None:
         while not history.done and (most is None or history.asked < most):
             if person:
                 line = progress_words(spans=history.spans, asked=history.asked, done=False, trouble="")
-                say_in_place(line)
+                say_in_place(line.replace("dashed ", ""))
             try:
                 history.wait(0.25)
             except TimeoutError:

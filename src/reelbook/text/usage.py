@@ -6,28 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from reelbook.account.usage import (
-    DAY_SECONDS,
-    Reading,
-    Totals,
-    UsageSpan,
-)
+from reelbook.account.usage import DAY_SECONDS, Reading, Totals, UsageSpan
 from reelbook.account.usage_history import Own
 
 from ..formatting import count, dollars
-
-__all__ = [
-    "NOTHING_SPENT",
-    "SpanWords",
-    "ledger_words",
-    "pace_words",
-    "progress_words",
-    "reading_words",
-    "share_words",
-    "span_words",
-    "total_words",
-    "waiting_words",
-]
 
 LITTLE_USD: Final = 0.005
 NOTHING_SPENT: Final = "Nothing was spent in this time. Clips that are paid for appear here day by day."
@@ -72,19 +54,10 @@ def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, troubl
         return f"Stopped after {requests}: {trouble}"
     open_ = sum(not span.split for span in spans)
     if not done:
-        return f"Splitting by day: {requests} so far, {count(open_, 'span')} to go." if asked else ""
+        return f"Splitting by day: {requests} so far, {count(open_, 'dashed span')} to go." if asked else ""
     if open_:
         return f"From the service's totals with {requests}. Dashed spans are totals that aren't split by day."
     return f"From the service's totals, split by day with {requests}."
-
-
-def waiting_words(spans: Sequence[UsageSpan], *, done: bool) -> str:
-    """What a dashed box is while the days are still told apart, and what it waits for."""
-    open_ = [span for span in spans if not span.split and span.usd]
-    if done or not open_:
-        return ""
-    boxes = "The dashed box is a total" if len(open_) == 1 else "Dashed boxes are totals"
-    return f"{boxes} still to be split, a request at a time as the rate limit has room."
 
 
 def reading_words(reading: Reading | None, now: float) -> str:
@@ -99,6 +72,8 @@ def reading_words(reading: Reading | None, now: float) -> str:
 
 def share_words(own: Sequence[Own]) -> list[tuple[str, str]]:
     """What this session and each experiment cost by the ledger: first what is part of this session's."""
+    if not own:
+        return []
     shares: dict[str, float] = {}
     for each in own:
         if each.experiment:

@@ -26,22 +26,11 @@ from ..text.usage import (
     share_words,
     span_words,
     total_words,
-    waiting_words,
 )
-from .base import (
-    Panel,
-    Still,
-    only_known,
-    session_of,
-)
+from .base import Panel, Still, only_known, session_of
 from .bundle import added_style, module, style
 from .live import Live
-from .usage_bars import (
-    BarFigure,
-    Bars,
-    bars,
-    bars_png,
-)
+from .usage_bars import BarFigure, Bars, bars, bars_png
 
 PERIODS: Final = (7, 30, 90)
 CLIPS: Final = 6
@@ -62,24 +51,18 @@ class UsageWords(Panel):
     days = traitlets.Int(30, help="The period in days.").tag(sync=True)
     selected = traitlets.Unicode(help="The chosen day.").tag(sync=True)
 
-    def __init__(
-        self,
-        bring_up_to_date: Callable[[], None],
-        ask_again: Callable[[], None],
-        left: Callable[[], None],
-        **traits: Any,
-    ) -> None:
-        self._bring_up_to_date, self._ask_again, self._left = bring_up_to_date, ask_again, left
+    def __init__(self, chart: UsageChart, **traits: Any) -> None:
+        self._chart = chart
         super().__init__(**traits)
 
     def update(self) -> None:
-        self._bring_up_to_date()
+        self._chart._update()
 
     def _on_again(self, *_: object) -> None:
-        self._ask_again()
+        self._chart._open()
 
     def _on_left(self, *_: object) -> None:
-        self._left()
+        self._chart._keep_later()
 
 
 class UsageFoot(UsageWords):
@@ -122,8 +105,7 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
         self._unsubscribe: Callable[[], object] = lambda: None
         self.history: UsageHistory | None = None
         self._left = False
-        parts = (self._update, self._open, self._keep_later)
-        self.head, self.foot = UsageWords(*parts, part="head"), UsageFoot(*parts, part="foot")
+        self.head, self.foot = UsageWords(self, part="head"), UsageFoot(self, part="foot")
         self._live = Live(self.head.refresh)
         self._figure = BarFigure(self._take_slot)
         super().__init__(**traits)
@@ -262,10 +244,11 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
                 "sandbox": self.session.service == "sandbox",
                 "periods": list(PERIODS),
             }
+            said = progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
             self.foot.words = {
-                "progress": self._progress(history) if shown or not done else "",
+                "progress": said if shown or not done else "",
                 "ledger": ledger_words(own, total),
-                "shares": [list(share) for share in share_words(own)] if own else [],
+                "shares": [list(share) for share in share_words(own)],
                 "reading": reading_words(history.reading, spans[-1].to_at) if shown and spans else "",
                 "day": self._day(),
                 "rows": self._rows(),
@@ -275,11 +258,6 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
                 self._figure.draw(self._bars, self._slot())
                 if self._left and done:
                     self.keep_still()
-
-    def _progress(self, history: UsageHistory) -> str:
-        spans, done = history.spans, history.done
-        said = progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
-        return " ".join(filter(None, [said, waiting_words(spans, done=done)]))
 
     def _day(self) -> dict[str, Any]:
         if (span := self._chosen()) is None:
