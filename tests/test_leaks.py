@@ -81,7 +81,7 @@ def send(content, buffers=None):
 manager.send = send
 def press(**content):
     manager._heard(manager, content, [])
-    while manager._doing:
+    while manager._busy:
         import time; time.sleep(0.05)
     manager.refresh()
 press(name="hello")
@@ -93,7 +93,7 @@ with seen.open("a") as file:
 press(name="rotate", called="by a rotation", limit=10)
 print(created, vars(created), rotation, vars(rotation), manager.get_state(), manager.listed)
 print(session.keys.list())
-print(session.balance(), manager.outcome, manager.trouble)
+print(session.balance(), manager.message)
 display(manager)
 """
 

@@ -177,7 +177,7 @@ def until(part: Locator, script: str, seconds: int = 40) -> None:
 
 def says(cell: Locator, text: str, seconds: int = 20) -> None:
     """Waits until a panel of the cell says `text` to the eye; its live region says it to a screen reader."""
-    bodies = cell.locator(".rb-body")
+    bodies = cell.locator(".rb-body, .rb-message")
     try:
         bodies.get_by_text(text).first.wait_for(timeout=seconds * SECONDS)
     except PageTimeoutError as late:

@@ -49,7 +49,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
             "form50 = rb.PromptForm(session, mode='image-to-video', crop='1:1',"
             " image=Image.linear_gradient('L').resize((320, 200)))\n"
             "form50.problems = {'image': 'It is broken.', 'prompt': 'It is empty.'}\n"
-            "form50.trouble = 'Sending failed.'\nform50",
+            "form50.say_problem('Sending failed.')\nform50",
             ".rb-part",
             (),
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from reelbook.session import (
     Session,
 )
 from reelbook.session.job import JobSnapshot
+from reelbook.widgets.background import WorksInBackground
 from reelbook.widgets.base import Panel
 
 FOX = JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7)
@@ -141,6 +143,15 @@ def heard(panel: Panel) -> list[tuple[dict[str, Any], list[bytes]]]:
 def page_sends(panel: Panel, content: dict[str, Any], *buffers: bytes) -> None:
     """A message of the page, as it comes through the comm."""
     panel._handle_custom_msg(content, [memoryview(buffer) for buffer in buffers])
+
+
+def work_ends(panel: WorksInBackground) -> None:
+    """Waits until nothing runs beside the panel any more and its page has been told."""
+    end = time.monotonic() + 10
+    while panel._busy:
+        assert time.monotonic() < end, "the work never ended"
+        time.sleep(0.005)
+    panel.refresh()
 
 
 def clip_file(path: Path, *, size: tuple[int, int] = (64, 36), seconds: int = 1) -> Path:

@@ -44,7 +44,7 @@ def test_a_misspelt_argument_is_answered_with_the_nearest_one() -> None:
         TypeError, match=r"Did you mean prompt\? It takes: prompt, session, aspect_ratio"
     ) as told:
         rb.PromptForm(FakeSession(), promt="a fox")  # type: ignore[arg-type] # a double
-    assert not {"trouble", "asks", "words", "live"} & set(str(told.value).replace(".", ",").split(", "))
+    assert not {"message", "asks", "words", "live"} & set(str(told.value).replace(".", ",").split(", "))
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,17 @@ def test_a_failing_handler_is_shown_under_the_panel() -> None:
     """An error in a callback names itself and the line it came from."""
     panel = Odd()
     page_sends(panel, {"name": "theirs"})
-    assert panel.trouble.startswith("“theirs” failed. ZeroDivisionError: division by zero (_on_theirs, line ")
+    said = "“theirs” failed. ZeroDivisionError: division by zero (_on_theirs, line "
+    assert panel.message["text"].startswith(said)
     page_sends(panel, {"name": "dismiss"})
-    assert panel.trouble == ""
+    assert panel.message["text"] == ""
 
 
 def test_an_error_of_reelbook_is_shown_in_its_own_words() -> None:
     """Errors made for people need no class name."""
     panel = Odd()
     page_sends(panel, {"name": "ours"})
-    assert panel.trouble == "The prompt is empty."
+    assert panel.message["text"] == "The prompt is empty."
 
 
 @pytest.mark.parametrize("content", [{"name": "nonsense"}, {"name": 3}, {}, "text", {"name": "msg; x"}])
@@ -94,7 +95,7 @@ def test_an_unknown_message_is_shown_and_not_called(content: object) -> None:
     """The page can reach the handlers made for it and nothing else."""
     panel = Odd()
     page_sends(panel, content)  # type: ignore[arg-type] # a page may send anything
-    assert "doesn't know" in panel.trouble
+    assert "doesn't know" in panel.message["text"]
 
 
 def test_a_new_view_is_answered() -> None:
@@ -112,13 +113,13 @@ def test_what_threads_change_goes_with_the_answer_to_any_panel() -> None:
     for panel in (asked, other):
         panel.asks = True
         panel._send = lambda message, buffers=None, panel=panel: sent.append((panel, set(message["state"])))
-    by_a_thread = threading.Thread(target=lambda: other.send_state(("trouble", "live")))
+    by_a_thread = threading.Thread(target=lambda: other.send_state(("message", "live")))
     by_a_thread.start()
     by_a_thread.join()
     assert (other.reaches_page, sent) == (True, [])
     heard(asked)
     page_sends(asked, {"name": "ask"})
-    assert sent == [(other, {"trouble", "live"})]
+    assert sent == [(other, {"message", "live"})]
     page_sends(asked, {"name": "ask"})
     assert len(sent) == 1
 

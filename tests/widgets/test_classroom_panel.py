@@ -51,7 +51,7 @@ class Page:
         self.waits()
 
     def waits(self) -> None:
-        wait_for(lambda: not self.panel._doing)
+        wait_for(lambda: not self.panel._busy)
         wait_for(lambda: not self.last("now")["doing"])
 
     def last(self, name: str) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def test_what_is_wrong_stands_under_its_field(page: Page, field: str, value: str
     assert problem in plan["problems"][field]
     assert (plan["ready"], plan["lines"]) == (False, [])
     page.types("open", **{field: value})
-    assert not page.panel._doing
+    assert not page.panel._busy
 
 
 def test_a_folder_in_a_repository_is_refused_under_its_field(page: Page, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_opened_looked_at_and_closed(page: Page, sandbox: Sandbox) -> None:
     assert page.last("rooms")["rooms"][0]["others"][0][0] == "for a friend"
 
     page.says(name="end", id=page.number())  # unasked
-    assert not page.panel._doing
+    assert not page.panel._busy
     page.says(name="ask_close", id=page.number())
     question = page.last("now")["question"]
     assert question.startswith(f"Close “{room.name}”? 3 keys are revoked for good")
@@ -201,7 +201,7 @@ def test_an_interrupted_class_says_so_and_goes_on(page: Page, sandbox: Sandbox) 
     """Those who have a key keep it; it needs no list again."""
     sandbox.fault("answer_lost", endpoint="create-key", times=2)
     page.opens()
-    assert not page.last("now")["good"]
+    assert page.panel.message["tone"] == "problem"
     (room,) = page.last("rooms")["rooms"]
     assert room["interrupted"].startswith("It was interrupted: 0 of 3 keys made.")
     page.says(name="go_on", id=room["id"])
@@ -220,7 +220,7 @@ def test_stopped_between_two_keys_it_goes_on_later(page: Page, monkeypatch: pyte
 
     monkeypatch.setattr(page.panel.session.keys, "create", stopping)
     page.opens()
-    assert page.last("now")["outcome"] == "Stopped. What was made is made; it can go on at any time."
+    assert page.panel.message["text"] == "Stopped. What was made is made; it can go on at any time."
     assert [row[1] for row in page.rows().values()] == ["active", "no key yet", "no key yet"]
     monkeypatch.undo()
     plan = page.types(limit="99", address="")
@@ -238,7 +238,7 @@ def test_where_only_answers_arrive_the_page_hears_on_asking(page: Page) -> None:
     page.sent.clear()
     page.says(name="open", text=CLASS, address=page.address)
     assert page.panel.live
-    wait_for(lambda: not page.panel._doing and page.panel.active == 3)
+    wait_for(lambda: not page.panel._busy and page.panel.active == 3)
     assert {content["name"] for content in page.sent} <= {"now", "plan"}
     page.says(name="ask")
     assert len(page.rows()) == 3
@@ -253,7 +253,7 @@ def test_another_program_at_work_is_said(page: Page) -> None:
 
     with rb.connect("sandbox") as session:
         open_classroom(session, ["Ada"], address=page.address, report=meanwhile)
-    assert "Another program opens or closes a classroom" in page.last("now")["outcome"]
+    assert "Another program opens or closes a classroom" in page.panel.message["text"]
 
 
 @pytest.mark.parametrize(

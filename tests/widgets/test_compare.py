@@ -167,7 +167,7 @@ def test_no_other_clip_can_be_picked(two: list[Clip], place: object) -> None:
     """What the page sends is checked."""
     compared = Compare(two)
     page_sends(compared, {"name": "pick", "place": place})
-    assert (compared.winner, compared.trouble) == ("", "")
+    assert (compared.winner, compared.message["text"]) == ("", "")
 
 
 def test_views_of_two_need_two(two: list[Clip], tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_the_ledger_keeps_the_winner(session: Session) -> None:
     clips = [each.result(30) for each in jobs]
     compared = Compare(jobs)
     page_sends(compared, {"name": "pick", "place": 1})
-    assert (compared.winner, compared.trouble) == (jobs[1].request_id, "")
+    assert (compared.winner, compared.message["text"]) == (jobs[1].request_id, "")
     assert compared.face["winner"] == "Clip 2 wins. The ledger keeps it."
     other = Compare(clips, session)
     other.winner = clips[0].request_id
@@ -259,7 +259,7 @@ def test_the_ledger_keeps_the_winner(session: Session) -> None:
     assert session.picks() == picks
     session.close()
     other.winner = clips[1].request_id
-    assert other.trouble == ""
+    assert other.message["text"] == ""
     assert other.face["winner"] == "Clip 2 wins. Only this panel keeps it."
 
 
@@ -274,7 +274,7 @@ def test_what_goes_wrong_at_keeping_is_said(two: list[Clip]) -> None:
     compared = Compare(two, full)
     page_sends(compared, {"name": "pick", "place": 0})
     assert compared.winner == "req-a"
-    assert "disk full" in compared.trouble
+    assert "disk full" in compared.message["text"]
     assert "Only this panel keeps it." in compared.face["winner"]
 
 

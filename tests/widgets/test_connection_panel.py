@@ -63,10 +63,10 @@ def test_a_known_address_needs_no_typing(sandbox: Sandbox, monkeypatch: pytest.M
 
 
 def test_testing_sends_one_request_and_says_the_balance(panel: ConnectionPanel, sandbox: Sandbox) -> None:
-    """The outcome is plain and good."""
+    """The message says so in plain words."""
     say(panel, name="test")
-    wait_for(lambda: panel.outcome)
-    assert (panel.outcome, panel.good) == ("The key works. The balance is $25.00.", True)
+    wait_for(lambda: panel.message["text"])
+    assert panel.message == {"text": "The key works. The balance is $25.00.", "tone": "info"}
 
 
 def test_a_typed_key_is_tried_used_and_kept_nowhere(panel: ConnectionPanel, sandbox: Sandbox) -> None:
@@ -85,8 +85,8 @@ def test_a_key_that_is_refused_changes_nothing(panel: ConnectionPanel, sandbox: 
     """The session in use stays, and what the service said stands there."""
     before = panel.session
     say(panel, name="use", key="sk-planted-wrong", address=sandbox.url)
-    wait_for(lambda: panel.outcome)
-    assert (panel.session, panel.good) == (before, False)
+    wait_for(lambda: panel.message["text"])
+    assert (panel.session, panel.message["tone"]) == (before, "problem")
     assert "sk-planted-wrong" not in repr(panel.get_state())
     assert not before.closed
 
@@ -96,8 +96,8 @@ def test_a_key_with_a_space_in_it_is_refused_before_anything_is_sent(
 ) -> None:
     """It was copied badly."""
     say(panel, name="use", key="sk planted", address=sandbox.url)
-    assert "Copy it again" in panel.trouble
-    assert "planted" not in panel.trouble
+    assert "Copy it again" in panel.message["text"]
+    assert "planted" not in panel.message["text"]
 
 
 def test_a_ticked_key_goes_into_the_keyring(
@@ -108,10 +108,10 @@ def test_a_ticked_key_goes_into_the_keyring(
     monkeypatch.setattr(settings, "has_keyring", lambda: True)
     monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
     say(panel, name="use", key="sk-planted-wrong", address=sandbox.url, keep=True)
-    wait_for(lambda: panel.outcome)
+    wait_for(lambda: panel.message["text"])
     assert kept == {}
     say(panel, name="use", key=sandbox.api_key.reveal(), address=sandbox.url, keep=True)
-    wait_for(lambda: panel.good)
+    wait_for(lambda: panel.message["text"].startswith("The key works."))
     assert kept == {settings.API_KEY: sandbox.api_key.reveal(), settings.BASE_URL: sandbox.url}
     assert "kept in this system's keyring" in panel.words["keep"]
 

@@ -299,7 +299,7 @@ def test_errors_of_a_callback_are_shown_under_the_panel(session: Session) -> Non
 
     gallery.on_vary(broken)
     page_sends(gallery, {"name": "vary", "key": str(fox.number)})
-    assert "no form" in gallery.trouble
+    assert "no form" in gallery.message["text"]
 
 
 def test_what_the_notebook_keeps_follows_once_a_person_turns_away(session: Session) -> None:

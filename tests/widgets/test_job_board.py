@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends
+from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends, work_ends
 
 import reelbook as rb
 from reelbook.account import Facts, Spending
@@ -178,7 +178,7 @@ def test_a_question_of_the_page_is_answered_within_its_message() -> None:
     board.asks = True
     messages.clear()
     learn(fox, progress=0.7)
-    board._by_itself()
+    board._refresh_from_thread()
     assert messages == []
     page_sends(board, {"name": "ask"})
     assert rows([({"rows": [{"key": "0", "prompt": "fox"}]}, []), *messages])["fox"]["bar"] == 0.7
@@ -371,7 +371,7 @@ def test_the_buttons_do_what_they_say(session: rb.Session, sandbox: Sandbox) -> 
     page_sends(board, {"name": "watch", "key": "0"})
     wait_for(lambda: running.view().watched)
     page_sends(board, {"name": "cancel", "key": "0"})
-    assert board.trouble == "It was sent already. The job goes on and is billed."
+    assert board.message["text"] == "It was sent already. The job goes on and is billed."
     page_sends(board, {"name": "stop", "key": "99"})
     board.close()
 
@@ -389,7 +389,7 @@ def test_finding_out_asks_once_and_offers_what_only_a_person_knows() -> None:
     assert board.face["aside"] == "Asking for balance and usage."
     verdict = SimpleNamespace(job=lost, answer="can't tell", if_alone="not accepted")
     session.asked[0][1].set_result(SimpleNamespace(verdicts=[verdict]))
-    board.refresh()
+    work_ends(board)
     assert [name for name, _ in board.face["actions"]][:2] == ["find_out", "only_me"]
     page_sends(board, {"name": "only_me", "key": "0"})
     assert session.asked[1][0] is True

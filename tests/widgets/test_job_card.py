@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
-from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends
+from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends, work_ends
 
 import reelbook as rb
 from reelbook import errors
@@ -151,7 +150,7 @@ def test_what_cannot_be_taken_back_is_said() -> None:
 
     card = JobCard(job(session=Sent(), state="sending", request_id=None))
     page_sends(card, {"name": "cancel"})
-    assert card.trouble == "It was sent already. The job goes on and is billed."
+    assert card.message["text"] == "It was sent already. The job goes on and is billed."
 
 
 def test_the_still_form_shows_the_clip_and_escapes_what_came_from_outside(tmp_path: Path) -> None:
@@ -240,7 +239,7 @@ def test_the_persons_word_is_asked_for_where_it_would_tell() -> None:
     page_sends(card, {"name": "find_out"})
     verdict = Verdict(card.job, "can't tell", ("Requests 3 → 4.",), "…", if_alone="accepted")
     session.asked[0][1].set_result(Reconciliation((verdict,)))
-    card.refresh()
+    work_ends(card)
     assert ["only_me", "Only I use this account"] in card.face["actions"]
     page_sends(card, {"name": "only_me"})
     assert [alone for alone, _ in session.asked] == [False, True]
@@ -251,8 +250,8 @@ def test_what_keeps_from_finding_out_is_shown() -> None:
     card, session = uncertain_card()
     page_sends(card, {"name": "find_out"})
     session.asked[0][1].set_exception(errors.ServiceUnreachable("No connection. Nothing was lost."))
-    card.refresh()
-    assert card.trouble == "No connection. Nothing was lost."
+    work_ends(card)
+    assert card.message["text"] == "No connection. Nothing was lost."
     assert card.face["actions"][0] == ["find_out", "Find out"]
 
 
@@ -270,11 +269,7 @@ def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
             ("only_me", "lost", "Accepted."),
         ):
             page_sends(card, {"name": press})
-            end = time.monotonic() + 10
-            while card._finding:
-                assert time.monotonic() < end
-                time.sleep(0.01)
-            card.refresh()
+            work_ends(card)
             assert (card.state, card.face["note"].startswith(said)) == (state, True)
             assert "Requests 0 at" in card.face["note"]
         card.close()

@@ -58,7 +58,7 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 def done(page: Page) -> None:
-    wait_for(lambda: not page.panel._doing and not page.panel.words["busy"])
+    wait_for(lambda: not page.panel._busy and not page.panel.words["busy"])
     wait_for(lambda: page.panel._rows_sent)
 
 
@@ -103,7 +103,7 @@ def test_where_only_answers_arrive_the_secret_waits_for_a_question(page: Page) -
     page.panel.asks = True
     page.sent.clear()
     page.says(name="create", called="ada", limit=20)
-    wait_for(lambda: not page.panel._doing)
+    wait_for(lambda: not page.panel._busy)
     wait_for(lambda: page.panel.active == 2)
     assert page.sent == []
     page.says(name="ask")
@@ -133,7 +133,7 @@ def test_a_bad_name_or_limit_is_said_before_anything_is_sent(page: Page, sandbox
     """1 to 100 requests a minute, and a name."""
     for wrong in ({"called": " ", "limit": 10}, {"called": "ada", "limit": 101}):
         page.says(name="create", **wrong)
-        assert page.panel.trouble
+        assert page.panel.message["text"]
         page.says(name="dismiss")
     assert not sandbox.state()["requests"].get("create-key")
 
@@ -151,7 +151,7 @@ def test_a_key_is_revoked_after_it_was_asked_about(page: Page) -> None:
     assert page.panel.question == {}
     page.says(name="ask_revoke", id=key_id)
     page.says(name="revoke", id=key_id)
-    wait_for(lambda: page.panel.outcome == "“ada” is revoked.")
+    wait_for(lambda: page.panel.message["text"] == "“ada” is revoked.")
     done(page)
     assert page.rows()["ada"]["state"] == "revoked"
 
@@ -186,10 +186,10 @@ def test_a_failed_rotation_says_what_exists(page: Page, sandbox: Sandbox) -> Non
     """The session stays with its key."""
     sandbox.fault("html", endpoint="balance")
     page.says(name="rotate", called="second", limit=30)
-    wait_for(lambda: page.panel.outcome)
+    wait_for(lambda: page.panel.message["text"])
     done(page)
-    assert not page.panel.good
-    assert "which still works" in page.panel.outcome
+    assert page.panel.message["tone"] == "problem"
+    assert "which still works" in page.panel.message["text"]
     assert not page.panel.words["rotation"]
     assert page.rows()["second"]["state"] == "active"
 
@@ -198,8 +198,8 @@ def test_a_list_that_fails_is_said(page: Page, sandbox: Sandbox) -> None:
     """What was known stays on the page."""
     sandbox.fault("html", endpoint="list-keys")
     page.says(name="refresh")
-    wait_for(lambda: page.panel.outcome)
-    assert "couldn't be listed" in page.panel.outcome
+    wait_for(lambda: page.panel.message["text"])
+    assert "couldn't be listed" in page.panel.message["text"]
     assert page.panel.active == 1
 
 

@@ -94,7 +94,7 @@ def test_a_filmstrip_that_nobody_needs_is_not_made(tmp_path: Path, tiles: object
     messages = heard(player)
     page_sends(player, {"name": "picture", "of": "filmstrip", "tiles": tiles})
     assert messages == []
-    assert "filmstrip" in player.trouble
+    assert "filmstrip" in player.message["text"]
 
 
 def test_a_player_carries_the_call_that_made_its_clip(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_other_errors_stand_under_the_form() -> None:
     form = make(Closed())
     messages = heard(form)
     page_sends(form, {"name": "generate", "id": "t1", "values": {}})
-    assert form.trouble == "The session was closed."
+    assert form.message["text"] == "The session was closed."
     assert messages[-1][0]["name"] == "answered"
 
 
@@ -149,16 +149,16 @@ def test_every_job_is_told_to_who_wants_to_hear_of_it() -> None:
     form.on_job(told.append)
     job = form.generate()
     assert told == [job]
-    assert "RuntimeError: mine" in form.trouble
+    assert "RuntimeError: mine" in form.message["text"]
 
 
 def test_without_a_listener_the_form_says_where_the_job_is() -> None:
     """A form that stands alone doesn't send into the dark."""
     form = make()
     form.generate()
-    assert form.sent == "Sent. form.job is job 1; show it to watch it."
+    assert form.message["text"] == "Sent. form.job is job 1; show it to watch it."
     form.prompt = "another"
-    assert form.sent == ""
+    assert form.message["text"] == ""
 
 
 def test_the_cost_follows_the_balance() -> None:

@@ -23,7 +23,7 @@ def test_a_sent_form_puts_its_job_on_the_card() -> None:
     studio.form.prompt = "a fox"
     job = studio.form.generate()
     assert studio.card.job is job
-    assert studio.form.sent == ""
+    assert studio.form.message["text"] == ""
     studio.close()
     assert session.listeners == []
 

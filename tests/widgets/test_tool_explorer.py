@@ -278,7 +278,7 @@ def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
         ("https://example.org/a.mp4", "Fetch and play"),
     ]
     page.says("take", place=0)
-    assert page.panel.trouble == "no req-1 here"
+    assert page.panel.message["text"] == "no req-1 here"
     page.says("take", place=1)
     wait_for(lambda: page.shown)
     assert (page.session.fetched, page.shown) == (["https://example.org/a.mp4"], [Path("/nowhere")])
@@ -292,7 +292,7 @@ def test_what_is_missing_is_said_with_what_to_do() -> None:
     session = FakeSession()
     session.fails = ConfigurationError("pip install 'reelbook[agents]'")
     page = Page(session)
-    assert (page.panel.state, page.panel.words["trouble"]) == ("trouble", "pip install 'reelbook[agents]'")
+    assert (page.panel.state, page.panel.message["text"]) == ("trouble", "pip install 'reelbook[agents]'")
     session.fails = None
     page.says("again")
     page.panel.refresh()

@@ -150,7 +150,7 @@ def test_a_failing_callback_is_shown(chart: UsageChart) -> None:
     """Under the chart's head, and the chart goes on."""
     chart.on_day(lambda span, jobs: 1 / 0)
     chart.selected_day = chart.foot.words["rows"][0][0]
-    assert "ZeroDivisionError" in chart.head.trouble
+    assert "ZeroDivisionError" in chart.head.message["text"]
 
 
 def test_another_period_asks_anew(chart: UsageChart) -> None:

@@ -1,6 +1,6 @@
-"""A panel's files for the page as one text each: its module with its parts, its style with the theme.
+"""Joins a panel's files for the page: its module with the parts it imports, its style with the theme.
 
-An anywidget's module can't import its neighbours, so the real ES modules in `static/` are joined here.
+An anywidget's module can't import other files, so the ES modules in `static/` are joined into one text.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ STATIC = Path(__file__).parent / "static"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<part>_\w+)\.js";$', re.MULTILINE)
 _USE = re.compile(r"^/\* @use (?P<part>_\w+)\.css \*/$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(async )?(function|const|let|class) )", re.MULTILINE)
-# A panel's code is saved with every notebook that shows it; its comments needn't be.
-_COMMENTS = re.compile(r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\s*\n", re.MULTILINE)
+# A panel's code is saved with every notebook that shows it; its comments needn't be. A comment after code is
+# taken for one only where no quote follows: those slashes aren't part of a string.
+_COMMENTS = re.compile(
+    r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\s*\n|(?<=[;{}()\],]) +// [^\"`\n]*$", re.MULTILINE
+)
 
 
 @cache
@@ -29,20 +32,20 @@ def module(stem: str) -> str:
 
 @cache
 def style(stem: str) -> str:
-    """The style of panel `stem`: the theme, the parts that it names with `@use`, its own rules."""
+    """The style of panel `stem`: the theme, the parts it names with `@use`, and its own rules."""
     own = "".join([_read("_base"), *_parts(stem, "css", _USE, {})])
     return _spare(_read("_theme")) + _kept_to([stem], own)
 
 
 @cache
 def added_style(stem: str, *panels: str) -> str:
-    """A style that comes later to `panels`, or with none of them named one for the whole page."""
+    """A style that `panels` get later; without any panels, one for the whole page."""
     return _kept_to(panels, _read(stem)) if panels else _spare(_read(stem))
 
 
 def _kept_to(panels: Sequence[str], rules: str) -> str:
-    # A page has one style for all that it shows, and other panels have elements of the same names.
-    # `:where`, so that a rule weighs what it weighs in its file.
+    # All styles on a page apply to all of it, and panels share class names.
+    # `:where` leaves the specificity of the rules as it is in their file.
     return f":where({', '.join(f'.rb-of-{panel}' for panel in panels)}) {{\n{_spare(rules)}}}\n"
 
 
@@ -53,7 +56,7 @@ def _read(stem: str) -> str:
 def _parts(stem: str, kind: str, wants: re.Pattern[str], texts: dict[str, str]) -> list[str]:
     if stem not in texts:
         text = (STATIC / f"{stem}.{kind}").read_text("utf-8")
-        texts[stem] = ""  # a circle ends here
+        texts[stem] = ""  # ends a circle of imports
         for wanted in wants.finditer(text):
             _parts(wanted["part"], kind, wants, texts)
         text = wants.sub("", text)
@@ -80,14 +83,14 @@ export default panel.default;
 
 
 def packed(text: str, name: str) -> str:
-    """The ES module `text`, whose only export is its default, as a smaller one that does the same."""
-    # Under its own name the browser's tools show it readable.
+    """The ES module `text`, whose only export is its default, as a smaller module that does the same."""
+    # With its own name, so that the browser's tools show it in a readable form.
     source = f"{text}\n//# sourceURL=reelbook/{name}.js\n".encode()
     data = base64.b64encode(zlib.compress(source, 9)).decode()
     return _LOADER.format(name=name, packed=data)
 
 
 def pressed(style: str) -> str:
-    """The CSS `style` without the spaces and semicolons that only a reader needs."""
+    """The CSS `style` without the spaces and semicolons that only people need."""
     short = re.sub(r"\s*([{};])\s*|(?<=[\w-]): |(?<=,)\s+", lambda found: found[1] or found[0].strip(), style)
     return short.replace(";}", "}")

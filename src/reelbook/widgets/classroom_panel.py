@@ -1,7 +1,8 @@
-"""A class on one account, for a teacher: opened, looked at and closed, with the proof.
+"""A class on one account, for a teacher: opened, watched and closed, with proof that its keys are revoked.
 
-No key passes through here: `session.classroom` writes them to the students' files and the sheet. Students'
-names are in messages only, in no trait and not in the still form, so no notebook carries them.
+No key passes through here: `reelbook.classroom` writes them to the students' files and the sheet. Students'
+names go to the page in messages only. They are in no trait and not in the still form, so no notebook carries
+them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from reelbook.errors import ReelbookError
 from reelbook.session import Session
 
 from ..text import classroom as words
-from .base import Panel, session_of
+from .background import WorksInBackground
+from .base import session_of
 from .bundle import module, style
 from .live import Live
 
@@ -53,15 +55,16 @@ class _Stopped(Exception):
     """The person pressed Stop; raised between two requests."""
 
 
-class ClassroomPanel(Panel):
-    """A key for each student, who uses theirs, and the end of all of them.
+class ClassroomPanel(WorksInBackground):
+    """Makes a key for each student, shows who used theirs, and revokes all of them when the class is over.
 
-    `ClassroomPanel(session)`; without a session `reelbook.connect()`. Opening says beforehand how many keys
-    it makes, how long that takes and what it may cost; stopped or killed half-way it goes on. The students'
-    files and the sheet lie in a folder of yours only: the page gets its path, never what is in it. Closing
-    says what stops, and proves it by the service's list. Looking costs one request, if a classroom is open.
-    `rooms` holds the open classrooms as last heard. Observe or link `active` and `used`: how many students'
-    keys are active, and how many students used theirs.
+    `ClassroomPanel(session)`; without a session `reelbook.connect()`. Before a class is opened, the panel
+    says how many keys that makes, how long it takes and what it may cost. An opening that was stopped or
+    killed can go on later. The students' files and the sheet are in a folder that only you can read;
+    the page gets the folder's path, never its content. Closing a class first says what will stop, and then
+    proves by the service's list that the keys are revoked. Refreshing costs one request, if a class is open.
+    `rooms` are the open classes as of the latest list. Observe or link `active` and `used`: how many
+    students' keys are active, and how many students used theirs.
 
         panel = rb.ClassroomPanel()
         note = ipywidgets.Label()
@@ -79,17 +82,15 @@ class ClassroomPanel(Panel):
         self.session = session_of(self, session)
         self.rooms: tuple[Status, ...] = ()
         self._heard_at: float | None = None
-        self._doing = ""
-        self._done_word = ""  # what the steps of the work are: "made"
+        self._done_word = ""  # what happens to the keys: "made" or "revoked"; empty while only looking
         self._step: Step | None = None
         self._stop = threading.Event()
         self._asked: int | None = None
         self._closed: Closed | None = None
-        self._outcome: tuple[str, bool] = ("", True)
         self._draft: dict[str, str] = {}
         self._give_draft = False
         self._plan: dict[str, Any] = {}
-        self._reached: tuple[str, str] = ("", "")  # where students reach the service; why they can't
+        self._reached: tuple[str, str] = ("", "")  # where students reach the service, or why they can't
         self._posted: dict[str, Any] = {}
         super().__init__(**traits)
         self._live = Live(self.refresh)
@@ -102,7 +103,7 @@ class ClassroomPanel(Panel):
         with self.hold_sync():
             self.active = sum(bool(each.key and each.key.is_active) for each in present)
             self.used = sum(bool(each.key and each.key.last_used) for each in present)
-            self.live = bool(self._doing)
+            self.live = self._busy
         if not self.reaches_page:
             return
         self._post("rooms", {"rooms": [words.room_words(room, now) for room in self.rooms]})
@@ -124,7 +125,8 @@ class ClassroomPanel(Panel):
         return {
             "sandbox": self.session.service == "sandbox",
             "heard": self._heard_at is not None,
-            "doing": self._doing,
+            "doing": f"{self._doing()}." if self._busy else "",
+            "working": self._busy and bool(self._done_word),
             "progress": None
             if step is None
             else [
@@ -134,8 +136,6 @@ class ClassroomPanel(Panel):
                 step.done,
                 step.all,
             ],
-            "outcome": self._outcome[0],
-            "good": self._outcome[1],
             "asked": self._asked if asked else None,
             "question": words.question(asked, now, self._heard_at or now) if asked else "",
             "revoke": sum(bool(each.key and each.key.is_active) for each in asked.students) if asked else 0,
@@ -155,7 +155,7 @@ class ClassroomPanel(Panel):
     def _on_hello(self, *arguments: object) -> None:
         self._posted.clear()
         self._give_draft = bool(self._draft)
-        if self._heard_at is None and not self._doing:
+        if self._heard_at is None and not self._busy:
             self._look()
         super()._on_hello(*arguments)
 
@@ -163,13 +163,13 @@ class ClassroomPanel(Panel):
         self._look()
 
     def _on_plan(self, content: dict[str, Any], _: object) -> None:
-        """Something was typed: says what it would come to."""
+        """Something was typed: the page is told what it would come to."""
         self._drafted(content)
         self._planned()
         self.refresh()
 
     def _on_file(self, content: dict[str, Any], buffers: Any) -> None:
-        """A file was chosen or dropped; its names go into the field."""
+        """A file was chosen or dropped: its names go into the field."""
         self._drafted(content)
         try:
             names = lists.parsed(bytes(buffers[0]), str(content.get("file") or "The file"))
@@ -202,10 +202,10 @@ class ClassroomPanel(Panel):
             self._draft, self._plan, self._give_draft = {}, {}, True
             return words.opened(opened)
 
-        self._do("Making the keys.", "made", make)
+        self._do("Making the keys", "made", make)
 
     def _on_go_on(self, content: dict[str, Any], _: object) -> None:
-        """An interrupted classroom is completed with the students that were written down."""
+        """Completes an interrupted class with the students that were written down for it."""
         if (room := self._room(content.get("id"))) is None:
             return
         classroom = room.classroom
@@ -216,7 +216,7 @@ class ClassroomPanel(Panel):
                 open_classroom(self.session, students, name=classroom.name, report=self._report)
             )
 
-        self._do("Making the keys.", "made", make)
+        self._do("Making the keys", "made", make)
 
     def _on_ask_close(self, content: dict[str, Any], _: object) -> None:
         room = self._room(content.get("id"))
@@ -228,7 +228,7 @@ class ClassroomPanel(Panel):
         self.refresh()
 
     def _on_end(self, content: dict[str, Any], _: object) -> None:
-        """Only what was asked about is closed."""
+        """Closes a class, if it is the one that the person was asked about."""
         room = self._room(self._asked)
         if room is None or room.classroom.id != content.get("id"):
             return
@@ -238,7 +238,7 @@ class ClassroomPanel(Panel):
             self._closed = close_classroom(self.session, room.classroom.name, report=self._report)
             return ""  # the proof says it
 
-        self._do("Revoking the keys.", "revoked", close)
+        self._do("Revoking the keys", "revoked", close)
 
     def _on_put_away(self, *_: object) -> None:
         """The proof was read."""
@@ -274,7 +274,7 @@ class ClassroomPanel(Panel):
         if unreached:
             problems.setdefault("address", unreached)
         if not draft["text"]:
-            problems.pop("text", None)  # nothing was typed yet
+            problems.pop("text", None)  # nothing has been typed yet
         self._plan = {
             "lines": words.plan_lines(plan, self.session.facts, address),
             "warning": WARNING,
@@ -300,42 +300,39 @@ class ClassroomPanel(Panel):
                 self._reached = "", words.plain(str(error))
             return ""
 
-        self._do("Looking.", "", look)
+        self._do("Looking", "", look)
 
     def _do(self, doing: str, done_word: str, work: Callable[[], str]) -> None:
-        """Does it on a thread, because a class may take minutes; looks at the classrooms afterwards."""
-        if self._doing:
+        """Starts the work, which may take minutes for a class; the classrooms are looked at afterwards."""
+        if self._busy:
             return
-        self._doing, self._done_word, self._outcome = doing, done_word, ("", True)
+        self._done_word = done_word
         self._stop.clear()
         if done_word:
             self._closed = None
 
-        def do() -> None:
+        def do() -> str:
             try:
-                news = work(), True
+                return work()
             except _Stopped:
-                news = f"Stopped. What was {done_word} is {done_word}; it can go on at any time.", True
+                return f"Stopped. What was {done_word} is {done_word}; it can go on at any time."
             except ReelbookError as error:
-                news = words.plain(str(error)), False
-            except Exception as error:  # a thread's error is seen by nobody
-                news = f"{doing} It failed. {type(error).__name__}.", False
+                raise ReelbookError(words.plain(str(error))) from error
+            finally:
+                self._step = None
+
+        def look() -> None:
             try:
                 self.rooms = classroom_status(self.session)
-                self._heard_at = time.time()
             except ReelbookError as error:
-                news = (
-                    f"{news[0]} The classrooms couldn't be looked at: {words.plain(str(error))}".strip(),
-                    False,
-                )
-            finally:
-                self._outcome, self._doing, self._step = news, "", None
-                self._live.changed()
+                raise ReelbookError(
+                    f"The classrooms couldn't be looked at: {words.plain(str(error))}"
+                ) from error
+            self._heard_at = time.time()
 
-        threading.Thread(target=do, name="reelbook-classroom", daemon=True).start()
-        self.refresh()
+        self._start_work(doing, do, look)
 
 
 def _number(text: str) -> int | str | None:
-    """A whole number as one; what is none as it is, for the check to name."""
+    """A whole number as an int; anything else as it is, for the check to name."""
     return (int(text) if text.isdecimal() else text) if text else None

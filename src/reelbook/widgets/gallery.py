@@ -1,5 +1,7 @@
-"""The gallery over the ledger: pages of tiles, one clip opened, a person's marks. Looking up is for
-`search_results`."""
+"""The gallery of the ledger: pages of tiles, one opened clip, stars, notes and tags.
+
+`search_results` looks the clips up.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,7 @@ class Gallery(ServesClips):
         self._vary: list[Callable[[Job], object]] = []
         self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
         self._on_jobs: list[Callable[[Job], object]] = []
-        self._live = Live(self._by_itself)
+        self._live = Live(self._refresh_from_thread)
         opened = traits.pop("opened", "")
         super().__init__(face=dict(words.nothing_opened()), **traits)
         self._endings = (self._live.close, session.subscribe(self._told))
@@ -358,7 +360,7 @@ class Gallery(ServesClips):
         sent = send_again(job)
         if sent is None:
             return
-        self._say("Sent. The clip appears here when it is done.")
+        self.say("Sent. The clip appears here when it is done.")
         for callback in self._on_jobs:
             with self.showing_errors("What was to happen with the job"):
                 callback(sent)
@@ -373,12 +375,12 @@ class Gallery(ServesClips):
             callback(self.chosen)
 
     def _on_export(self, *_: object) -> None:
-        self._say(words.exported_words(*export(self.chosen)))
+        self.say(words.exported_words(*export(self.chosen)))
 
     def _on_delete(self, content: dict[str, Any], _: object) -> None:
         if (job := self._job(content)) is not None:
             job.delete_clip()
-            self._say(words.DELETED)
+            self.say(words.DELETED)
             self._send_if_new(job)
             self.refresh()
 
@@ -389,6 +391,3 @@ class Gallery(ServesClips):
 
     def _job(self, content: dict[str, Any]) -> Job | None:
         return self._found.by_key(str(content.get("key", "")))
-
-    def _say(self, text: str) -> None:
-        self.send({"name": "told", "text": text})

@@ -2,47 +2,44 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
-import functools
+from collections.abc import Hashable
 from typing import Any
 
 from reelbook.session import (
     Clip,
     Job,
     JobView,
-    Reconciliation,
     Session,
 )
 
 from .. import text
-from .base import Panel
+from .background import WorksInBackground
 
-TWICE_SECONDS = 1.5  # a second press within so short a time is a double press
+TWICE_SECONDS = 1.5  # two presses within this time are one double press
 
 
-class ActsOnJobs(Panel):
+class ActsOnJobs(WorksInBackground):
     """Answers the page's `stop`, `watch`, `cancel`, `find_out` and `only_me`, each about one job.
 
-    A panel says which job a message is about, and what follows news of it: a widget's metaclass leaves no
-    room for abstract methods.
+    A panel implements `_job` and `_news_of`. They aren't abstract methods only because a widget's metaclass
+    doesn't allow those.
     """
 
     def __init__(self, **traits: Any) -> None:
-        self._finding: set[Job] = set()
         self._word_would_tell: set[Job] = set()
         super().__init__(**traits)
 
     def _job(self, content: dict[str, Any]) -> Job | None:
-        """The job that a message is about; None where the panel has none such."""
+        """The job that a message is about, None if the panel doesn't have it."""
         raise NotImplementedError
 
     def _news_of(self, job: Job) -> None:
-        """There may be something new of the job; called on any thread."""
+        """Called on any thread when there may be news of the job."""
         raise NotImplementedError
 
     def _face(self, job: Job, view: JobView, clip: Clip | None) -> text.Face:
-        """What the page draws of the job as it is in that view."""
+        """What the page draws of the job in that view."""
         return text.job_face(
             view,
             job.request,
@@ -50,13 +47,13 @@ class ActsOnJobs(Panel):
             clip=clip,
             service=Session.of(job).service,
             prompt=job.prompt,
-            finding_out=job in self._finding,
+            finding_out=bool(self._doing(job)),
             word_would_tell=job in self._word_would_tell,
         )
 
     def _forget_what_was_asked(self) -> None:
-        """Other jobs are shown from now on; what is still found out of the former ones isn't told."""
-        self._finding.clear()
+        """Other jobs are shown from now on; whatever is found out of the former ones isn't shown."""
+        self._forget_work()
         self._word_would_tell.clear()
 
     def _on_stop(self, content: dict[str, Any], _: object) -> None:
@@ -72,7 +69,7 @@ class ActsOnJobs(Panel):
     def _on_cancel(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)
         if job is not None and not job.cancel():
-            self.trouble = "It was sent already. The job goes on and is billed."
+            self.say_problem("It was sent already. The job goes on and is billed.")
 
     def _on_find_out(self, content: dict[str, Any], _: object) -> None:
         self._find_out(self._job(content), alone=False)
@@ -81,35 +78,31 @@ class ActsOnJobs(Panel):
         self._find_out(self._job(content), alone=True)
 
     def _find_out(self, job: Job | None, *, alone: bool) -> None:
-        if job is None or job in self._finding:
+        if job is None or self._doing(job):
             return
-        # The answer comes on the session's thread: a button that waited for it would hold up the kernel.
         asked = Session.of(job)._reconciling(alone=alone)
-        self._finding.add(job)
-        self._news_of(job)
-        self.refresh()
-        asked.add_done_callback(functools.partial(self._found_out, job))
 
-    def _found_out(self, job: Job, asked: concurrent.futures.Future[Reconciliation]) -> None:
-        if job not in self._finding:
-            return
-        self._finding.discard(job)
-        if asked.cancelled():
-            return
-        with self.showing_errors("Finding out"):
+        def take_verdict() -> None:
             mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
             if any(verdict.answer == "can't tell" != verdict.if_alone for verdict in mine):
                 self._word_would_tell.add(job)
             else:
                 self._word_would_tell.discard(job)
+
+        self._start_work("Finding out", take_verdict, name=job)
         self._news_of(job)
+        self.refresh()
+
+    def _work_ended(self, name: Hashable) -> None:
+        if isinstance(name, Job):
+            self._news_of(name)
 
 
 def send_again(job: Job) -> Job | None:
-    """Asks once more for the same clip, within the same experiment, and returns the job of that.
+    """Asks once more for the same clip, in the same experiment, and returns the new job.
 
-    None where the request isn't known whole: the ledger of an earlier kernel keeps no picture. Raises
-    SpendLimitReached before anything is sent.
+    None where the request isn't known in full: the ledger keeps no image of an earlier kernel's request.
+    Raises SpendLimitReached before anything is sent.
     """
     asked, session = job.request, Session.of(job)
     if asked is None or not asked.complete:

@@ -79,7 +79,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         self._page = self._waited = False
         self._pressed: dict[Job, float] = {}
         self._spent = ""
-        self._live = Live(self._by_itself)
+        self._live = Live(self._refresh_from_thread)
         super().__init__(face=dict(words.empty_face()), **traits)
         sessions = {session, *(Session.of(job) for job in jobs or ())}
         self._endings = (self._live.close, *(each.subscribe(self._told) for each in sessions))
@@ -123,7 +123,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
                 self._open(opened.job)
             # Requests come back by time alone: the page has to ask where nothing reaches it by itself.
             scarce = facts.requests_left < facts.requests_limit
-            self.live = running or bool(self._finding) or (self.asks and scarce)
+            self.live = running or self._busy or (self.asks and scarce)
         if scarce:
             self._live.changed_in(facts.requests_back_in_seconds or 3.0)
         if self._page:

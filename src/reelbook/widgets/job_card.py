@@ -72,7 +72,7 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
             self.progress = view.download if fetching else view.progress
             self.face = dict(face)
             self.figures = text.job_lines(view, clip, requests_limit=Session.of(job).facts.requests_limit)
-            self.live = (bool(face["bar"]) and view.watched) or job in self._finding
+            self.live = (bool(face["bar"]) and view.watched) or self._busy
         if view.state in text.FINAL and not face["bar"]:
             self.keep_still()
 

@@ -1,13 +1,12 @@
-"""The account's API keys: listed, made, changed and revoked. A key's secret goes to the page in one message.
+"""The account's API keys: listed, made, rotated and revoked.
 
-It is in no trait, so no notebook can carry it; this side forgets it when the page has it.
+A new key goes to the page in one message and is forgotten here once the page has it. It is in no trait, so no
+notebook can carry it.
 """
 
 from __future__ import annotations
 
 import html
-import threading
-from collections.abc import Callable
 from typing import Any
 
 import traitlets
@@ -20,22 +19,20 @@ from reelbook.models import ApiKey, CreatedKey
 from reelbook.session import Session
 
 from ..text import keys as words
+from .background import WorksInBackground
 from .base import session_of
 from .bundle import module, style
-from .live import Live
-from .outcome_line import TellsOutcome
 
 STILL_ROWS = 20
 
 
-class KeyManager(TellsOutcome):
-    """The API keys of the account: who has which, since when, and when each was used last.
+class KeyManager(WorksInBackground):
+    """The API keys of the account: their names, their limits, and when each was made and last used.
 
-    `KeyManager(session)`; without a session `reelbook.connect()`. Makes keys (shown once), revokes them after
-    saying what stops, and puts a fresh key in the place of the session's own while jobs go on. Listing costs
-    a request: one on opening, one for each press of Refresh and one after each change. `listed` holds the
-    list as last heard. Observe or link `active` and `stale`: how many keys are active, and how many of
-    them are left over.
+    `KeyManager(session)`; without a session `reelbook.connect()`. It makes keys (shown once), revokes them
+    after saying what will stop, and replaces the session's own key while jobs go on. Listing costs a request:
+    one on opening, one for each press of Refresh and one after each change. `listed` is the latest list.
+    Observe or link `active` and `stale`: how many keys are active, and how many of those look left over.
 
         manager = rb.KeyManager()
         note = ipywidgets.Label()
@@ -55,7 +52,6 @@ class KeyManager(TellsOutcome):
         self.session = session_of(self, session)
         self.listed: tuple[ApiKey, ...] = ()
         self._heard_of = False
-        self._doing = ""
         self._asked: str | None = None
         self._rotation: Rotation | None = None
         self._set_in: settings.Source | None = None  # where the former key still stands
@@ -63,8 +59,7 @@ class KeyManager(TellsOutcome):
         self._shown: CreatedKey | None = None  # until the page says that it has it
         self._rows_sent = self._secret_sent = False
         super().__init__(**traits)
-        self._live = Live(self.refresh)
-        self._endings = (self._live.close, self._forget)
+        self._endings = (self._forget,)
         self.refresh()
 
     def update(self) -> None:
@@ -75,10 +70,10 @@ class KeyManager(TellsOutcome):
             self.active = sum(key.is_active for key in self.listed)
             self.stale = sum(bool(row["stale"]) for row in rows)
             self.words = {
-                "summary": self._doing or (words.summary(self.listed, own) if self._heard_of else ""),
+                "summary": self._summary(),
                 "sandbox": self.session.service == "sandbox",
                 "listed": self._heard_of,
-                "busy": bool(self._doing),
+                "busy": self._busy,
                 "most": wire.MAX_REQUESTS_PER_MINUTE,
                 "usual": wire.DEFAULT_REQUESTS_PER_MINUTE,
                 "next": next_name(own.name if own else ""),
@@ -94,8 +89,7 @@ class KeyManager(TellsOutcome):
                     "own": own is not None and own.key_id == asked.key_id,
                 }
             )
-            self.live = bool(self._doing) or self._shown is not None
-            self._show_news()
+            self.live = self._busy or self._shown is not None
         if not self.reaches_page:
             return
         if not self._rows_sent:
@@ -113,6 +107,11 @@ class KeyManager(TellsOutcome):
                     "key": shown.api_key.reveal(),
                 }
             )
+
+    def _summary(self) -> str:
+        if doing := self._doing():
+            return f"{doing}."
+        return words.summary(self.listed, self.session.keys.in_use(self.listed)) if self._heard_of else ""
 
     def still(self) -> tuple[str, str]:
         own = self.session.keys.in_use(self.listed)
@@ -152,12 +151,12 @@ class KeyManager(TellsOutcome):
 
     def _on_hello(self, *arguments: object) -> None:
         self._rows_sent = self._secret_sent = False
-        if not self._heard_of and not self._doing:
+        if not self._heard_of and not self._busy:
             self._list()
         super()._on_hello(*arguments)
 
     def _on_shown(self, content: dict[str, Any], _: object) -> None:
-        """The page has the secret."""
+        """The page has the new key."""
         if self._shown is not None and self._shown.key_id == content.get("id"):
             self._forget()
         self.refresh()
@@ -168,29 +167,28 @@ class KeyManager(TellsOutcome):
     def _on_create(self, content: dict[str, Any], _: object) -> None:
         name, limit = validation.key_name(content.get("called")), validation.rate_limit(content.get("limit"))
 
-        def create() -> str:
+        def create() -> None:
             self._show(self.session.keys.create(name, rate_limit=limit))
-            return ""  # what is shown says it
 
-        self._do("Making the key.", create)
+        self._start_work("Making the key", create, self._look)
 
     def _on_rotate(self, content: dict[str, Any], _: object) -> None:
         name, limit = validation.key_name(content.get("called")), validation.rate_limit(content.get("limit"))
 
-        def rotate() -> str:
+        def rotate() -> None:
             rotation = self.session.rotate_key(name, rate_limit=limit)
             self._rotation = rotation
             self._show(rotation.new)
             self._look_where_it_is_kept(rotation)
-            return ""
 
-        self._do("Making the new key and trying it.", rotate)
+        self._start_work("Making the new key and trying it", rotate, self._look)
 
     def _on_keep(self, *_: object) -> None:
         if (rotation := self._rotation) is not None:
             rotation.keep()
             self._look_where_it_is_kept(rotation)
-            self._say("The new key is kept in this system's keyring.")
+            self.say("The new key is kept in this system's keyring.")
+            self.refresh()
 
     def _on_finish(self, *_: object) -> None:
         """The old key is left to work; the list can revoke it at any time."""
@@ -221,7 +219,7 @@ class KeyManager(TellsOutcome):
                 self.session.keys.revoke(key.key_id)
             return words.revoked(key.name)
 
-        self._do("Revoking the key.", revoke)
+        self._start_work("Revoking the key", revoke, self._look)
 
     def _show(self, created: CreatedKey) -> None:
         self._shown, self._secret_sent = created, False
@@ -232,33 +230,12 @@ class KeyManager(TellsOutcome):
         self._keyring = settings.has_keyring() and not settings.in_colab()
 
     def _list(self) -> None:
-        self._do("Asking for the keys.", lambda: "")
+        self._start_work("Asking for the keys", self._look)
 
-    def _do(self, doing: str, work: Callable[[], str]) -> None:
-        """Does it on a thread, because a request may take a minute; lists the keys afterwards."""
-        if self._doing:
-            return
-        self._doing, self._news = doing, ("", True)
-
-        def do() -> None:
-            try:
-                news = work(), True
-            except ReelbookError as error:
-                news = str(error), False
-            except Exception as error:  # a thread's error is seen by nobody
-                news = f"{doing} It failed. {type(error).__name__}.", False
-            try:
-                self.listed = self.session.keys.list()
-                self._heard_of, self._rows_sent = True, False
-            except ReelbookError as error:
-                news = f"{news[0]} The keys couldn't be listed: {error}".strip(), False
-            finally:
-                self._news, self._doing = news, ""
-                self._live.changed()
-
-        threading.Thread(target=do, name="reelbook-keys", daemon=True).start()
-        self.refresh()
-
-    def _say(self, text: str) -> None:
-        self._news = text, True
-        self.refresh()
+    def _look(self) -> None:
+        """Takes the service's list; the last step of all work here."""
+        try:
+            self.listed = self.session.keys.list()
+        except ReelbookError as error:
+            raise ReelbookError(f"The keys couldn't be listed: {error}") from error
+        self._heard_of, self._rows_sent = True, False

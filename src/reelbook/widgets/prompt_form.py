@@ -1,4 +1,4 @@
-"""The form that asks for a clip. Checking and sending are the session's; a double press is caught here."""
+"""The form that asks for a clip. The session checks and sends; double presses are caught here."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ class PromptForm(TakesImage):
     words = traitlets.Dict(help="Costs, and why the button is off.").tag(sync=True)
     problems = traitlets.Dict(help="What is wrong, by field.").tag(sync=True)
     mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
-    sent = traitlets.Unicode(help="That something was sent.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
@@ -106,10 +105,11 @@ class PromptForm(TakesImage):
             job = self._last = self._submit()
             self._sent_at = monotonic()
         # Outside, because whoever observes these may press again.
-        self.problems, self.trouble = {}, ""
+        self.problems = {}
+        self.say("")
         self.job = job
         if not self._callbacks:
-            self.sent = f"Sent. form.job is job {job.number}; show it to watch it."
+            self.say(f"Sent. form.job is job {job.number}; show it to watch it.")
         for callback in self._callbacks:
             with self.showing_errors("What was to happen with the job"):
                 callback(job)
@@ -148,7 +148,8 @@ class PromptForm(TakesImage):
 
     @traitlets.observe("prompt", "duration_seconds", "aspect_ratio", "seed", "image", "mode")
     def _edited(self, change: Any) -> None:
-        self.sent = ""
+        if self.message["tone"] == "info":  # what was sent isn't what stands in the form now
+            self.say("")
         if change["name"] in self.problems:
             self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}
 

@@ -105,7 +105,6 @@ class ToolPanel(Panel):
                 {
                     "where": self._where(),
                     "sandbox": sandbox,
-                    "trouble": words.clip(self._why_not, words.MAX_WHY),
                     "stopping": self._stopped,
                     "progress": words.progress(self._told) if calling else "",
                     "cost": "" if sandbox else "The server doesn't say what a call costs.",
@@ -192,11 +191,12 @@ class ToolPanel(Panel):
         if self._listing is not None:
             return
         self._why_not = ""
+        self.say("")
         try:
             # On this thread, because Colab tells its secrets to no other.
             self._listing = self.session._list_tools()
         except ReelbookError as error:
-            self._why_not = str(error)
+            self._refused(str(error))
         else:
             self._listing.add_done_callback(self._live.changed)
         self.refresh()
@@ -207,15 +207,23 @@ class ToolPanel(Panel):
         self._listing = None
         try:
             listed = listing.result()
+        except concurrent.futures.CancelledError:
+            self._refused("The question was cut off: the session was closed.")
+        except ReelbookError as error:
+            self._refused(str(error))
         except Exception as error:
-            self._why_not = str(error) or "The tools couldn't be listed: the session was closed."
-            return
-        self.tools = tuple(tool for tool in listed if encodable(tool.name) == tool.name)
-        self._listed = True
-        self._unsent |= {"rows", "form"}
-        self._turn += 1
-        if self.tool is None:
-            self.set_trait("selected", self.tools[0].name if self.tools else "")
+            self._refused(f"The tools couldn't be listed. {type(error).__name__}: {error}")
+        else:
+            self.tools = tuple(tool for tool in listed if encodable(tool.name) == tool.name)
+            self._listed = True
+            self._unsent |= {"rows", "form"}
+            self._turn += 1
+            if self.tool is None:
+                self.set_trait("selected", self.tools[0].name if self.tools else "")
+
+    def _refused(self, why: str) -> None:
+        self._why_not = why
+        self.say_problem(encodable(words.clip(why, words.MAX_WHY)))
 
     def _on_pick(self, content: dict[str, Any], _: object) -> None:
         if (tool := self._named(content.get("tool"))) is not None:

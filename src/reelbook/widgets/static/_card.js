@@ -1,10 +1,10 @@
-// The one anatomy of every clip: the stage in its own shape, prompt, state, figures with the money at the right, actions.
+// The card of a clip, the same in every panel: a stage in the clip's shape, prompt, state, figures, cost, actions.
 import { h, setText, pictureUrl } from "./_dom.js";
 import { countingLines } from "./_live.js";
 import { clipPlayer } from "./_media.js";
 
 /**
- * What reelbook.widgets.words composes.
+ * What reelbook.text.card composes.
  * @typedef {object} Face
  * @property {string} prompt
  * @property {string} word the state, in a word
@@ -24,7 +24,7 @@ import { clipPlayer } from "./_media.js";
  * @property {number} fps frames a second
  */
 
-/** @param {() => Face} face @param {(plays: boolean) => void} [onWant] told when the clip is to play or to pause */
+/** @param {() => Face} face @param {(plays: boolean) => void} [onWant] called when the clip is to play or to pause */
 export function clipCard(frame, model, face, onAction, onWant) {
   const mark = h("span", { class: "rb-corner" });
   const words = h("span", { class: "rb-stage-text" });
@@ -54,14 +54,14 @@ export function clipCard(frame, model, face, onAction, onWant) {
     if (now.shape) stage.parentElement.style.setProperty("--rb-shape", `${now.shape[0]} / ${now.shape[1]}`);
     stage.classList.toggle("rb-portrait", Boolean(now.shape && now.shape[1] > now.shape[0]));
     if (now.clip !== playing) {
-      // A card that takes up another job starts with an empty stage.
+      // A card that is given another job starts with an empty stage.
       if (player) player.close();
       player = now.clip ? openPlayer() : null;
       playing = now.clip;
     }
     empty.hidden = Boolean(player);
     setText(words, now.stage);
-    // An empty stage is marked; a clip of the sandbox is in its own pictures, so there the words are.
+    // An empty stage gets the mark. The sandbox draws it into its clips, so with a clip the badge has it.
     setText(mark, now.mark);
     setText(badge, now.mark);
     const marked = Boolean(now.shape) && !now.clip;
@@ -120,5 +120,5 @@ export function clipCard(frame, model, face, onAction, onWant) {
     drawLines(model.get("figures"));
     meta.hidden = !model.get("figures").length && !face().money;
   });
-  return { player: () => player, note: (text) => { setText(aside, text); aside.hidden = !text; }, redraw: draw };
+  return { player: () => player };
 }

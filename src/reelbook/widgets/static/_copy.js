@@ -1,8 +1,8 @@
-// Text to the clipboard, for every panel.
+// Copies text to the clipboard, for every panel.
 import { setText } from "./_dom.js";
 
-/** Copies, and says so on the button; where the page may not, the text is shown to be copied by hand. */
-export async function copyText(frame, text, button, show) {
+/** Copies, and says so on the button. Where the page isn't allowed to, it shows the text to be copied by hand. */
+export async function copyText(frame, text, button, show = () => frame.showMessage({ text, tone: "info" })) {
   const label = button.textContent;
   try {
     await navigator.clipboard.writeText(text);

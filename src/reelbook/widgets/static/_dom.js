@@ -1,7 +1,7 @@
-// The frame of every panel: real elements, keys that stay inside, one polite live region, errors under the panel.
+// The frame of every panel: real elements, keys that stay inside, one polite live region, a message under the panel.
 
 /**
- * One element. `attributes`: on… are listeners, true sets an empty attribute, null or false leaves it out.
+ * Makes an element. `attributes`: on… are listeners, true sets an empty attribute, null or false leaves it out.
  * Children that are text become text nodes, so nothing from outside is ever read as markup.
  * @param {string} tag
  * @param {Record<string, any>} [attributes]
@@ -31,7 +31,7 @@ export function bringIntoView(box) {
 }
 
 /**
- * Sends a message to the kernel. False where there is none any more: the widget library throws then.
+ * Sends a message to the kernel. False if there is no kernel any more: the widget library throws then.
  * @param {{name: string, [key: string]: any}} content
  * @param {ArrayBuffer[]} [buffers]
  */
@@ -44,7 +44,7 @@ export function tell(model, content, buffers) {
 
 let focusLostAt = -1000;
 let lastId = 0;
-/** An id of its own for each view, so that labels of two views of one panel don't meet. */
+/** An id that no other view has, so that two views of one panel don't share labels. */
 export function freshId(word) {
   lastId += 1;
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
@@ -54,7 +54,7 @@ const isPanel = ({ state }) => /^reelbook\./.test(state._anywidget_id) || (state
 
 function withoutPanels(saved) {
   const panels = new Set(Object.keys(saved.state).filter((id) => isPanel(saved.state[id])));
-  // A panel in a box of the person's own is drawn with the box, which can't be without it.
+  // A panel inside a person's own box stays: the box is drawn with it.
   for (let before = -1; before !== panels.size;) {
     before = panels.size;
     const others = JSON.stringify(Object.entries(saved.state).filter(([id]) => !panels.has(id)));
@@ -65,8 +65,8 @@ function withoutPanels(saved) {
 }
 
 /**
- * Leaves panels out of the widget state that a notebook saves: where a model's state is there, a page made of the
- * notebook draws with it, by code from elsewhere and without the kernel, and not the still form beside it.
+ * Leaves panels out of the widget state that a notebook saves. A page made of the notebook would draw from that state,
+ * with code from elsewhere and without a kernel, instead of showing the still form beside it.
  */
 function leaveToStills(manager) {
   if (!manager || manager.leavesToStills) return;
@@ -92,10 +92,10 @@ export function openPanel(model, host, stem, label) {
   const cleanups = [];
   const body = h("div", { class: "rb-body" });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
-  const troubleText = h("span");
-  const trouble = h("div", { class: "rb-note rb-bad rb-trouble", role: "alert", hidden: true }, troubleText,
-    h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "dismiss" }) }, "Dismiss"));
-  const root = h("section", { class: "rb", "aria-label": label }, body, trouble, region);
+  const messageText = h("span");
+  const message = h("div", { class: "rb-note rb-message", hidden: true }, messageText,
+    h("button", { type: "button", class: "rb-plain", onclick: () => { message.hidden = true; tell(model, { name: "dismiss" }); } }, "Dismiss"));
+  const root = h("section", { class: "rb", "aria-label": label }, body, message, region);
   // The notebook acts on keys that reach it: Ctrl+Enter would run the cell again, "a" would insert one.
   for (const kind of ["keydown", "keyup", "keypress"]) root.addEventListener(kind, (event) => event.stopPropagation());
   host.classList.add("rb-host", `rb-of-${stem}`);
@@ -104,6 +104,8 @@ export function openPanel(model, host, stem, label) {
   const frame = {
     root,
     body,
+    /** Stands under the panel, unless a panel puts it where it is seen better. */
+    message,
     /** Runs when the view goes. */
     onClose: (cleanup) => cleanups.push(cleanup),
     /** Listens to the model until the view goes. */
@@ -118,22 +120,29 @@ export function openPanel(model, host, stem, label) {
     },
     /** Tells a screen reader, once it has finished speaking. */
     say: (text) => setText(region, text),
+    /**
+     * Shows what a press came to. A problem interrupts a screen reader, anything else waits for it to finish.
+     * @param {{text: string, tone: "info" | "problem"}} message
+     */
+    showMessage({ text, tone }) {
+      message.setAttribute("role", tone === "problem" ? "alert" : "note");
+      setText(messageText, text);
+      message.hidden = !text;
+      if (tone !== "problem") frame.say(text);
+    },
     close() {
       if (root.contains(document.activeElement)) focusLostAt = performance.now();
       for (const cleanup of cleanups.splice(0)) cleanup();
       root.remove();
     },
   };
-  frame.draw(["trouble"], () => {
-    setText(troubleText, model.get("trouble"));
-    trouble.hidden = !model.get("trouble");
-  });
-  // The notebook may swap a view for a new one of the same panel; the keyboard stays where it was.
+  frame.draw(["message"], () => frame.showMessage(model.get("message")));
+  // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was.
   if (performance.now() - focusLostAt < 500) setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());
   return frame;
 }
 
-/** Bytes of the model as a URL that an <img> or a poster can show; made anew on change, given back at the end. */
+/** A trait's bytes as a URL for an <img> or a poster; made anew on each change, revoked at the end. */
 export function pictureUrl(frame, model, name, show) {
   let url = "";
   const drop = () => url && URL.revokeObjectURL(url);

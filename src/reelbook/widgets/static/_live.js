@@ -1,17 +1,17 @@
-// What counts between two messages: lines with running seconds, and asking a kernel that doesn't speak by itself.
+// What changes between two messages: lines that count seconds, and questions to a kernel that sends nothing by itself.
 import { h, setText, tell } from "./_dom.js";
 
-/** "14 s", "2 min 5 s": as reelbook.widgets.words.seconds says it. */
+/** "14 s", "2 min 5 s": as reelbook.formatting.seconds says it. */
 function spanText(seconds) {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
   return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
 }
 
-/** @typedef {Array<string | [number, number]>} Line texts, and [seconds, how many of them a second adds] */
+/** @typedef {Array<string | [number, number]>} Line texts, and seconds with how fast they change: 1 or -1 */
 
 /**
- * Draws lines and counts their seconds on until the next ones come. Ages are relative: the page's clock may differ.
+ * Draws lines and lets their seconds run until the next lines come. Times are relative: the page's clock may differ.
  * @param {ReturnType<import("./_dom.js").openPanel>} frame
  * @param {HTMLElement} box
  */
@@ -32,33 +32,39 @@ export function countingLines(frame, box) {
   };
 }
 
-/** The line as it reads so many seconds after it came. @param {Line} line @param {number} passed */
+/** The line as it reads `passed` seconds after it came. @param {Line} line @param {number} passed */
 export function lineText(line, passed) {
   return line.map((part) => typeof part === "string" ? part : counted(part, passed)).join("");
 }
 
 function counted([seconds, rate], passed) {
   const now = seconds + rate * passed;
-  // What is due is about to happen: "in 0 s" would be said for as long as the answer takes.
+  // Never "in 0 s": that would stand there for as long as the answer takes.
   return spanText(rate < 0 ? Math.max(1, now) : now);
 }
 
 /**
- * Says hello when a view opens, and asks the kernel while something is live: every second where updates can't come
- * by themselves (`asks`, Colab), else only when nothing came for a while. One question at a time.
- * @param {(answers: boolean) => void} onSilence told when the kernel stops answering, and when it answers again
+ * Says hello when a view opens, and asks the kernel for news while something is live: every second where updates can't
+ * come by themselves (`asks`, Colab), otherwise only when nothing came for a while. One question at a time.
+ * @param {string} [whenSilent] the message for as long as the kernel doesn't answer
  */
-export function keepAsking(frame, model, onSilence) {
+export function keepAsking(frame, model, whenSilent) {
   let heard = performance.now();
   let asked = 0;
   let lived = -1e9;
   let silent = false;
   let visible = false;
-  // Somebody came, and hasn't been answered.
-  let wanted = false;
+  let wanted = false; // somebody came to the panel and hasn't been answered yet
+  const setSilent = (now) => {
+    if (silent === now) return;
+    silent = now;
+    if (!whenSilent) return;
+    if (!silent) frame.showMessage(model.get("message"));
+    else if (model.get("live")) frame.showMessage({ text: whenSilent, tone: "info" });
+  };
   const answered = () => {
     heard = performance.now();
-    if (silent) onSilence((silent = false));
+    setSilent(false);
   };
   frame.listen("change", answered);
   frame.listen("msg:custom", (content) => {
@@ -70,18 +76,18 @@ export function keepAsking(frame, model, onSilence) {
   const ask = (name) => {
     asked = performance.now();
     wanted = false;
-    if (!tell(model, { name }) && !silent) onSilence((silent = true));
+    if (!tell(model, { name })) setSilent(true);
   };
   const timer = setInterval(() => {
     const now = performance.now();
-    if (asked && now - asked > 12000 && !silent) onSilence((silent = true));
+    if (asked && now - asked > 12000) setSilent(true);
     // What a job leaves behind, such as the balance, follows a little later.
     if (model.get("live")) lived = now;
     if ((now - lived > (model.get("asks") ? 6000 : 0) && !wanted) || !visible || document.hidden) return;
     if (now - heard < (model.get("asks") ? 900 : 15000) || (asked && now - asked < 30000)) return;
     ask("ask");
   }, 1000);
-  // Where nothing comes by itself, a panel at rest looks when a person does.
+  // Where nothing comes by itself, an idle panel asks when a person turns to it.
   const look = () => {
     wanted = model.get("asks");
     if (wanted && !asked && performance.now() - heard > 900) ask("ask");

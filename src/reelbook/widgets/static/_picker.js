@@ -1,6 +1,7 @@
-// Choosing a still: the place for it and what is chosen. What happens to a file comes from the kernel when it is
-// first needed (picker_tools.js), because a notebook saves a panel's code with every panel.
+// Choosing a still image: where to put it, and the one that was chosen. The code that handles files comes from the kernel
+// when it is first needed (image_picker_tools.js), because a notebook saves a panel's code with every panel.
 import { freshId, h, pictureUrl, setText, tell } from "./_dom.js";
+import { fieldProblem } from "./_problem.js";
 
 /** @returns {HTMLElement} the picker; drops and pastes are taken anywhere in the frame while it is shown */
 export function imagePicker(frame, model) {
@@ -15,11 +16,10 @@ export function imagePicker(frame, model) {
   const whole = h("div", { class: "rb-picked" }, picture);
   const hint = h("span", { class: "rb-quiet" }, "or drop one here, or paste it");
   const caption = h("div", { class: "rb-quiet" });
-  const problem = h("div", { class: "rb-problem", role: "alert" });
+  const { node: problem, show } = fieldProblem();
   const words = h("div", { class: "rb-drop-words" }, h("div", { class: "rb-acts" }, choose, camera, recent, remove), hint, caption, problem);
   const zone = h("div", { class: "rb-drop", tabindex: -1 }, whole, words);
   const field = h("div", { class: "rb-field" }, h("label", { for: id, class: "rb-label" }, "Image"), input, zone);
-  const show = (text) => { setText(problem, text); problem.hidden = !text; };
   const shown = () => field.isConnected && field.offsetParent !== null;
 
   let tools = null;
@@ -27,7 +27,7 @@ export function imagePicker(frame, model) {
     const id = freshId("tools");
     frame.listen("msg:custom", async (content) => {
       if (content.name !== "tools" || content.id !== id) return;
-      // As the widget's own module is loaded: a text that the page holds as a file.
+      // Loaded as the widget's own module is: from text, as a file in memory.
       const url = URL.createObjectURL(new Blob([content.code], { type: "text/javascript" }));
       try {
         const { pickerTools } = await import(url);
@@ -54,7 +54,7 @@ export function imagePicker(frame, model) {
   const over = (event) => {
     if (!shown() || !event.dataTransfer || !Array.from(event.dataTransfer.types).includes("Files")) return;
     event.preventDefault();
-    event.stopPropagation(); // the notebook would take the file itself
+    event.stopPropagation(); // or the notebook would take the file
     zone.classList.toggle("rb-over", event.type === "dragover" || event.type === "dragenter");
     const files = Array.from(event.dataTransfer.files);
     if (event.type === "drop") use("take", files.find((file) => !file.type || file.type.startsWith("image/")) || files[0]);
@@ -80,10 +80,9 @@ export function imagePicker(frame, model) {
     if (!text) return;
     show("");
     frame.say(`Image: ${text}`);
-    // The shapes to choose from come with them. Where there is no kernel, nobody pressed anything yet.
+    // The tools bring the choice of shapes. Failing is no news here: nobody has pressed anything yet.
     tools ??= fetchTools();
     tools.catch(() => { tools = null; });
   });
-  show("");
   return field;
 }

@@ -1,6 +1,7 @@
-// A class: the form that opens it, who uses their key, the question before it ends, and the proof.
+// A class: the form that opens it, who used their key, the question before it is closed, and the proof.
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
+import { fieldProblem } from "./_problem.js";
 
 const COLUMNS = ["Student", "Key", "State", "Last used"];
 const LARGEST = 1 << 20;
@@ -21,7 +22,6 @@ function render({ model, el }) {
   const doing = h("span", { class: "rb-quiet rb-sum" });
   const refresh = plain("Refresh", () => tell(model, { name: "refresh" }));
   const another = plain("New class", () => { wanted = true; draw(); fields.text.focus(); });
-  const outcome = h("div", { class: "rb-note", hidden: true });
 
   const bar = h("i");
   const progressText = h("span");
@@ -38,23 +38,16 @@ function render({ model, el }) {
     control.id = id(name);
     control.addEventListener("input", () => { plan.ready = false; plan.why = " "; drawPlan(); ask(); });
     fields[name] = control;
-    problems[name] = h("div", { class: "rb-problem", id: id("problem"), role: "alert", hidden: true });
-    return h("div", {}, h("label", { class: "rb-label", for: control.id }, label, ...(hint ? [" ", h("small", {}, hint)] : [])), control, problems[name]);
+    problems[name] = fieldProblem(control);
+    return h("div", {}, h("label", { class: "rb-label", for: control.id }, label, ...(hint ? [" ", h("small", {}, hint)] : [])), control, problems[name].node);
   };
   const input = (type, more) => h("input", { type, autocomplete: "off", spellcheck: "false", ...more });
   const names = h("textarea", { rows: 7, spellcheck: "false", autocomplete: "off" });
   const file = h("input", { type: "file", accept: ".csv,.txt,.tsv,text/*", hidden: true, onchange: () => { take(file.files[0]); file.value = ""; } });
   const take = async (chosen) => {
     if (!chosen) return;
-    if (chosen.size > LARGEST) return problem("text", "This file is over 1 MB: it is no list of names.");
+    if (chosen.size > LARGEST) return problems.text.show("This file is over 1 MB, so it can't be a list of names.");
     tell(model, { name: "file", file: chosen.name, ...values() }, [await chosen.arrayBuffer()]);
-  };
-  const problem = (name, text) => {
-    setText(problems[name], text);
-    problems[name].hidden = !text;
-    fields[name].setAttribute("aria-invalid", String(Boolean(text)));
-    if (text) fields[name].setAttribute("aria-describedby", problems[name].id);
-    else fields[name].removeAttribute("aria-describedby");
   };
   const lines = h("div", { class: "rb-lines" });
   const warning = h("div", { class: "rb-note rb-odd" });
@@ -85,7 +78,7 @@ function render({ model, el }) {
     lines.replaceChildren(...(plan.lines || []).map((line) => h("p", {}, line)));
     setText(warning, plan.warning || "");
     warning.hidden = !(plan.lines || []).length;
-    for (const name of Object.keys(fields)) problem(name, (plan.problems || {})[name] || "");
+    for (const name of Object.keys(fields)) problems[name].show((plan.problems || {})[name] || "");
     if (plan.problems?.folder || plan.problems?.address) more.open = true;
     // What a class was opened with stays.
     for (const node of [fields.limit.parentNode, fields.spend.parentNode, more]) node.hidden = Boolean(plan.fixed);
@@ -142,18 +135,14 @@ function render({ model, el }) {
     badge.hidden = !now.sandbox;
     setText(doing, now.progress ? "" : now.doing || (now.heard && !rooms.length ? "No class is open." : ""));
     for (const button of [refresh, another, revoke, ...list.querySelectorAll("button")]) button.disabled = busy;
-    const working = busy && now.doing !== "Looking.";
-    progress.hidden = !working;
+    progress.hidden = !now.working;
     stop.disabled = !now.progress;
     setText(progressText, now.progress ? now.progress[0] : now.doing || "");
     bar.style.width = now.progress && now.progress[2] ? `${(100 * now.progress[1]) / now.progress[2]}%` : "0";
     const alone = !rooms.length && !now.closed;
-    form.hidden = !now.heard || working || !(alone || wanted);
+    form.hidden = !now.heard || now.working || !(alone || wanted);
     leave.hidden = alone;
     another.hidden = !now.heard || !form.hidden;
-    setText(outcome, now.outcome || "");
-    outcome.hidden = !now.outcome;
-    outcome.classList.toggle("rb-fail", !now.good);
     const opens = question.hidden && now.asked;
     const closes = !question.hidden && !now.asked;
     question.hidden = !now.asked;
@@ -177,7 +166,7 @@ function render({ model, el }) {
 
   frame.body.append(h("div", { class: "rb-frame rb-class" },
     h("div", { class: "rb-acts" }, h("b", {}, "Classroom"), badge, doing, refresh, another),
-    outcome, progress, question, closed, form, list));
+    frame.message, progress, question, closed, form, list));
   let said = "";
   frame.listen("msg:custom", (content) => {
     if (content.name === "rooms") { rooms = content.rooms; drawRooms(); draw(); }
@@ -192,11 +181,11 @@ function render({ model, el }) {
     now = content;
     if (first) usual();
     draw();
-    const news = now.progress ? "" : [now.outcome, now.closed].filter(Boolean).join(" ") || now.doing;
+    const news = now.progress || model.get("message").text ? "" : now.closed || now.doing;
     if (news && news !== said && !now.asked) frame.say(news);
     said = news || said;
   });
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 

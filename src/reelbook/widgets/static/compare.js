@@ -124,7 +124,7 @@ function render({ model, el }) {
   const pictures = posters(frame, model);
   const pick = (place) => {
     if (!get("tiles")[place]?.clip) return;
-    if (!tell(model, { name: "pick", place })) frame.say("The kernel keeps the winner; run the cell again.");
+    if (!tell(model, { name: "pick", place })) frame.showMessage({ text: "The kernel keeps the winner; run the cell again.", tone: "problem" });
   };
   const count = get("tiles").length;
   const two = count === 2;
@@ -196,7 +196,7 @@ function render({ model, el }) {
   function joined(one) {
     clock.join(one.timed);
     one.timed.video.addEventListener("click", toggle);
-    // Loaded may still be too early to be drawn: drawn again when it is shown.
+    // A loaded clip may still be too early to be drawn, so it is drawn again when its frame is shown.
     const again = () => onTime(clock.at());
     one.timed.video.addEventListener("loadeddata", () => { again(); one.timed.video.requestVideoFrameCallback?.(again); });
   }
@@ -247,14 +247,14 @@ function render({ model, el }) {
     for (const one of ones) one.draw();
     const ratios = tiles.map(({ shape: [width, height] }) => width / height);
     const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
-    // Clips of one shape fill their places; others stand in places of one shape, each in its own.
+    // Clips of one shape fill their cells; clips of several shapes are letterboxed in equal cells.
     const ratio = view !== "grid" ? ratios[0] : most / least < 1.02 ? ratios[0] : Math.max(1, Math.min(most, 4 / 3));
     grid.style.cssText = `--rb-columns: ${count < 5 && count !== 3 ? 2 : 3}; --rb-shape: ${ratio}; --rb-ratio: ${ratio}`;
     grid.classList.toggle("rb-over", view !== "grid");
     grid.classList.toggle("rb-wipe", view === "wipe");
     picks.forEach((made, place) => made.setAttribute("aria-pressed", String(Object.keys(VIEWS)[place] === view)));
     for (const [part, name] of [[divider, "wipe"], [canvas, "difference"]]) {
-      // Put in once: taken out and put back it would lose the keyboard's focus.
+      // Put in only once: taken out and put back it would lose the keyboard's focus.
       if (view !== name) part.remove();
       else if (!part.parentElement) ones[1].cell.append(part);
     }
@@ -277,7 +277,7 @@ function render({ model, el }) {
     onTime(clock.at());
   };
 
-  // Loaded when seen; given back at the end, and out of sight where many others are loaded.
+  // Loaded when seen; released at the end, or out of sight once many other clips are loaded.
   let seen = false;
   const load = () => {
     hold(held);
@@ -309,7 +309,7 @@ function render({ model, el }) {
     keys[key](event);
   });
 
-  // The truth in Python, and back
+  // Traits, both ways
   frame.draw(["speed"], () => {
     const now = get("speed");
     const all = [...new Set([...SPEEDS, now])].sort((a, b) => a - b);
@@ -325,13 +325,13 @@ function render({ model, el }) {
     if (!get("playing")) keep("time", clock.at());
   });
   const goThere = () => {
-    // What a playing clock said a moment ago is no wish to go back there.
+    // A time that the playing clock itself reported a moment ago isn't a request to go back.
     if (Math.abs(clock.at() - get("time")) > (clock.wanted() ? 0.5 : 0.001)) clock.seek(get("time"));
   };
   frame.draw(["time"], goThere);
   near.observe(wrap);
   tellWhenLeft(frame, model);
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 

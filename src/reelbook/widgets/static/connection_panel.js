@@ -1,7 +1,7 @@
-// The connection: which service, where the key comes from, and a field whose value is never kept.
+// The connection: which service is used, where its key comes from, and a field for another key, which is never kept.
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
-import { outcomeNote } from "./_outcome.js";
+import { fieldProblem } from "./_problem.js";
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "connection_panel", "Connection");
@@ -12,7 +12,6 @@ function render({ model, el }) {
   const source = h("p");
   const test = h("button", { type: "button", class: "rb-plain", onclick: () => { tell(model, { name: "test" }); } }, "Test");
   const sandbox = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "sandbox" }) }, "Use the sandbox");
-  const outcome = outcomeNote(frame, model);
   const key = h("input", { id: freshId("key"), type: "password", autocomplete: "off", spellcheck: "false" });
   const address = h("input", { id: freshId("address"), type: "url", autocomplete: "off", spellcheck: "false", placeholder: "https://…" });
   const keep = h("input", { id: freshId("keep"), type: "checkbox" });
@@ -21,24 +20,20 @@ function render({ model, el }) {
   const disk = h("p", { class: "rb-quiet rb-disk" });
   const use = h("button", { type: "button", class: "rb-primary", onclick: () => send() }, "Test and use");
   const missing = [[address, "Type the service's address, such as https://host."], [key, "Paste a key here."]].map(([field, text]) => {
-    const node = h("div", { class: "rb-problem", id: freshId("problem"), hidden: true }, text);
-    field.setAttribute("aria-describedby", node.id);
+    const { node, show } = fieldProblem(field);
     const check = () => {
-      node.hidden = Boolean(field.value.trim());
-      field.setAttribute("aria-invalid", String(!node.hidden));
-      return !node.hidden;
+      const empty = !field.value.trim();
+      show(empty ? text : "");
+      return empty;
     };
     field.addEventListener("input", () => node.hidden || check());
-    return { field, node, check, text };
+    return { field, node, check };
   });
   const [noAddress, noKey] = missing;
   const send = () => {
     const empty = missing.filter((one) => one.check());
-    if (empty.length) {
-      frame.say(empty.map((one) => one.text).join(" "));
-      return empty[0].field.focus();
-    }
-    // Once, and gone: neither the page nor the notebook keeps it.
+    if (empty.length) return empty[0].field.focus();
+    // Sent once and cleared: neither the page nor the notebook keeps it.
     tell(model, { name: "use", key: key.value, address: address.value, keep: keep.checked });
     key.value = "";
     keep.checked = false;
@@ -47,7 +42,7 @@ function render({ model, el }) {
   frame.onClose(() => { key.value = ""; });
   frame.body.append(h("div", { class: "rb-frame rb-connection" },
     h("div", { class: "rb-acts" }, title, badge), about, source,
-    h("div", { class: "rb-acts" }, test, sandbox), outcome, disk,
+    h("div", { class: "rb-acts" }, test, sandbox), frame.message, disk,
     h("h3", {}, "Another key"),
     h("div", { class: "rb-fields" },
       h("label", { class: "rb-label", for: address.id }, "Address of the service"), address, noAddress.node,
@@ -68,7 +63,7 @@ function render({ model, el }) {
     for (const button of [test, use]) button.disabled = busy;
     setText(test, busy ? "Testing" : "Test");
   });
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 

@@ -1,4 +1,4 @@
-// The gallery: tiles that Python composed, page by page as they are scrolled to; one clip opened beside them.
+// The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
 import { bringIntoView, freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
@@ -7,7 +7,7 @@ import { copyText } from "./_copy.js";
 import { posters } from "./_posters.js";
 
 /**
- * A tile of reelbook.widgets.words.gallery; what is empty is left out.
+ * A tile of reelbook.text.gallery; empty values are left out.
  * @typedef {{key: string, id?: string, prompt: string, about: string, money: string, word?: string, tone?: string,
  *   starred?: boolean, here?: boolean}} Tile
  */
@@ -15,7 +15,7 @@ import { posters } from "./_posters.js";
 function render({ model, el }) {
   const frame = openPanel(model, el, "gallery", "Gallery");
   const pictures = posters(frame, model);
-  // By messages: a trait set here could be undone by the echo of the one set before it.
+  // By message: a trait set here could be undone by the echo of an earlier value.
   const set = (name, value) => tell(model, { name: "filter", trait: name, value });
   const choices = () => model.get("choices");
   const face = () => model.get("face");
@@ -34,7 +34,7 @@ function render({ model, el }) {
         node.replaceChildren(...options.map(([value, word]) => h("option", { value }, word)));
       }
       node.value = String(model.get(name));
-      // What Python set may be none of the usual ones.
+      // Python may have set a value that isn't among the usual ones.
       if (node.selectedIndex < 0) { node.append(h("option", { value: model.get(name) }, String(model.get(name)))); node.value = String(model.get(name)); }
       node.hidden = options.length < 2;
     });
@@ -49,7 +49,6 @@ function render({ model, el }) {
   const save = h("button", { type: "button", class: "rb-plain", onclick: () => { wait(save); tell(model, { name: "export" }); } }, "Export");
   const none = h("button", { type: "button", class: "rb-plain", onclick: () => { select([]); focusTile(); } }, "Deselect");
   const keys = h("span", { class: "rb-quiet rb-keys" });
-  const said = h("div", { class: "rb-note", hidden: true });
   const grid = h("ul", { class: "rb-grid", "aria-label": "Clips" });
   const end = h("div", { class: "rb-end rb-quiet" });
   const scroller = h("div", { class: "rb-scroll" }, grid, end);
@@ -58,7 +57,7 @@ function render({ model, el }) {
   frame.body.append(h("div", { class: "rb-gallery" },
     h("div", { class: "rb-filters", role: "search", "aria-label": "Filters" }, text, choose("state", "State"), onlyStarred, choose("tag", "Tag"), choose("experiment", "Experiment"),
       choose("mode", "Made from"), choose("days", "Time", Number), choose("sort", "Order")),
-    h("div", { class: "rb-tally" }, count, chosen, compare, save, none, why, keys, badge), said,
+    h("div", { class: "rb-tally" }, count, chosen, compare, save, none, why, keys, badge), frame.message,
     h("div", { class: "rb-panes" }, box, h("div", { class: "rb-list" }, scroller, nothing))));
   const wait = (button) => { button.disabled = true; setTimeout(() => { button.disabled = false; }, 1500); };
 
@@ -68,8 +67,7 @@ function render({ model, el }) {
   let asked = -1;
   let current = "";
   let anchor = "";
-  // By key: {tile, item, open, …}, in the order of the grid after `order`.
-  const tiles = new Map();
+  const tiles = new Map(); // key: {tile, item, open, …}
   let order = [];
   const place = (key) => order.indexOf(key);
   const build = (key) => {
@@ -160,7 +158,6 @@ function render({ model, el }) {
     },
     changed: (content) => { if (tiles.has(content.tile.key)) draw(content.tile); },
     said: (content) => content.turn === turn && tally(content),
-    told(content) { setText(said, content.text); said.hidden = !content.text; frame.say(content.text); },
   };
   frame.listen("msg:custom", (content) => { if (Object.hasOwn(hears, content.name)) hears[content.name](content); });
   let near = false;
@@ -186,7 +183,7 @@ function render({ model, el }) {
     if (move) parts.open.focus();
   };
   const focusTile = () => focusOn(tiles.has(current) ? current : order[0]);
-  // What was selected here counts until the kernel has it: the next press builds on it.
+  // What was selected here counts until the kernel has it, so that the next press builds on it.
   const view = freshId("view");
   let mine = null;
   let sends = 0;
@@ -243,14 +240,14 @@ function render({ model, el }) {
         pick(order[to], true);
       }
       focusOn(order[to]);
-      // Once a clip is open, the next one is looked at by an arrow key alone.
+      // Once a clip is open, an arrow key alone opens the next one.
       clearTimeout(opening);
       if (face().key && !event.shiftKey) opening = setTimeout(() => openTile(order[to]), 200);
     } else if (event.key === " ") { event.preventDefault(); pick(key, event.shiftKey); }
     else if (event.key === "s" && !ctrl) star(key);
     else if (event.key === "a" && ctrl) { event.preventDefault(); select(order.map((each) => tiles.get(each).tile.id).filter(Boolean)); }
   });
-  // A button is pressed when the space bar comes up.
+  // Browsers press a button when the space bar comes up again.
   grid.addEventListener("keyup", (event) => { if (event.key === " " && event.target.closest(".rb-tile")) event.preventDefault(); });
   frame.onClose(() => clearTimeout(opening));
   frame.root.addEventListener("keydown", (event) => {
@@ -276,7 +273,7 @@ function render({ model, el }) {
   box.append(closeRow);
   const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
     if (name === "save") return void card.player()?.save(face().file);
-    if (name === "code") return void copyText(frame, face().code, button, card.note);
+    if (name === "code") return void copyText(frame, face().code, button);
     if (name === "delete") { sure.hidden = false; keep.focus(); return; }
     wait(button);
     tell(model, { name, key: face().key });
@@ -291,8 +288,8 @@ function render({ model, el }) {
   const note = h("textarea", { id: freshId("note"), rows: 2, maxlength: 5000 });
   const tags = h("input", { type: "text", id: freshId("tag"), autocomplete: "off", list: known.id });
   box.append(sure, h("div", { class: "rb-marks" }, field("Note", note, ""), field("Tags", tags, "with commas between them"), known));
-  // Kept soon after a field is left, and a while after the last letter; for the clip that it was typed for. Not at once:
-  // what answers moves the page, and a press that began where the field was left would end on something else.
+  // Saved soon after a field is left, and a while after the last letter, for the clip it was typed for. Not at once: the
+  // answer may move the page, and a press that began where the field was left would end on something else.
   const keeper = (node, name) => {
     let timer = 0;
     let key = "";
@@ -345,7 +342,7 @@ function render({ model, el }) {
   frame.draw(["starred"], () => onlyStarred.setAttribute("aria-pressed", String(model.get("starred"))));
   frame.draw(["selected"], drawSelected);
   tellWhenLeft(frame, model);
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 

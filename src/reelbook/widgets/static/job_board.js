@@ -1,4 +1,4 @@
-// The board: a row for each job, drawn from what Python composed; only what changed arrives. One row is open at a time.
+// The board: a row for each job, as Python composed it; only changes arrive. One row is open at a time.
 import { bringIntoView, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking, lineText } from "./_live.js";
 import { clipCard } from "./_card.js";
@@ -6,7 +6,7 @@ import { copyText } from "./_copy.js";
 import { posters } from "./_posters.js";
 
 /**
- * A row of reelbook.widgets.words.board; a message holds what changed of it. A row with an `order` comes whole.
+ * A row of reelbook.text.board. A message holds only what changed; a row with an `order` is complete.
  * @typedef {{key: string, order?: number, group?: string, prompt?: string, about?: string, word?: string, tone?: string,
  *   bar?: number | null, time?: import("./_live.js").Line, wait?: boolean, money?: string, picture?: string, chosen?: boolean}} Row
  */
@@ -30,16 +30,16 @@ function render({ model, el }) {
   const empty = h("p", { class: "rb-board-empty rb-quiet", hidden: true });
   const list = h("div", { class: "rb-rows" });
   frame.body.append(h("div", { class: "rb-board" },
-    h("div", { class: "rb-board-head" }, count, states, h("span", { class: "rb-board-facts" }, badge, money, left)), note, empty, list));
+    h("div", { class: "rb-board-head" }, count, states, h("span", { class: "rb-board-facts" }, badge, money, left)), frame.message, note, empty, list));
 
-  // The open row's card: made once, moved under the row that is open.
+  // The open row's card: made once and moved under the row that is open.
   const box = h("div", { class: "rb-open-row", hidden: true });
   const face = () => model.get("face");
   const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
     if (name === "save") return void card.player()?.save(face().file);
-    if (name === "copy") return void copyText(frame, face().id, button, card.note);
+    if (name === "copy") return void copyText(frame, face().id, button);
     pressed = name === "again";
-    // Until the kernel answered: a second press must not pay, send or stop twice.
+    // Off until the kernel has answered: a second press must not pay, send or stop twice.
     button.disabled = true;
     setTimeout(() => { button.disabled = false; }, name === "select" ? 200 : 1500);
     tell(model, { name, key: model.get("opened") });
@@ -108,7 +108,7 @@ function render({ model, el }) {
     const sorted = [...groups.values()].sort((a, b) => b.newest - a.newest);
     const focused = list.contains(document.activeElement) ? document.activeElement : null;
     sorted.forEach((each, at) => { if (list.children[at] !== each.node) list.insertBefore(each.node, list.children[at] ?? null); });
-    // The jobs of no experiment need a heading only below the others.
+    // Jobs without an experiment need a heading only below other groups.
     sorted.forEach((each, at) => { each.heading.hidden = !each.title.textContent || (!each.name && at === 0); });
     focused?.focus();
   };
@@ -189,10 +189,7 @@ function render({ model, el }) {
     if (told !== undefined && head.states !== told) frame.say(head.states);
   });
   frame.draw(["opened", "face"], drawOpen);
-  keepAsking(frame, model, (silent) => {
-    note.hidden = !(silent && model.get("live")) && !head.note;
-    setText(note, silent && model.get("live") ? "The kernel doesn't answer. The jobs go on; run the cell again to watch them." : head.note ?? "");
-  });
+  keepAsking(frame, model, "The kernel doesn't answer. The jobs go on; run the cell again to watch them.");
   return () => frame.close();
 }
 

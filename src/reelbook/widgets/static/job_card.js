@@ -1,4 +1,4 @@
-// A job's card: what Python composed is drawn, what is pressed is sent.
+// A job's card: draws what Python composed, sends what is pressed.
 import { openPanel, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
@@ -9,9 +9,9 @@ function render({ model, el }) {
   const face = () => model.get("face");
   const card = clipCard(frame, model, face, (name, button) => {
     if (name === "save") card.player()?.save(face().file);
-    else if (name === "copy") copyText(frame, face().id, button, card.note);
+    else if (name === "copy") copyText(frame, face().id, button);
     else {
-      // Until the kernel answered: a second press must not pay, send or stop twice.
+      // Off until the kernel has answered: a second press must not pay, send or stop twice.
       button.disabled = true;
       setTimeout(() => { button.disabled = false; }, 1500);
       tell(model, { name });
@@ -23,10 +23,7 @@ function render({ model, el }) {
     if (now !== told && face().word) frame.say(`${face().word}. ${face().note || face().prompt}`);
     told = now;
   });
-  keepAsking(frame, model, (silent) => {
-    if (silent && model.get("live")) card.note("The kernel doesn't answer. The job goes on; run the cell again to watch it.");
-    else card.redraw();
-  });
+  keepAsking(frame, model, "The kernel doesn't answer. The job goes on; run the cell again to watch it.");
   return () => frame.close();
 }
 

@@ -1,7 +1,7 @@
-// The account's keys: a list, a form, a question before one is revoked, and a secret that is shown once.
+// The account's keys: a list, a form, a question before one is revoked, and a new key that is shown once.
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
-import { outcomeNote } from "./_outcome.js";
+import { fieldProblem } from "./_problem.js";
 
 const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
 
@@ -15,24 +15,24 @@ function render({ model, el }) {
   const refresh = plain("Refresh", () => tell(model, { name: "refresh" }));
   const make = plain("New key", () => openForm("create"));
   const change = plain("Rotate", () => openForm("rotate"));
-  const outcome = outcomeNote(frame, model);
   const rows = h("tbody");
   const table = h("table", {}, h("thead", {}, h("tr", {}, ...COLUMNS.map((word) => h("th", { scope: "col" }, word)),
     h("th", {}, h("span", { class: "rb-hidden" }, "Revoke")))), rows);
   const empty = h("p", { class: "rb-quiet" }, "The keys are listed here.");
 
-  // The form for a key, alone or in the place of the one in use.
+  // The form for a new key, or for one that replaces the key in use.
   const title = h("h3");
   const about = h("p", { class: "rb-quiet" });
   const called = h("input", { id: freshId("name"), type: "text", autocomplete: "off", spellcheck: "false" });
   const limit = h("input", { id: freshId("limit"), type: "number", min: 1, inputmode: "numeric" });
-  const problem = h("div", { class: "rb-problem", role: "alert", hidden: true });
+  const wrongName = fieldProblem(called);
+  const wrongLimit = fieldProblem(limit);
   const go = filled("Make key", () => send());
   const form = h("div", { class: "rb-sheet", hidden: true }, title, about,
     h("div", { class: "rb-pair" },
-      h("div", {}, h("label", { class: "rb-label", for: called.id }, "Name"), called),
-      h("div", {}, h("label", { class: "rb-label", for: limit.id }, "Requests a minute"), limit)),
-    problem, h("div", { class: "rb-acts" }, go, plain("Leave", () => closeForm())));
+      h("div", {}, h("label", { class: "rb-label", for: called.id }, "Name"), called, wrongName.node),
+      h("div", {}, h("label", { class: "rb-label", for: limit.id }, "Requests a minute"), limit, wrongLimit.node)),
+    h("div", { class: "rb-acts" }, go, plain("Leave", () => closeForm())));
   let kind = "create";
   let opener = null;
   const openForm = (which) => {
@@ -47,7 +47,7 @@ function render({ model, el }) {
     called.value = rotating ? words().next : "";
     limit.max = words().most;
     limit.value = rotating ? words().limit : words().usual;
-    problem.hidden = true;
+    for (const each of [wrongName, wrongLimit]) each.show("");
     form.hidden = false;
     called.focus();
   };
@@ -57,12 +57,11 @@ function render({ model, el }) {
   };
   const send = () => {
     const number = Number(limit.value);
-    const wrong = !called.value.trim() ? "A key needs a name, so that you know it again in the list."
-      : !(Number.isInteger(number) && number >= 1 && number <= words().most)
-        ? `The limit is a whole number from 1 to ${words().most}.` : "";
-    setText(problem, wrong);
-    problem.hidden = !wrong;
-    if (wrong) return (called.value.trim() ? limit : called).focus();
+    const named = Boolean(called.value.trim());
+    const limited = Number.isInteger(number) && number >= 1 && number <= words().most;
+    wrongName.show(named ? "" : "A key needs a name, so that you recognise it in the list.");
+    wrongLimit.show(limited ? "" : `The limit is a whole number from 1 to ${words().most}.`);
+    if (!named || !limited) return (named ? limit : called).focus();
     tell(model, { name: kind, called: called.value.trim(), limit: number });
     closeForm();
   };
@@ -71,7 +70,7 @@ function render({ model, el }) {
     if (event.key === "Enter" && event.target.tagName === "INPUT") { event.preventDefault(); send(); }
   });
 
-  // The secret: in this page alone, until it is put away or its time is over.
+  // The new key: only in this page, until it is put away or its time is over.
   const secretText = h("p");
   const secret = h("input", { type: "text", readonly: true, "aria-label": "The new key", autocomplete: "off", spellcheck: "false" });
   const left = h("span", { class: "rb-quiet" });
@@ -129,7 +128,7 @@ function render({ model, el }) {
   };
   frame.onClose(forget);
 
-  // What is left of a rotation.
+  // What is left to do in a rotation.
   const steps = h("p");
   const keep = plain("Keep in the keyring", () => tell(model, { name: "keep" }));
   const revokeOld = plain("Revoke the old key", () => tell(model, { name: "ask_revoke", id: words().rotation.old }));
@@ -148,7 +147,7 @@ function render({ model, el }) {
 
   frame.body.append(h("div", { class: "rb-frame rb-keys" },
     h("div", { class: "rb-acts rb-head" }, h("b", {}, "API keys"), badge, summary, refresh, change, make),
-    outcome, secretBox, rotation, question, form, empty, h("div", { class: "rb-list" }, table)));
+    frame.message, secretBox, rotation, question, form, empty, h("div", { class: "rb-list" }, table)));
 
   const row = (key) => h("tr", { class: key.state === "revoked" ? "rb-gone" : null },
     h("th", { scope: "row" }, key.name),
@@ -190,7 +189,7 @@ function render({ model, el }) {
     if (opens) { leave.focus(); frame.say(asked.text); }
     if (closes) ([...rows.querySelectorAll("button")].find((each) => each.dataset.id === askedFrom) || refresh).focus();
   });
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 

@@ -1,4 +1,4 @@
-// A clip in full: the card's anatomy without a job, more controls under the slim ones, and three views.
+// One clip: the card without a job, more controls under the slim ones, and three views.
 import { h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
@@ -19,7 +19,7 @@ function render({ model, el }) {
   let told = null;
   const card = clipCard(frame, model, () => get("face"), (name, button) => {
     if (name === "save") player.save(get("face").file);
-    else copyText(frame, get("code"), button, card.note);
+    else copyText(frame, get("code"), button);
   }, (plays) => {
     told = plays;
     keep("playing", plays);
@@ -82,7 +82,7 @@ function render({ model, el }) {
     if (!get("loop") && at >= part[1]) player.want(false);
     else seek(part[0]);
   });
-  // Before anything else hears of it: a part that was played to its end begins again.
+  // In the capture phase, before other listeners: a part that was played to its end begins again.
   video.addEventListener("play", () => { if (range() && video.currentTime >= range()[1] - 0.05) seek(range()[0]); }, { capture: true });
 
   // Clip, poster or filmstrip
@@ -97,7 +97,7 @@ function render({ model, el }) {
       resolve(urls.at(-1));
     };
     frame.listen("msg:custom", hear);
-    if (!tell(model, { name: "picture", of, tiles: TILES })) frame.say("The pictures are made by the kernel; run the cell again.");
+    if (!tell(model, { name: "picture", of, tiles: TILES })) frame.showMessage({ text: "The pictures are made by the kernel; run the cell again.", tone: "problem" });
   });
   frame.onClose(() => urls.forEach((url) => URL.revokeObjectURL(url)));
   const tile = (node, place) => {
@@ -128,7 +128,7 @@ function render({ model, el }) {
     }
   });
 
-  // A small picture over the line, of the place that is pointed at
+  // A small picture above the time line, of the moment under the pointer
   const glimpse = h("span", { class: "rb-glimpse", hidden: true });
   line.append(glimpse);
   line.addEventListener("pointermove", (event) => {
@@ -152,19 +152,19 @@ function render({ model, el }) {
     speed, group(loop, button("From here", "Loop from here ([)", beginHere), button("To here", "Loop to here (])", endHere), whole), pickers));
   Object.assign(keys, { "[": beginHere, "]": endHere, "<": () => faster(-1), ">": () => faster(1), "?": () => showHelp.click(), Escape: () => { help.hidden ? document.activeElement.blur() : showHelp.click(); } });
 
-  // The truth in Python, and back
+  // Traits, both ways
   video.addEventListener("loadedmetadata", drawRange);
   for (const [node, kind] of [[video, "play"], [line, "input"]]) node.addEventListener(kind, () => keep("view", "clip"));
   video.addEventListener("seeked", () => video.paused && keep("time", video.currentTime));
   // The kernel is told four times a second only where somebody in it listens.
   video.addEventListener("timeupdate", () => get("tells_time") && !video.paused && keep("time", video.currentTime));
   frame.listen("change:time", () => {
-    // What a playing clip said a moment ago is no wish to go back there.
+    // A time that the playing clip itself reported a moment ago isn't a request to go back.
     if (Math.abs(video.currentTime - get("time")) > (video.paused ? 0.001 : 0.3)) player.go(get("time"));
   });
-  // A wish of the kernel's; what the page said itself would end the poster and the filmstrip.
+  // Only what the kernel set: the page's own report would end the poster or the filmstrip.
   frame.listen("change:playing", () => get("playing") !== told && player.want(get("playing")));
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 

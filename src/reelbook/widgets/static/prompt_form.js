@@ -1,7 +1,8 @@
-// The form: what is typed goes to the model, what it costs and why it can't go out comes from Python's words.
+// The form for a clip: what is typed goes to the model; costs, and why the button is off, come from Python.
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { imagePicker } from "./_picker.js";
+import { fieldProblem } from "./_problem.js";
 
 const MODES = [["text-to-video", "From text"], ["image-to-video", "From an image"]];
 const SHAPES = [["16:9", 16, 9], ["9:16", 9, 16], ["1:1", 12, 12]];
@@ -29,20 +30,12 @@ function render({ model, el }) {
   const choices = (label, entries, onPick) => h("div", { class: "rb-seg", role: "group", "aria-label": label },
     ...entries.map(([value, ...inside]) => h("button", { type: "button", "data-value": value, onclick: () => onPick(value) }, ...inside)));
   const problemFor = (field, control) => {
-    const node = h("div", { class: "rb-problem", id: freshId("problem"), role: "alert" });
-    frame.draw(["problems"], () => {
-      const text = model.get("problems")[field] || "";
-      setText(node, text);
-      node.hidden = !text;
-      if (!control) return;
-      control.setAttribute("aria-invalid", String(Boolean(text)));
-      if (text) control.setAttribute("aria-describedby", node.id);
-      else control.removeAttribute("aria-describedby");
-    });
+    const { node, show } = fieldProblem(control);
+    frame.draw(["problems"], () => show(model.get("problems")[field] || ""));
     return node;
   };
 
-  // Who leaves a field may run a cell next, which wants what was typed.
+  // Whoever leaves a field may run a cell next, which needs what was typed.
   frame.root.addEventListener("change", () => saving && flush());
 
   const modes = choices("Start from", MODES, (mode) => set("mode", mode));
@@ -58,7 +51,6 @@ function render({ model, el }) {
   const cost = h("span");
   const why = h("span", { class: "rb-why" });
   const go = h("button", { type: "button", class: "rb-primary", onclick: () => generate() });
-  const sent = h("div", { class: "rb-quiet" });
   const picker = imagePicker(frame, model);
   const shapeField = h("div", { class: "rb-field rb-whole" }, h("div", { class: "rb-label" }, "Shape"), ratios, problemFor("aspect_ratio"));
   const serviceShape = h("div", { class: "rb-field rb-quiet" }, "Shape and seed are the service's choice.");
@@ -72,7 +64,7 @@ function render({ model, el }) {
       h("div", { class: "rb-field" }, h("div", { class: "rb-label" }, h("label", { for: length.id }, "Length"), lengthWords), length, problemFor("duration_seconds", length)),
       shapeField, serviceShape),
     seedField,
-    h("div", { class: "rb-go" }, h("div", { class: "rb-quiet rb-go-words" }, cost, why), go), sent));
+    h("div", { class: "rb-go" }, h("div", { class: "rb-quiet rb-go-words" }, cost, why), go)));
 
   const dice = () => Math.floor(Math.random() * 2 ** 31);
   const seedGood = () => /^\s*[-+]?\d+\s*$/.test(seed.value) && Number.isSafeInteger(Number(seed.value));
@@ -144,8 +136,7 @@ function render({ model, el }) {
     drawGo();
   });
   frame.draw(["words", "image_words"], drawGo);
-  frame.draw(["sent"], () => { setText(sent, model.get("sent")); sent.hidden = !model.get("sent"); if (model.get("sent")) frame.say(model.get("sent")); });
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 

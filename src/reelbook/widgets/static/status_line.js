@@ -39,7 +39,7 @@ function render({ model, el }) {
     bars.replaceChildren(...Array.from({ length: bars.hidden ? 0 : facts.limit }, (_, place) => h("i", { class: place < facts.limit - facts.left ? "rb-used" : "" })));
   });
   tellWhenLeft(frame, model, ".reelbook-studio");
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 

@@ -12,7 +12,6 @@ function render({ model, el }) {
   const where = h("span", { class: "rb-quiet rb-said rb-sum" });
   const badge = h("span", { class: "rb-badge" }, "sandbox");
   const again = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "again" }) });
-  const trouble = h("div", { class: "rb-note rb-fail" });
   const search = h("input", { type: "search", "aria-label": "Search the tools", placeholder: "Search", autocomplete: "off" });
   const count = h("div", { class: "rb-quiet" });
   const list = h("div", { class: "rb-list", role: "group", "aria-label": "Tools" });
@@ -35,7 +34,7 @@ function render({ model, el }) {
     h("div", { class: "rb-acts" }, call, stop, cost), busy, outcome, jobs, parts);
   const both = h("div", { class: "rb-both", hidden: true }, h("div", { class: "rb-side" }, search, count, list), main);
   frame.body.append(h("div", { class: "rb-frame rb-explorer" },
-    h("div", { class: "rb-acts" }, h("b", {}, "Agent tools"), badge, where, again), trouble, both));
+    h("div", { class: "rb-acts" }, h("b", {}, "Agent tools"), badge, where, again), frame.message, both));
 
   // The list: Tab comes to one of its buttons, the arrows go on from there.
   const shown = () => [...list.children].filter((each) => !each.hidden);
@@ -151,10 +150,8 @@ function render({ model, el }) {
     const now = model.get("words");
     setText(where, state === "listing" ? `Asking ${now.where || "the server"} for its tools.` : now.where);
     badge.hidden = !now.sandbox;
-    setText(trouble, now.trouble);
-    trouble.hidden = !now.trouble;
     again.disabled = state === "listing" || calling;
-    setText(again, now.trouble ? "Try again" : "Refresh");
+    setText(again, state === "trouble" ? "Try again" : "Refresh");
     call.setAttribute("aria-disabled", String(calling));
     setText(call, calling ? "Calling" : "Call");
     stop.hidden = !calling;
@@ -168,7 +165,7 @@ function render({ model, el }) {
     if (share !== null) bar.setAttribute("aria-valuenow", Math.round(share * 100));
   });
   tellWhenLeft(frame, model, ".reelbook-tools");
-  keepAsking(frame, model, (silent) => { if (silent && model.get("live")) setText(told, "The kernel doesn't answer. Run the cell again."); });
+  keepAsking(frame, model, "The kernel doesn't answer. Run the cell again.");
   return () => frame.close();
 }
 

@@ -89,7 +89,7 @@ function render({ model, el }) {
   const frame = openPanel(model, el, "usage_chart", top ? "Usage" : "Usage in words");
   (top ? head : foot)(frame, model);
   if (top) tellWhenLeft(frame, model, ".reelbook-usage");
-  keepAsking(frame, model, () => {});
+  keepAsking(frame, model);
   return () => frame.close();
 }
 
