@@ -253,7 +253,7 @@ def _between(known: Known, points: Sequence[_Point], figure: str) -> list[float 
     for first, second in links:
         begin, end = levels.get(_moment(first.at)), levels.get(_moment(second.at))
         between = end[1] - begin[1] if begin and end and begin[0] == end[0] else -1.0
-        found.append(round(between, 3) if between > -0.0005 else None)
+        found.append(max(0.0, round(between, 3)) if between > -0.0005 else None)
     return found
 
 
