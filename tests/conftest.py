@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,20 @@ def _lab(nodeid: str) -> str | None:
     if nodeid.startswith("tests/browser/"):
         return f"browser {_BROWSER_FILES.index(Path(nodeid.partition('::')[0]).name) % 2}"
     return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A browser's test that failed says what its page shows."""
+    report = yield
+    page = getattr(item, "funcargs", {}).get("page")
+    if report.failed and page is not None:
+        from browser.pages import seen_in
+
+        report.sections.append(("The page", seen_in(page)))
+    return report
 
 
 @pytest.fixture(scope="session")

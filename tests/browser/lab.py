@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import TimeoutError as PageTimeoutError
 
 import reelbook
-from browser.pages import SECONDS, OpenNotebook
+from browser.pages import PATIENCE, OpenNotebook
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -34,7 +34,7 @@ session.sandbox.settings(pace=3, rate_limiting=False, balance_usd=25)
 
 def finished_job():
     job = session.text_to_video('a boat', duration_seconds=1, once='finished')
-    job.result(30)
+    job.result()
     return job
 """
 # Before any usage is asked for: what was told of days that are over is kept.
@@ -106,9 +106,8 @@ def running_server(command: list[str], environment: dict[str, str], folder: Path
 
 
 def _until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        if server.poll() is not None:
-            break
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and server.poll() is None:
         try:
             with urllib.request.urlopen(f"{url}/api/status", timeout=2):
                 return
@@ -167,26 +166,26 @@ PLAYS = """(card) => {
 }"""
 
 
-def until(part: Locator, script: str, seconds: int = 40) -> None:
+def until(part: Locator, script: str) -> None:
     """Waits until `script`, a function of the element, is true; the element may be replaced meanwhile."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not part.evaluate(script):
         assert time.monotonic() < end, f"it never came to {script}; shown is: {part.inner_text()}"
         part.page.wait_for_timeout(50)
 
 
-def says(cell: Locator, text: str, seconds: int = 20) -> None:
+def says(cell: Locator, text: str) -> None:
     """Waits until a panel of the cell says `text` to the eye; its live region says it to a screen reader."""
     bodies = cell.locator(".rb-body, .rb-message")
     try:
-        bodies.get_by_text(text).first.wait_for(timeout=seconds * SECONDS)
+        bodies.get_by_text(text).first.wait_for()
     except PageTimeoutError as late:
         raise AssertionError(f"it never said {text!r}; it says: {bodies.all_inner_texts()}") from late
 
 
-def tells(part: Locator, *texts: str, seconds: int = 20) -> None:
+def tells(part: Locator, *texts: str) -> None:
     """Waits until this part of the page shows all the texts."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while missing := [text for text in texts if text not in part.inner_text()]:
         assert time.monotonic() < end, f"it never told {missing}; it tells: {part.inner_text()}"
         part.page.wait_for_timeout(50)
@@ -194,7 +193,7 @@ def tells(part: Locator, *texts: str, seconds: int = 20) -> None:
 
 def at_rest(part: Locator, script: str, *, seconds: float = 1) -> Any:
     """What `script`, a function of the element, gives once it is the same for so many seconds."""
-    end = time.monotonic() + 40
+    end = time.monotonic() + PATIENCE
     last, since = part.evaluate(script), time.monotonic()
     while time.monotonic() - since < seconds:
         part.page.wait_for_timeout(100)
@@ -221,7 +220,7 @@ def shown(cell: Locator, selector: str = ".rb") -> Locator:
     """The panel's part that `selector` names, once the cell shows it."""
     panel = cell.locator(selector).first
     try:
-        panel.wait_for(timeout=20 * SECONDS)
+        panel.wait_for()
     except PageTimeoutError as late:
         raise AssertionError(f"it never showed {selector}; it shows: {cell.all_inner_texts()}") from late
     # A clip is loaded when it is seen; the view may be swapped for a newer one meanwhile.

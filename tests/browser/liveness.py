@@ -169,10 +169,10 @@ def nothing_is_asked_out_of_sight(notebook: OpenNotebook) -> None:
         notebook.page.evaluate(_COUNT_QUESTIONS)
         notebook.page.wait_for_timeout(3000)
         assert questions(notebook) == 0
-        notebook.run("unseen_job.result(30);")
+        notebook.run("unseen_job.result();")
         assert questions(notebook) == 0
         card.scroll_into_view_if_needed()
-        until(card, _COMPLETED, 20)
+        until(card, _COMPLETED)
 
 
 def one_question_at_a_time(notebook: OpenNotebook) -> None:
@@ -185,7 +185,7 @@ def one_question_at_a_time(notebook: OpenNotebook) -> None:
         notebook.page.wait_for_timeout(5000)
         assert notebook.busy()
         assert questions(notebook) <= 1
-        until(card, _COMPLETED, 20)
+        until(card, _COMPLETED)
 
 
 def questions(notebook: OpenNotebook) -> int:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Error, Locator, Page
 
 SECONDS = 1000
+# What anything may take on a slow and busy machine. It only bounds failures: nothing waits for it to pass.
+PATIENCE = 120
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 CHROMIUM_ARGS = [
     "--no-sandbox",
@@ -42,7 +44,9 @@ def opened_page() -> Iterator[Page]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        yield browser.new_page(viewport={"width": 1280, "height": 1000})
+        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        page.set_default_timeout(PATIENCE * SECONDS)
+        yield page
         browser.close()
 
 
@@ -51,13 +55,35 @@ def unbroken(page: Page) -> Iterator[None]:
     """No script of the page may fail meanwhile."""
     broken: list[str] = []
 
-    def note(error: Exception) -> None:
-        broken.append(str(error))
+    def note(error: Error) -> None:
+        broken.append(error.stack or error.message)
 
     page.on("pageerror", note)
-    yield
-    page.remove_listener("pageerror", note)
-    assert broken == []
+    try:
+        yield
+    finally:
+        page.remove_listener("pageerror", note)
+    assert not broken, "Scripts of the page failed:\n" + "\n".join(broken)
+
+
+def seen_in(page: Page) -> str:
+    """What the page shows, for the report of a test that failed."""
+    from playwright.sync_api import Error
+
+    try:
+        panels: list[str] = page.evaluate(
+            "[...document.querySelectorAll('.rb')].map((panel) => `${panel.ariaLabel}: ${panel.innerText}`)"
+        )
+        focus: str = page.evaluate("document.activeElement?.outerHTML.slice(0, 200) ?? ''")
+    except Error as gone:
+        return f"It can't be asked: {gone}"
+    return "\n---\n".join([*(panel[:2000] for panel in panels), f"The focus is on {focus}"])
+
+
+_BOUNDED = """(code) => Promise.race([
+  (%s)(code),
+  new Promise((_, late) => setTimeout(late, %d, new Error(`This cell never ended:\n${code}`))),
+])"""
 
 
 class OpenNotebook(ABC):
@@ -110,13 +136,13 @@ class OpenNotebook(ABC):
         _, printed = self._run(f"import json; print(json.dumps({expression}))")
         return json.loads(printed)
 
-    def comes_to(self, expression: str, expected: object, seconds: int = 20) -> None:
+    def comes_to(self, expression: str, expected: object) -> None:
         """Waits until `expression` is `expected` in the kernel.
 
         A kernel with subshells hears the page on another thread than the one that runs cells: what was done
         in the page before a cell was run may arrive after it.
         """
-        end = time.monotonic() + seconds
+        end = time.monotonic() + PATIENCE
         while (found := self.value(expression)) != expected:
             assert time.monotonic() < end, f"{expression} never came to {expected!r}, it is {found!r}"
             self.page.wait_for_timeout(100)
@@ -144,7 +170,7 @@ class OpenNotebook(ABC):
 
     def _run(self, code: str) -> tuple[int, str]:
         """The place of the cell, and what it printed."""
-        place, outputs = self.page.evaluate(self.RUN, code)
+        place, outputs = self.page.evaluate(_BOUNDED % (self.RUN, PATIENCE * SECONDS), code)
         for output in outputs:
             assert output["output_type"] != "error", f"{output['ename']}: {output['evalue']} in:\n{code}"
         printed = [output["text"] for output in outputs if output.get("name") == "stdout"]
@@ -153,4 +179,4 @@ class OpenNotebook(ABC):
     def _open(self, query: str = "") -> None:
         self.page.goto(f"{self.url}{query}")
         for script in self.IS_READY:
-            self.page.wait_for_function(script, timeout=60 * SECONDS)
+            self.page.wait_for_function(script)

@@ -9,7 +9,6 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
 from browser.lab import PLAYS, Notebook, says, shown, until
-from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,7 @@ from PIL import Image
 session.sandbox.settings(pace=0)
 def made(prompt):
     job = session.text_to_video(prompt, duration_seconds=1, seed=3, once='access')
-    job.result(30)
+    job.result()
     return job
 done, other = made('a heron in the reeds'), made('a kite over dunes')
 """
@@ -34,10 +33,10 @@ session.sandbox.fail_next('content policy')
 failed = session.text_to_video('a crowd', duration_seconds=1)
 import contextlib
 from reelbook.errors import ReelbookError
-with contextlib.suppress(ReelbookError): failed.result(30)
+with contextlib.suppress(ReelbookError): failed.result()
 session.sandbox.fault('answer_lost', endpoint='generate')
 lost = session.text_to_video('a lost letter', duration_seconds=1)
-with contextlib.suppress(ReelbookError): lost.result(30)
+with contextlib.suppress(ReelbookError): lost.result()
 session.sandbox.settings(pace=900)
 running = session.text_to_video('a slow snail', duration_seconds=1)
 """
@@ -200,7 +199,7 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     keyboard.press("Enter")
     until(cell.locator(".rb-open-row"), PLAYS)
     keyboard.press("Escape")
-    cell.locator(".rb-open-row").wait_for(state="hidden", timeout=20 * SECONDS)
+    cell.locator(".rb-open-row").wait_for(state="hidden")
     assert "a badger" in focused(notebook)
     look_at(notebook, "Gallery")
     shown(cell, ".rb-gallery .rb-tile")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.lab import PLAYS, Notebook, at_rest, says, shown, until
-from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -29,10 +28,10 @@ def test_jobs_of_other_cells_appear_move_and_play(notebook: Notebook) -> None:
         "with session.experiment('board 20'):\n"
         "    batch20 = session.submit_many(['board 20: a heron', 'board 20: a kite'], duration_seconds=1)"
     )
-    row(cell, "20: a heron").wait_for(timeout=20 * SECONDS)
+    row(cell, "20: a heron").wait_for()
     says(cell, "board 20")
     kite = row(cell, "20: a kite")
-    kite.locator(".rb-chip.rb-done").wait_for(timeout=40 * SECONDS)
+    kite.locator(".rb-chip.rb-done").wait_for()
     until(kite, "(row) => row.querySelector('img').naturalWidth > 0")
     kite.click()
     until(cell.locator(".rb-open-row"), PLAYS)
@@ -43,13 +42,13 @@ def test_jobs_of_other_cells_appear_move_and_play(notebook: Notebook) -> None:
         ["board 20: a kite"],
     )
     kite.click()
-    cell.locator("video").wait_for(state="detached", timeout=20 * SECONDS)
+    cell.locator("video").wait_for(state="detached")
 
 
 def test_the_board_is_worked_by_keyboard_and_the_notebook_hears_nothing(notebook: Notebook) -> None:
     """Arrows go through the rows, Enter opens one, Escape closes it, and no cell runs or appears."""
     notebook.run("batch21 = session.submit_many(['one', 'two'], duration_seconds=1)")
-    notebook.value("len(batch21.results(30))")
+    notebook.value("len(batch21.results())")
     cell = notebook.run("batch21")
     shown(cell, ".rb-row")
     before = notebook.executions()
@@ -64,7 +63,7 @@ def test_the_board_is_worked_by_keyboard_and_the_notebook_hears_nothing(notebook
     page.keyboard.press("Control+Enter")
     page.keyboard.press("a")
     page.keyboard.press("Escape")
-    cell.locator("video").wait_for(state="detached", timeout=20 * SECONDS)
+    cell.locator("video").wait_for(state="detached")
     assert notebook.executions() == before
 
 
@@ -104,7 +103,7 @@ def test_where_no_update_comes_by_itself_the_board_asks(notebook: Notebook) -> N
     assert row(cell, "larch").count() == 0
     notebook.run("del board22.send_state")
     cell.locator(".rb").first.dispatch_event("pointerenter")
-    row(cell, "larch").locator(".rb-chip.rb-done").wait_for(timeout=40 * SECONDS)
+    row(cell, "larch").locator(".rb-chip.rb-done").wait_for()
 
 
 def test_nothing_scrolls_sideways_at_700_pixels(notebook: Notebook) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.lab import Notebook, says, shown, tells, until
-from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -24,7 +23,7 @@ def test_a_class_is_opened_looked_at_and_closed(notebook: Notebook, page: Page, 
     """Its names come from a file; neither page nor saved notebook has a key, and the list proves the end."""
     cell = notebook.run(PANEL)
     panel = shown(cell, ".rb-class")
-    panel.get_by_label("Students", exact=False).first.wait_for(timeout=20 * SECONDS)
+    panel.get_by_label("Students", exact=False).first.wait_for()
     file = tmp_path / "class.csv"
     file.write_text("\n".join(["name", *NAMES]))
     panel.locator("input[type=file]").set_input_files(file)
@@ -32,7 +31,7 @@ def test_a_class_is_opened_looked_at_and_closed(notebook: Notebook, page: Page, 
     panel.get_by_label("Address for the students").fill(notebook.value("session.base_url"))
     says(cell, "Making 3 keys takes a few seconds")
     panel.get_by_role("button", name="Make 3 keys").click()
-    says(cell, "3 keys made. The sheet has a card for each student.", 60)
+    says(cell, "3 keys made. The sheet has a card for each student.")
     tells(panel.locator("tbody"), *NAMES)
     folder = Path(notebook.value("panel67.rooms[0].classroom.folder"))
     sheet = (folder / "sheet.html").read_text()
@@ -48,7 +47,7 @@ def test_a_class_is_opened_looked_at_and_closed(notebook: Notebook, page: Page, 
     until(panel, "(e) => e.querySelector('.rb-ask').hidden")
     end.click()
     panel.get_by_role("button", name="Revoke 3 keys").click()
-    says(cell, "3 of 3 keys revoked, by the service's own list.", 60)
+    says(cell, "3 of 3 keys revoked, by the service's own list.")
     saved = json.dumps(notebook.save())
     seen = page.content()
     assert not [secret for secret in secrets if secret in saved + seen]

@@ -19,7 +19,7 @@ def clip_of(prompt, seconds, seed):
     return session.text_to_video(prompt, **request)
 jobs40 = [clip_of('a red fox runs through snow at night', 4, 7),
           clip_of('a red fox runs through dunes', 2, 7), clip_of('a red fox runs along the sea', 4, 8)]
-for job in jobs40: job.result(90)
+for job in jobs40: job.result()
 """
 READY = """(cell) => {
   const videos = [...cell.querySelectorAll('video')];

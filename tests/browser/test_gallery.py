@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.lab import PLAYS, Notebook, keep_in_view, says, shown, tells, until
-from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -24,7 +23,7 @@ with session.experiment(made[0]):
     for number, prompt in enumerate({prompts}):
         made[1].append(session.text_to_video(prompt, duration_seconds=1, seed=number))
 for job in made[1]:
-    job.result(30)
+    job.result()
 session.sandbox.settings(pace=3)
 gallery = rb.Gallery(session, experiment=made[0])
 """
@@ -134,7 +133,7 @@ def test_the_grid_by_keyboard_alone(notebook: Notebook) -> None:
     press("ArrowLeft")
     until(cell, "(cell) => cell.querySelector('.rb-opened .rb-prompt').textContent === 'a wolf'")
     press("Escape")
-    cell.locator(".rb-opened").wait_for(state="hidden", timeout=20 * SECONDS)
+    cell.locator(".rb-opened").wait_for(state="hidden")
     until(cell, "() => document.activeElement.querySelector('.rb-prompt')?.textContent === 'a wolf'")
     assert notebook.executions()[: len(runs)] == runs
 

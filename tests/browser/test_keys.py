@@ -7,7 +7,6 @@ import json
 import pytest
 
 from browser.lab import Notebook, says, shown, until
-from browser.pages import SECONDS
 
 pytestmark = [pytest.mark.browser]
 
@@ -18,12 +17,12 @@ def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook) -> None:
     """The secret leaves the page with Done, and neither the panel's state nor the saved notebook has it."""
     page = notebook.page
     panel = shown(notebook.run(MANAGER), ".rb-keys")
-    panel.locator("tbody tr").first.wait_for(timeout=20 * SECONDS)
+    panel.locator("tbody tr").first.wait_for()
     panel.get_by_role("button", name="New key").click()
     panel.get_by_label("Name").fill("Ada by mouse")
     panel.get_by_role("button", name="Make key").click()
     secret = panel.get_by_label("The new key")
-    secret.wait_for(timeout=20 * SECONDS)
+    secret.wait_for()
     key = secret.input_value()
     assert key.startswith("sk-sandbox-")
     assert panel.get_by_role("button", name="New key").is_disabled()
@@ -54,7 +53,7 @@ def test_the_key_is_rotated_by_keyboard_alone(notebook: Notebook) -> None:
     before = notebook.executions()
     cell = notebook.run(MANAGER)
     panel = shown(cell, ".rb-keys")
-    panel.locator("tbody tr").first.wait_for(timeout=20 * SECONDS)
+    panel.locator("tbody tr").first.wait_for()
     until(
         panel,
         "(e) => ![...e.querySelectorAll('button')].some((b) => b.textContent === 'Rotate' && b.disabled)",

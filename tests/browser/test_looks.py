@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser]
 STUDIO = """
 both18 = [session.text_to_video(prompt, duration_seconds=1, once='looks')
           for prompt in ('a fox' * 30, 'a kite')]
-for job in both18: job.result(30)
+for job in both18: job.result()
 studio18 = rb.Studio(session)
 studio18.card.job = both18[0]
 studio18._put_side_by_side(tuple(both18))

@@ -12,7 +12,6 @@ from PIL import Image
 
 from browser.lab import PLAYS, SETUP, Notebook, says, shown, tells, until
 from browser.liveness import BLOCKED, at_pace, running
-from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -66,7 +65,7 @@ def test_from_a_prompt_to_a_playing_clip(notebook: Notebook) -> None:
     with at_pace(notebook, 8):  # long enough to be seen, whatever is known of such clips
         cell.get_by_role("button", name="Generate · $0.35").click()
         bar = cell.get_by_role("progressbar", name="Progress", exact=True)
-        bar.wait_for(timeout=20 * SECONDS)
+        bar.wait_for()
         card = shown(cell, ".rb-card")
         until(card, "(card) => Number(card.querySelector('.rb-bar').getAttribute('aria-valuenow')) > 0")
         until(card, r"(card) => /asked \d+ s ago/.test(card.innerText)")
@@ -110,7 +109,7 @@ def test_a_large_image_is_sent_in_pieces(notebook: Notebook) -> None:
         "picker"
     )
     hand_over(shown(cell, ".rb-drop"), "drop", data)
-    says(cell, "1450 × 1450", 30)
+    says(cell, "1450 × 1450")
     notebook.comes_to(
         "[len(picker.image.data), sum(sizes), max(sizes) < 2**20]", [len(data), len(data), True]
     )
@@ -128,7 +127,7 @@ def test_an_image_can_be_pasted_and_chosen_and_removed(notebook: Notebook) -> No
     )
     says(cell, "50 × 40")
     cell.get_by_role("button", name="Remove").click()
-    choose.wait_for(timeout=20 * SECONDS)
+    choose.wait_for()
     notebook.comes_to("picker2.image is None", True)
 
 
@@ -137,7 +136,7 @@ def test_what_is_no_image_is_said_in_the_picker(notebook: Notebook) -> None:
     cell = notebook.run("rb.ImagePicker()")
     hand_over(shown(cell, ".rb-drop"), "drop", b"a text, and no picture", "text/plain")
     problem = cell.locator(".rb-problem")
-    problem.wait_for(timeout=20 * SECONDS)
+    problem.wait_for()
     assert problem.inner_text()
 
 
@@ -154,7 +153,7 @@ def test_keys_pressed_in_a_panel_never_reach_the_notebook(notebook: Notebook) ->
     prompt.press("Control+Enter")
     says(cell, "Sent. form.job is job")
     assert notebook.executions() == before
-    player = notebook.run("rb.Player(form3.job.result(30))")
+    player = notebook.run("rb.Player(form3.job.result())")
     before = notebook.executions()
     until(shown(player, ".rb-card"), PLAYS)
     player.locator("video").press("Control+Enter")
@@ -210,7 +209,7 @@ def test_a_failed_card_says_why_and_offers_again_with_its_price(notebook: Notebo
     cell = notebook.run(
         "session.sandbox.fail_next('content policy')\njob8 = session.text_to_video('a crowd')\njob8"
     )
-    says(cell, "Failed", 30)
+    says(cell, "Failed")
     tells(
         cell.locator(".rb-card"), "content policy", "isn't documented", "Again · $0.25", "Copy id", "sandbox"
     )
@@ -220,7 +219,7 @@ def test_a_running_card_can_be_left_and_taken_up_again(notebook: Notebook) -> No
     """Not watching says that the job goes on and is billed; Watch again brings the clip."""
     with at_pace(notebook, 8):  # long enough to be left
         cell = notebook.run("job9 = session.text_to_video('a lighthouse', duration_seconds=1)\njob9")
-        cell.get_by_role("button", name="Stop watching").click(timeout=20 * SECONDS)
+        cell.get_by_role("button", name="Stop watching").click()
         says(cell, "Not watching. The job goes on and is billed.")
     cell.get_by_role("button", name="Watch again").click()
     until(shown(cell, ".rb-card"), PLAYS)
@@ -230,7 +229,7 @@ def test_a_card_moves_while_a_cell_blocks_the_kernel(notebook: Notebook) -> None
     """Updates come from a thread: state and progress reach the page while the main thread waits."""
     cell = notebook.run("job10 = session.text_to_video('a train', duration_seconds=1)\njob10")
     card = shown(cell, ".rb-card")
-    with running(notebook, f"job10.result(30)\n{BLOCKED}"):
+    with running(notebook, f"job10.result()\n{BLOCKED}"):
         until(card, "(card) => card.innerText.includes('Completed')")
         assert notebook.busy()
     until(card, PLAYS)
@@ -247,7 +246,7 @@ def test_an_error_in_a_callback_stands_under_the_panel(notebook: Notebook) -> No
     trouble = cell.get_by_role("alert").filter(has_text="my own mistake")
     tells(trouble, "RuntimeError: my own mistake (mine, line 3)")
     cell.get_by_role("button", name="Dismiss").click()
-    trouble.wait_for(state="hidden", timeout=20 * SECONDS)
+    trouble.wait_for(state="hidden")
 
 
 def test_two_views_of_one_player_both_play(notebook: Notebook) -> None:
@@ -339,6 +338,6 @@ def test_a_lost_kernel_leaves_the_poster_and_says_what_to_do(notebook: Notebook)
         """() => { const area = jupyterapp.shell.currentWidget.content.activeCell.outputArea;
           const [output] = area.model.toJSON(); area.model.clear(); area.model.add(output); }"""
     )
-    says(cell, "The clip is on the kernel's disk; run the cell again to play it.", 20)
+    says(cell, "The clip is on the kernel's disk; run the cell again to play it.")
     assert cell.locator("video").get_attribute("poster")
     notebook.run(SETUP)

@@ -9,7 +9,6 @@ import pytest
 from PIL import ExifTags, Image
 
 from browser.lab import Notebook, says, shown, until
-from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -68,7 +67,7 @@ def test_a_photograph_comes_out_upright_by_either_way(
     )
     shown(cell)
     choose(cell, data)
-    says(cell, "turned upright", 30)
+    says(cell, "turned upright")
     notebook.comes_to(f"taken_{name}.image.notes", notes)
     expected = [2048, 1365] if name == "large" else list(size)
     notebook.comes_to(HALVES.format(picker=f"taken_{name}"), [expected, True, True])
@@ -133,7 +132,7 @@ def test_the_part_that_is_sent_is_chosen_by_keyboard_and_mouse(notebook: Noteboo
                         ".rotate(90).resize((800, 400)))\npicker21")  # fmt: skip
     shown(cell)
     square = cell.get_by_role("button", name="1:1")
-    square.wait_for(timeout=20 * SECONDS)
+    square.wait_for()
     square.press("Enter")
     frame = cell.get_by_role("slider", name="Part of the image that is sent")
     frame.wait_for()
@@ -172,7 +171,7 @@ def test_a_picture_is_taken_with_the_camera(notebook: Notebook) -> None:
     off = "() => streams.every((one) => one.getTracks().every((track) => track.readyState === 'ended'))"
     cell.get_by_role("button", name="Use the camera").click()
     snap = cell.get_by_role("button", name="Take the picture")
-    snap.wait_for(timeout=20 * SECONDS)
+    snap.wait_for()
     until(cell, "() => document.activeElement.textContent === 'Take the picture'")
     assert not cell.evaluate(off)
     snap.press("Enter")
@@ -180,7 +179,7 @@ def test_a_picture_is_taken_with_the_camera(notebook: Notebook) -> None:
     until(cell, off)
     notebook.comes_to("picker22.image.width >= 640", True)
     cell.get_by_role("button", name="Use the camera").click()
-    snap.wait_for(timeout=20 * SECONDS)
+    snap.wait_for()
     snap.press("Escape")
     snap.wait_for(state="hidden")
     until(cell, off)
@@ -226,7 +225,7 @@ def test_a_recent_image_is_taken_again_by_keyboard_alone(notebook: Notebook) -> 
     before = notebook.executions()
     cell.get_by_role("button", name="Recent").press("Enter")
     first = cell.get_by_role("button", name="200 × 100, sent")
-    first.wait_for(timeout=20 * SECONDS)
+    first.wait_for()
     focused = "() => (document.activeElement.ariaLabel || document.activeElement.textContent)"
     until(cell, f"{focused}.startsWith('200 × 100')")
     notebook.page.keyboard.press("ArrowRight")

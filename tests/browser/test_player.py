@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.lab import PLAYS, Notebook, says, shown, until
-from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -16,7 +15,7 @@ pytestmark = [pytest.mark.browser]
 
 PAUSED = "(part) => part.querySelector('video').paused"
 PLAYING = "(part) => !part.querySelector('video').paused"
-CLIP = "clip20 = session.text_to_video('a long boat', duration_seconds=3, once='player').result(60)\n"
+CLIP = "clip20 = session.text_to_video('a long boat', duration_seconds=3, once='player').result()\n"
 
 
 def time_of(cell: Locator) -> float:
@@ -242,5 +241,5 @@ def test_hevc_is_named_too(notebook: Notebook) -> None:
     )
     shown(cell, ".rb-card")
     says(cell, "This browser can't show the clip's codec (hevc).")
-    with notebook.page.expect_download(timeout=20 * SECONDS):
+    with notebook.page.expect_download():
         cell.get_by_role("button", name="Save").click()

@@ -10,7 +10,6 @@ import pytest
 from nbconvert import HTMLExporter
 
 from browser.lab import PLAYS, Notebook, shown, until
-from browser.pages import SECONDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -27,7 +26,7 @@ session.sandbox.settings(pace=0)
 with session.experiment('afternoon'):
     batch = session.submit_many([f'a red fox runs through snow, take {{n}}' for n in range({JOBS})],
                                 duration_seconds=1)
-jobs = batch.results(300) and list(batch)
+jobs = batch.results() and list(batch)
 session.sandbox.settings(pace=3)
 shown60 = []
 """
@@ -68,7 +67,7 @@ def test_an_afternoons_notebook_stays_small_and_keeps_its_pictures(
     for code, (selector, _) in SHOWN.items():
         cell = notebook.run(f"shown60.append({code})\nshown60[-1]")
         cell.evaluate("(cell) => cell.scrollIntoView()")  # whatever is drawn in it meanwhile
-        cell.locator(selector).first.wait_for(timeout=60 * SECONDS)
+        cell.locator(selector).first.wait_for()
     assert notebook.value("shown60[2].view") == "filmstrip"  # it didn't play itself away
     studio = notebook.run(STUDIO)
     shown(studio, ".rb-form")

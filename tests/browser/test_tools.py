@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from widgets.test_schema_form import forms
 
 from browser.lab import PLAYS, Notebook, says, shown, until
-from browser.pages import SECONDS
 from reelbook.widgets import bundle
 from reelbook.widgets.schema_form import Form, form_of
 
@@ -71,7 +70,7 @@ def test_a_clip_is_made_through_a_tool_and_played(notebook: Notebook, page: Page
     panel.get_by_label("Duration seconds").fill("1")
     panel.get_by_label("Aspect ratio").select_option("1:1")
     panel.get_by_role("button", name="Call", exact=True).click()
-    panel.get_by_role("button", name="Take up as a job").click(timeout=20 * SECONDS)
+    panel.get_by_role("button", name="Take up as a job").click()
     card = shown(cell, ".rb-of-job_card .rb-card")
     until(card, PLAYS)
     assert card.locator("video").evaluate("(video) => video.videoWidth === video.videoHeight")
@@ -86,7 +85,7 @@ def test_the_explorer_by_keyboard_alone(notebook: Notebook, page: Page) -> None:
     cell = notebook.run("again = rb.ToolExplorer(session)\nagain")
     panel = shown(cell, ".rb-explorer")
     first = panel.get_by_role("button", name="generate_video_from_text")
-    first.wait_for(timeout=20 * SECONDS)
+    first.wait_for()
     first.focus()
     for _ in range(4):
         page.keyboard.press("ArrowDown")
@@ -103,11 +102,11 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
     """Scripts are text, 50 MB and endless nesting come as a part, and the page and the kernel answer on."""
     cell = notebook.run(HOSTILE)
     panel = shown(cell, ".rb-explorer")
-    panel.locator(".rb-list button").first.wait_for(timeout=20 * SECONDS)
+    panel.locator(".rb-list button").first.wait_for()
     panel.get_by_role("searchbox").fill("77<script")
     until(panel, "(e) => e.querySelectorAll('.rb-list button:not([hidden])').length === 2")
     panel.get_by_role("button", name="Call", exact=True).click()
-    says(cell, "Structured content", 60)
+    says(cell, "Structured content")
     says(cell, "These are the first 30,000 letters; explorer.result has all of it.")
     assert panel.locator("a").count() == 0
     assert panel.locator("img, script").count() == 0
