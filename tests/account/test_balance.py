@@ -38,7 +38,7 @@ def test_a_new_answer_takes_the_place_of_the_sum(session: rb.Session, sandbox: S
     """What was taken off before isn't taken off twice."""
     session.balance()
     session.text_to_video("a fox", duration_seconds=2).result(30)
-    sandbox.set_balance(7.0)
+    sandbox.settings(balance_usd=7.0)
     session.balance()
     assert session.facts.balance_usd == 7.0
     session.text_to_video("a wolf", duration_seconds=2).result(30)

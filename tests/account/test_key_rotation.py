@@ -63,7 +63,7 @@ def test_no_job_is_lost_while_the_key_is_changed(
 ) -> None:
     """Ten jobs run: all end with a clip, no request carries the former key after the change, and one ledger
     account holds them all."""
-    sandbox.set_pace(2)
+    sandbox.settings(pace=2)
     before = session.keys.fingerprint
     batch = session.submit_many([f"a fox {n}" for n in range(10)], duration_seconds=1)
     wait_for(lambda: sum(job.request_id is not None for job in batch) >= 5)

@@ -111,7 +111,7 @@ def test_a_session_counts_its_own_and_the_limit_counts_all(session: rb.Session, 
     assert (session.spending(), session.spending().left_usd) == (Spending(0.0, 0.0, 0.0, limit_usd=0.5), 0.5)
     session.text_to_video("a fox", duration_seconds=2).result(30)
     assert session.spending() == Spending(0.1, 0.0, 0.0, limit_usd=0.5, of_key=Spend(0.1, 0.0, 0.0))
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     job = session.text_to_video("a hen", duration_seconds=1)
     while job.request_id is None:
         pass
@@ -175,10 +175,10 @@ def test_a_warning_that_is_an_error_sends_nothing(session: rb.Session, sandbox: 
 
 def test_a_topped_up_balance_may_be_warned_of_again(sandbox: Sandbox) -> None:
     """By what was heard only: the warning itself asks nothing."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     with rb.connect("sandbox") as session:
         for balance in (0.30, 25.0, 0.30):
-            sandbox.set_balance(balance)
+            sandbox.settings(balance_usd=balance)
             session.balance()
             asked = sandbox.state()["requests"]["balance"]
             notes = session._spending_notes(0.1)
@@ -199,7 +199,7 @@ def test_what_a_panel_has_said_is_not_said_again(session: rb.Session) -> None:
 
 def test_notes_use_the_balance_that_another_session_heard(sandbox: Sandbox) -> None:
     """A terminal's command hears none of its own before it submits."""
-    sandbox.set_balance(0.4)
+    sandbox.settings(balance_usd=0.4)
     with rb.connect("sandbox") as session:
         assert session._spending_notes(0.25) == ()
         session.balance()
@@ -211,7 +211,7 @@ def test_notes_use_the_balance_that_another_session_heard(sandbox: Sandbox) -> N
 
 def test_what_was_spent_since_the_balance_was_heard_is_taken_from_it(sandbox: Sandbox) -> None:
     """In code nobody asks for the balance again, and the end is warned of all the same."""
-    sandbox.set_balance(1.0)
+    sandbox.settings(balance_usd=1.0)
     with rb.connect("sandbox") as session:
         session.balance()
         session.text_to_video("a fox", duration_seconds=3).result(30)

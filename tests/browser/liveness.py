@@ -62,11 +62,11 @@ whatever_the_kernel_does = pytest.mark.parametrize(
 @contextmanager
 def at_pace(notebook: OpenNotebook, seconds: int) -> Iterator[None]:
     """The sandbox's jobs take so long meanwhile."""
-    notebook.run(f"session.sandbox.set_pace({seconds})")
+    notebook.run(f"session.sandbox.settings(pace={seconds})")
     try:
         yield
     finally:
-        notebook.run("session.sandbox.set_pace(3)")
+        notebook.run("session.sandbox.settings(pace=3)")
 
 
 @contextmanager

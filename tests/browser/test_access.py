@@ -29,7 +29,7 @@ def made(prompt):
 done, other = made('a heron in the reeds'), made('a kite over dunes')
 """
 TROUBLED = """
-session.sandbox.fail_next('content policy')
+session.sandbox.settings(fail_next='content policy')
 failed = session.text_to_video('a crowd', duration_seconds=1)
 import contextlib
 from reelbook.errors import ReelbookError

@@ -207,7 +207,7 @@ def test_a_panel_and_python_hold_the_same_values(notebook: Notebook) -> None:
 def test_a_failed_card_says_why_and_offers_again_with_its_price(notebook: Notebook) -> None:
     """What happened, what the balance tells, what next; the mark stays though there is no stage."""
     cell = notebook.run(
-        "session.sandbox.fail_next('content policy')\njob8 = session.text_to_video('a crowd')\njob8"
+        "session.sandbox.settings(fail_next='content policy')\njob8 = session.text_to_video('a crowd')\njob8"
     )
     says(cell, "Failed")
     tells(
@@ -302,10 +302,10 @@ def test_a_codec_that_the_browser_cannot_show_is_named(notebook: Notebook) -> No
 def test_where_no_update_comes_by_itself_the_page_asks(notebook: Notebook) -> None:
     """As in Colab, where no thread's message shows: the page's questions alone bring the card to its end."""
     cell = notebook.run(
-        "session.sandbox.set_pace(8)\n"
+        "session.sandbox.settings(pace=8)\n"
         "job16 = session.text_to_video('a train', duration_seconds=1, aspect_ratio='1:1')\n"
         "while not job16.request_id: pass\n"
-        "session.sandbox.set_pace(3)\n"
+        "session.sandbox.settings(pace=3)\n"
         "card16 = rb.JobCard(job16)\ncard16._live.close()\ncard16.asks = True\ncard16"
     )
     card = shown(cell, ".rb-card")

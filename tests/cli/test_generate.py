@@ -101,7 +101,7 @@ def test_an_image_takes_neither_ratio_nor_seed(run: Run, home: Path, folder: Pat
 
 def test_a_failed_job_says_the_service_s_reason(run: Run, sandbox: Sandbox, folder: Path) -> None:
     """The reason is shown, the exit code is 1, and no file is left."""
-    sandbox.fail_next("content policy")
+    sandbox.settings(fail_next="content policy")
     result = run("generate", "a crowd in a burning theatre", "--duration", "1")
     assert (result.exit_code, result.stderr.count("“content policy”")) == (1, 1), result.stderr
     assert list(folder.iterdir()) == []
@@ -111,7 +111,7 @@ def test_a_balance_that_is_too_low_is_said_with_both_amounts(
     run: Run, sandbox: Sandbox, folder: Path
 ) -> None:
     """A refusal at the submission ends in 1 with what is there and what is needed."""
-    sandbox.set_balance(0.10)
+    sandbox.settings(balance_usd=0.10)
     result = run("generate", "a fox")
     assert (result.exit_code, "$0.10" in result.stderr, "$0.25" in result.stderr) == (1, True, True)
 

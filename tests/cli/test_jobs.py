@@ -179,7 +179,7 @@ def test_resume_says_what_failed_and_fetches_the_rest(
     ids = []
     for reason in ("content policy", None):
         if reason is not None:
-            sandbox.fail_next(reason)
+            sandbox.settings(fail_next=reason)
         with httpx.Client(trust_env=False) as http:
             asked = {"prompt": "a fox", "duration_seconds": 1}
             answer = http.post(f"{sandbox.url}/api/v1/generate/text-to-video", json=asked, headers=headers)

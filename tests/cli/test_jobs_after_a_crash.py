@@ -34,7 +34,7 @@ with session.experiment("fog"):
 sandbox.fault("stall", endpoint="download", seconds=3600)
 fetching = session.text_to_video("an owl turns its head", duration_seconds=1)
 until(lambda: sandbox.faults()[0]["happened"])
-sandbox.set_pace(3600)
+sandbox.settings(pace=3600)
 running = session.text_to_video("a brown bear fishes in a river", duration_seconds=1)
 until(lambda: running.request_id)
 session.usage()

@@ -139,7 +139,7 @@ async def test_an_unknown_job_is_not_found(service: Service, client: AsyncClient
 async def test_a_balance_too_low_is_said_with_both_amounts(service: Service, tmp_path: Path) -> None:
     """402 tells what there is and what is needed."""
     with server.in_thread(tmp_path, pace=0, executor=ThreadPoolExecutor(1)) as poor:
-        poor.set_balance(0.10)
+        poor.settings(balance_usd=0.10)
         async with AsyncClient(poor.api_key, poor.url) as client:
             with pytest.raises(errors.InsufficientBalance) as refused:
                 await client.text_to_video("a fox")

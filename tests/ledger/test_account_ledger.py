@@ -74,7 +74,7 @@ def test_a_finished_clip_is_known_with_its_cost_and_place(session: rb.Session) -
 
 def test_a_new_session_takes_up_what_an_earlier_one_left(session: rb.Session, sandbox: Sandbox) -> None:
     """An unfinished job is watched to its end by the next session, with the prompt that made it."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
     while job.request_id is None:
         pass

@@ -27,7 +27,7 @@ KEY = "sk-planted-lesson"
 def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: Path) -> None:
     """Every stored output is what comes out, and a configured live service hears nothing of it."""
     sandbox = server.ensure(home)
-    sandbox.set_pace(1)  # nobody watches
+    sandbox.settings(pace=1)  # nobody watches
     sandbox.settings(rate_limiting=False)
     with raw_server(lambda exchange: exchange.answer(404)) as live:
         shutil.copy(lesson, tmp_path)

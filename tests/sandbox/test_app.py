@@ -315,7 +315,7 @@ def test_refusals_carry_the_rate_limit_too(client: Client) -> None:
 
 def test_a_job_that_cant_be_paid_is_a_402_with_both_amounts(client: Client) -> None:
     """The documented sentence; nothing is accepted and nothing is charged."""
-    client.sandbox.set_balance(0.10)
+    client.sandbox.settings(balance_usd=0.10)
     answer = client.http.post(TEXT, json={"prompt": "a fox"})
     _refused(answer, 402)
     assert answer.json() == {"detail": "Insufficient balance. Current balance: $0.10, required: $0.25"}
@@ -324,8 +324,8 @@ def test_a_job_that_cant_be_paid_is_a_402_with_both_amounts(client: Client) -> N
 
 def test_jobs_under_way_are_set_aside_from_the_balance(client: Client) -> None:
     """Two jobs can't be promised the same money; when one fails, its share is free again."""
-    client.sandbox.set_balance(0.30)
-    client.sandbox.fail_next("content policy")
+    client.sandbox.settings(balance_usd=0.30)
+    client.sandbox.settings(fail_next="content policy")
     failing = client.submit()
     answer = client.http.post(TEXT, json={"prompt": "a fox"})
     assert answer.json() == {"detail": "Insufficient balance. Current balance: $0.05, required: $0.25"}
@@ -359,7 +359,7 @@ def test_many_submissions_at_once_never_overdraw(open_sandbox: Open, tmp_path: P
 
 def test_a_job_told_to_fail_does_so_once_and_costs_nothing(client: Client) -> None:
     """The next accepted job fails with the text after its pace; the one after it doesn't."""
-    client.sandbox.fail_next("content policy")
+    client.sandbox.settings(fail_next="content policy")
     assert client.http.post(TEXT, json={}).status_code == 400
     failing, fine = client.submit(), client.submit()
     assert client.status(failing)["status"] == "pending"

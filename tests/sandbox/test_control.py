@@ -54,10 +54,10 @@ def test_state_tells_how_it_stands(client: Client) -> None:
 def test_settings_change_what_they_name_and_nothing_else(client: Client) -> None:
     """Each control does one thing."""
     sandbox = client.sandbox
-    sandbox.set_pace("at once")
-    sandbox.set_balance(3)
-    sandbox.lift_limits()
-    sandbox.fail_next("no")
+    sandbox.settings(pace="at once")
+    sandbox.settings(balance_usd=3)
+    sandbox.settings(rate_limiting=False)
+    sandbox.settings(fail_next="no")
     sandbox.settings(max_image_bytes=1000)
     state = sandbox.state()
     names = ("pace", "balance_usd", "rate_limiting", "fail_next", "max_image_bytes")
@@ -124,4 +124,4 @@ def test_a_handle_on_a_sandbox_that_ended_says_so(open_sandbox: Open, tmp_path: 
 def test_a_pace_that_there_isnt_is_told_what_it_can_be(sandbox: Sandbox, pace: str | float) -> None:
     """Before the sandbox is asked."""
     with pytest.raises(InvalidInput, match=r'"at once", "brisk", "lifelike" or a number of seconds.*, not '):
-        sandbox.set_pace(pace)
+        sandbox.settings(pace=pace)

@@ -111,7 +111,7 @@ def test_old_clips_and_stray_files_are_removed_at_a_start(open_sandbox: Open, tm
 
 def test_a_refused_job_leaves_no_image(client: Client, still: Any, tmp_path: Path) -> None:
     """A 402 keeps nothing of what was sent."""
-    client.sandbox.set_balance(0)
+    client.sandbox.settings(balance_usd=0)
     answer = client.http.post(
         "/api/v1/generate/image-to-video", files={"image": ("f", still())}, data={"prompt": "it sways"}
     )

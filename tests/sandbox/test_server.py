@@ -91,7 +91,7 @@ def test_a_killed_server_goes_on_after_the_next_start(started: Client, home: Pat
         started.sandbox.user_id,
     )
     assert again.pid != started.sandbox.pid
-    again.lift_limits()
+    again.settings(rate_limiting=False)
     again.advance(600)
     with http_client(again) as http:
         assert Client(again, http).wait(request_id)["status"] == "completed"
@@ -100,7 +100,7 @@ def test_a_killed_server_goes_on_after_the_next_start(started: Client, home: Pat
 @pytest.mark.parametrize("end", ["stop", "SIGTERM"])
 def test_an_ended_sandbox_leaves_no_process_and_no_notice(started: Client, home: Path, end: str) -> None:
     """However it is told to end, in the middle of a drawing too, it ends clean and can be started again."""
-    started.sandbox.set_pace(0)
+    started.sandbox.settings(pace=0)
     started.submit("a red fox", duration_seconds=10)
     process = psutil.Process(started.sandbox.pid)
     _until(lambda: len(process.children()) > 1)

@@ -57,7 +57,7 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("mode", GENERATIONS)
 async def test_a_clip_is_made_and_waited_for_through_tools(client: Client, mode: str) -> None:
     """In both generations of the protocol: listed, submitted, progress told, the clip linked and charged."""
-    client.sandbox.set_pace(0.8)
+    client.sandbox.settings(pace=0.8)
     async with tools_of(client, mode) as tools:
         listed = {tool.name: tool for tool in (await tools.list_tools()).tools}
         looking = ["get_video_status", "wait_for_video", "get_balance", "get_usage"]
@@ -187,15 +187,15 @@ async def test_an_unknown_tool_is_named_as_such(shared: Client) -> None:
 
 async def test_money_and_planned_failures_are_the_same_as_by_http(client: Client) -> None:
     """One balance for both ways in, and the next job fails as it was told to, whoever submits it."""
-    client.sandbox.set_balance(0.30)
+    client.sandbox.settings(balance_usd=0.30)
     client.submit()
     async with tools_of(client) as tools:
         result = await tools.call_tool(TEXT, {"prompt": "a fox"})
         text = result.content[0]
         assert isinstance(text, TextContent)
         assert text.text == "Insufficient balance. Current balance: $0.05, required: $0.25"
-        client.sandbox.set_balance(5)
-        client.sandbox.fail_next("content policy")
+        client.sandbox.settings(balance_usd=5)
+        client.sandbox.settings(fail_next="content policy")
         request_id = (await tools.call_tool(TEXT, {"prompt": "a fox"})).structured_content["request_id"]
         client.sandbox.advance(10)
         failed = (await tools.call_tool("wait_for_video", {"request_id": request_id})).structured_content

@@ -49,10 +49,10 @@ def use_up(session: rb.Session, sandbox: Sandbox, requests: int) -> None:
 
 def slow_then_quick(session: rb.Session, sandbox: Sandbox) -> rb.Batch:
     """Two jobs, of which the first ends only when the sandbox's clock is moved on by an hour."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     slow = session.text_to_video("slow", duration_seconds=1, once="pair")
     wait_for(lambda: slow.request_id)
-    sandbox.set_pace(0)
+    sandbox.settings(pace=0)
     batch = session.submit_many(["slow", "quick"], duration_seconds=1, once="pair")
     assert batch[0] is slow
     return batch
@@ -140,7 +140,7 @@ def test_prompts_mappings_images_and_requests_make_a_batch(session: rb.Session, 
 
 def test_a_batch_is_a_sequence_of_its_jobs(session: rb.Session, sandbox: Sandbox) -> None:
     """Length, index, slice and iteration follow the requests; none is a batch too."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     batch = session.submit_many(["a fox", "a hen", "an owl"])
     assert [job.request.prompt for job in batch if job.request] == ["a fox", "a hen", "an owl"]
     assert (len(batch), batch[-1], batch[1:]) == (3, list(batch)[2], tuple(batch)[1:])
@@ -204,7 +204,7 @@ def test_two_can_wait_for_a_batch_at_a_time(session: rb.Session, sandbox: Sandbo
 
 def test_a_failed_job_ends_neither_the_batch_nor_its_iteration(session: rb.Session, sandbox: Sandbox) -> None:
     """Iterating gives the failed job too; `results` raises its error, but only when all have ended."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     slow = session.text_to_video("slow", duration_seconds=1, once="pair")
     wait_for(lambda: slow.request_id)
     sandbox.settings(pace=0, fail_next="content policy")
@@ -249,13 +249,13 @@ def test_402_stops_the_rest_and_the_numbers_are_the_services(session: rb.Session
 
 def test_what_402_left_can_be_submitted_once_there_is_money(session: rb.Session, sandbox: Sandbox) -> None:
     """`unpaid` is a batch again; waiting for the first one raises the refusal with what became of it."""
-    sandbox.set_balance(0.12)
+    sandbox.settings(balance_usd=0.12)
     batch = session.submit_many(["a", "b", "c", "d"], duration_seconds=1)
     with pytest.raises(errors.InsufficientBalance, match="2 of 4 clips went through; 2 did not") as refused:
         batch.results(30)
     assert refused.value.required_usd == 0.05
     assert sum(job.clip is not None for job in batch) == 2
-    sandbox.set_balance(1)
+    sandbox.settings(balance_usd=1)
     rest = session.submit_many(batch.unpaid).results(30)
     assert {clip.request for clip in rest} == set(batch.unpaid)
     assert sandbox.state()["balance_usd"] == 0.9
@@ -341,7 +341,7 @@ def test_what_waits_for_the_budget_can_be_taken_back(session: rb.Session, sandbo
 @pytest.mark.parametrize("how", ["as_completed", "results", "await"])
 def test_stop_ends_the_waiting_and_not_the_jobs(session: rb.Session, sandbox: Sandbox, how: str) -> None:
     """KeyboardInterrupt comes through at once; afterwards the batch can be waited for again."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     batch = session.submit_many(["a", "b"], duration_seconds=1)
     wait_for(lambda: all(job.request_id for job in batch))
     waits: dict[str, Callable[[], object]] = {
@@ -361,7 +361,7 @@ def test_stop_ends_the_waiting_and_not_the_jobs(session: rb.Session, sandbox: Sa
 
 def test_who_waits_takes_up_watches_that_were_stopped(session: rb.Session, sandbox: Sandbox) -> None:
     """Waiting for a batch asks again about a job that nobody watches."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     batch = session.submit_many(["a"], duration_seconds=1)
     wait_for(lambda: batch[0].request_id)
     batch[0].stop_watching()
@@ -412,7 +412,7 @@ def test_map_raises_at_the_clip_that_is_missing_and_goes_on_after_it(
     session: rb.Session, sandbox: Sandbox
 ) -> None:
     """A failed job costs its own place only; a timeout counts from the call."""
-    sandbox.fail_next("content policy")
+    sandbox.settings(fail_next="content policy")
     clips = session.map(["a crowd"] * 2, duration_seconds=1)
     list(clips.batch.as_completed(30))
     assert sorted(job.state for job in clips.batch) == ["completed", "failed"]
@@ -422,7 +422,7 @@ def test_map_raises_at_the_clip_that_is_missing_and_goes_on_after_it(
         else:
             with pytest.raises(errors.JobFailed, match="content policy"):
                 next(clips)
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     with pytest.raises(errors.WaitTimeout):
         next(session.map(["slow"], timeout=0.05))
 

@@ -65,7 +65,7 @@ def test_a_job_can_be_awaited_in_any_loop(session: rb.Session) -> None:
 
 def test_a_timeout_ends_the_waiting_and_not_the_watch(session: rb.Session, sandbox: Sandbox) -> None:
     """After `wait_for` and `result(timeout)` gave up, the same job still comes home."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     job = session.text_to_video("a slow fox", duration_seconds=1)
     wait_for(lambda: job.request_id)
 
@@ -83,7 +83,7 @@ def test_a_timeout_ends_the_waiting_and_not_the_watch(session: rb.Session, sandb
 
 def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(session: rb.Session, sandbox: Sandbox) -> None:
     """Stop watching asks no more; who waits for the clip takes the watch up again."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     job = session.text_to_video("a fox", duration_seconds=1)
     wait_for(lambda: job.request_id)
     job.stop_watching()
@@ -95,7 +95,7 @@ def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(session: rb.Session,
 
 def test_a_watch_can_be_stopped_before_the_job_has_its_id(session: rb.Session, sandbox: Sandbox) -> None:
     """The submission goes through, the id is kept, and nothing more is asked."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     job = session.text_to_video("a fox", duration_seconds=1)
     job.stop_watching()
     wait_for(lambda: not job.view().watched)
@@ -117,7 +117,7 @@ def test_a_job_is_taken_up_by_its_id(session: rb.Session) -> None:
 def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandbox: Sandbox) -> None:
     """The reason is in the error, in the view, and the balance around it is known."""
     session.balance()
-    sandbox.fail_next("content policy")
+    sandbox.settings(fail_next="content policy")
     job = session.text_to_video("a crowd", duration_seconds=1)
     job.subscribe(lambda _: None)
     for _ in range(2):
@@ -130,7 +130,7 @@ def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandb
 
 def test_a_refused_submission_is_in_the_job(session: rb.Session, sandbox: Sandbox) -> None:
     """402 comes to whoever waits, with both amounts, and the job was never made."""
-    sandbox.set_balance(0.01)
+    sandbox.settings(balance_usd=0.01)
     job = session.text_to_video("a fox")
     with pytest.raises(errors.InsufficientBalance) as refused:
         job.result(30)
@@ -233,7 +233,7 @@ def test_two_sessions_live_side_by_side(session: rb.Session, sandbox: Sandbox) -
 
 def test_closing_leaves_no_thread(sandbox: Sandbox) -> None:
     """The session's thread ends with it, in the middle of a watch too."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     session = rb.connect("sandbox")
     job = session.text_to_video("a fox", duration_seconds=1)
     wait_for(lambda: job.request_id)

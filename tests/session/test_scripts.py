@@ -92,7 +92,7 @@ def test_nested_loops_work_when_allowed(running: Sandbox) -> None:
 
 def test_a_script_that_ends_in_the_middle_of_a_watch_ends_at_once(running: Sandbox) -> None:
     """The interpreter doesn't hang on the session's thread."""
-    running.set_pace(3600)
+    running.settings(pace=3600)
     ended = python(
         "-c",
         "import reelbook as rb, time; job = rb.connect('sandbox').text_to_video('a fox')\n"
@@ -129,7 +129,7 @@ def test_a_script_that_ends_before_all_is_sent_says_so_and_how_to_send_it(
 
 def test_with_waits_until_all_that_was_submitted_is_sent(running: Sandbox) -> None:
     """It doesn't wait for the clips."""
-    running.set_pace(3600)
+    running.settings(pace=3600)
     ended = python(
         "-c",
         "import reelbook as rb\n"
@@ -142,7 +142,7 @@ def test_with_waits_until_all_that_was_submitted_is_sent(running: Sandbox) -> No
 
 def test_ctrl_c_ends_the_waiting_at_once(running: Sandbox) -> None:
     """SIGINT in `result()` raises KeyboardInterrupt, and the job goes on at the service."""
-    running.set_pace(3600)
+    running.settings(pace=3600)
     process = subprocess.Popen(
         [sys.executable, "-c", WAITING_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -362,7 +362,7 @@ def test_again_sends_once_and_opens_the_new_row() -> None:
 
 def test_the_buttons_do_what_they_say(session: rb.Session, sandbox: Sandbox) -> None:
     """Stop watching, Watch again and Don't send reach the job; a late Don't send is said."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     running = session.text_to_video("slow", duration_seconds=1)
     wait_for(lambda: running.request_id)
     board = JobBoard(session)
@@ -427,7 +427,7 @@ def test_done_waits_for_what_runs_and_keeps_the_page_up_to_date(session: rb.Sess
 
 def test_a_real_run_sends_at_most_400_bytes_for_a_changed_job(session: rb.Session, sandbox: Sandbox) -> None:
     """All messages of a batch with long prompts, from the first row to the last."""
-    sandbox.set_pace(0.5)
+    sandbox.settings(pace=0.5)
     board = JobBoard(session)
     messages = heard(board)
     page_sends(board, {"name": "hello"})

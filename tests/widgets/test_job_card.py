@@ -208,7 +208,7 @@ def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:
         card.refresh()
         assert (card.state, card.face["money"], card.face["mark"]) == ("completed", "$0.05", "sandbox")
         assert card.poster[:2] == b"\xff\xd8"
-        sandbox.fail_next("content policy")
+        sandbox.settings(fail_next="content policy")
         bad = session.text_to_video("a crowd")
         with pytest.raises(errors.JobFailed):
             bad.result(30)

@@ -201,7 +201,7 @@ def test_the_key_is_in_no_state_and_no_repr(sandbox: Sandbox) -> None:
 
 def test_the_form_says_what_the_limit_leaves_and_its_button_warns_nobody(sandbox: Sandbox) -> None:
     """What was sent from here counts at once; the warning stands in the form and isn't raised behind it."""
-    sandbox.set_pace(3600)
+    sandbox.settings(pace=3600)
     with rb.connect("sandbox", max_spend=0.5) as session:
         form = PromptForm(session, prompt="a fox", duration_seconds=9)
         assert form.words["lengths"][8]["low"].startswith("This leaves $0.05 of your limit of $0.50")

@@ -107,18 +107,6 @@ class Sandbox(SuggestsNames):
             wanted["fail_next"] = fail_next
         self._ask(protocol.SETTINGS, wanted)
 
-    def set_pace(self, pace: Pace) -> None:
-        """How long jobs take from now on: "at once", "brisk", "lifelike", or seconds."""
-        self.settings(pace=pace)
-
-    def fail_next(self, reason: str) -> None:
-        """Let the next accepted job fail with `reason`."""
-        self.settings(fail_next=reason)
-
-    def set_balance(self, balance_usd: float) -> None:
-        """Set what is left to spend, in USD."""
-        self.settings(balance_usd=balance_usd)
-
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
         """Let the account have been used before: mappings of `days_ago`, `seconds`, `requests` and `usd`.
 
@@ -126,10 +114,6 @@ class Sandbox(SuggestsNames):
         Plant it before usage is first asked for: a session keeps what it was told of days that are over.
         """
         self._ask(protocol.HISTORY, {"history": [dict(each) for each in history]})
-
-    def lift_limits(self) -> None:
-        """Refuse and count no requests until `settings(rate_limiting=True)`."""
-        self.settings(rate_limiting=False)
 
     def advance(self, seconds: float) -> None:
         """Move the sandbox's clock on; from then on it only moves this way."""
