@@ -81,6 +81,9 @@ class SubmitOptions(TypedDict, total=False):
 class AsyncClient:
     """A client of the service for asynchronous code.
 
+        async with rb.AsyncClient(api_key, base_url) as client:
+            accepted = await client.text_to_video("a red fox in snow")
+
     Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
     from the settings instead (see `reelbook.settings`); both are needed. `deadline_seconds` bounds every call
     as a whole. Images are turned upright, stripped of metadata and shrunk to `max_image_side` pixels and

@@ -52,6 +52,9 @@ MOST_UNCERTAIN = 3  # a service that answers none of these answers the rest no b
 class Batch(Sequence[Job]):
     """Jobs that were submitted together, in the order of their requests.
 
+        async for job in session.submit_many(prompts):
+            print(job.clip or job.error)
+
     `async for job in batch` gives each job when it has ended: its clip is on the disk, or `job.error` says
     why there is none. `await batch` gives all clips. `as_completed()` and `results()` do the same in code
     that can't await. Any number may wait at a time; Stop, Ctrl-C and a timeout end the waiting, never a job.

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 class Clip(SuggestsNames):
     """One clip: an MP4 at `path`.
 
+        clip.path                # where it lies
+        clip.filmstrip(8)        # eight of its frames side by side, a picture
+
     `request` is what was asked for (None for a job taken up by its id), `cost_usd` what the service says it
     cost, `took_seconds` the time from submission to completion, `sandbox` whether it was drawn by the local
     sandbox and not made by a model. Length and size are read from the file itself.

@@ -51,6 +51,9 @@ def connect(
 ) -> Session:
     """Connects to the service and returns a Session; the same arguments give the same one.
 
+        session = rb.connect("sandbox")
+        session = rb.connect("live", max_spend=5.00)
+
     "auto" takes the live service where a key and an address are configured, and the local sandbox where
     neither is. "sandbox" takes the sandbox whatever is configured, "live" never takes it. `ask=True` prompts
     for a key or address that is missing. `home` is the folder for clips, ledger and sandbox

@@ -150,6 +150,9 @@ class JobControl(Protocol):
 class Job(SuggestsNames):
     """One submitted clip. `await job` or `job.result()` gives the Clip; in a notebook it shows a live card.
 
+        clip = await job                # in a cell
+        clip = job.result(timeout=120)  # in code that can't await
+
     `request` is what was asked for, `prompt` its prompt or the one that an agent tool was called with,
     `experiment` the name that it was submitted under; None: not known, none.
 

@@ -72,6 +72,9 @@ T = TypeVar("T")
 class Session(Tooling, SuggestsNames):
     """A connection to the service, made by `reelbook.connect()`.
 
+        session = rb.connect("sandbox")
+        job = session.text_to_video("a red fox runs through snow")
+
     Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
     sandbox or a live service.
     """
@@ -206,6 +209,9 @@ class Session(Tooling, SuggestsNames):
     ) -> Job:
         """Submits a clip made from text and returns its Job at once (POST generate/text-to-video).
 
+            job = session.text_to_video("a red fox in snow", duration_seconds=3, seed=7)
+            clip = await job
+
         Costs 0.05 USD a second. `duration_seconds` is 1 to 10, `aspect_ratio` 16:9, 9:16 or 1:1; a fixed
         `seed` gives reproducible results, -1 a random one. What the service says to it is in the job.
 
@@ -240,6 +246,9 @@ class Session(Tooling, SuggestsNames):
     ) -> Job:
         """Submits a clip that moves a still image, returns its Job (POST generate/image-to-video).
 
+            job = session.image_to_video("cat.png", "the cat turns its head")
+            clip = await job
+
         `image` is a path, bytes, a file object, a PIL image or a numpy array. Costs 0.05 USD a second.
         `again`, `once` and `retry_uncertain` are as in `text_to_video`. Raises InvalidImage, other
         InvalidInput and SpendLimitReached before anything is sent.
@@ -264,6 +273,9 @@ class Session(Tooling, SuggestsNames):
         retry_uncertain: bool = False,
     ) -> Batch:
         """Submits many clips as one batch and returns it at once: all are written down, or none is.
+
+            batch = session.submit_many(["a fox in fog", "a fox in rain"], seed=7)
+            clips = await batch
 
         A request is a prompt, a mapping of the arguments of `text_to_video` or (with an "image") of
         `image_to_video`, or a JobRequest. What one leaves out is filled in from the arguments here; an image
@@ -420,6 +432,9 @@ class Session(Tooling, SuggestsNames):
         after: Job | None = None,
     ) -> tuple[Job, ...]:
         """The account's jobs, newest first, those of earlier kernels included.
+
+            foxes = session.jobs(text="fox", state="completed")
+            rb.JobBoard(jobs=foxes)
 
         Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
         included) are times of the submission: datetimes, or epoch seconds. `state` is one word of `JobView`,

@@ -45,6 +45,9 @@ class PromptForm(TakesImage):
     `job` is the last one sent.
     `generate()` does what the button does, `on_job(callback)` hears of every job. Without a session it takes
     `reelbook.connect()`.
+
+        form = rb.PromptForm(session, prompt="a red fox in snow")
+        form.on_job(lambda job: job.mark(tags=["workshop"]))
     """
 
     _esm = module("prompt_form")
