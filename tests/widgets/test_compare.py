@@ -183,11 +183,11 @@ def test_views_of_two_need_two(two: list[Clip], tmp_path: Path) -> None:
 def test_its_traits_can_be_linked(two: list[Clip]) -> None:
     """Two comparisons with one clock; the page is asked for the time only then."""
     first, second, label = Compare(two), Compare(two), ipywidgets.Label()
-    assert first.tells_time is False
+    assert first.reports_time is False
     traitlets.link((first, "time"), (second, "time"))
     ipywidgets.dlink((first, "winner"), (label, "value"))
     first.time, first.winner = 0.5, "req-a"
-    assert (first.tells_time, second.time, label.value) == (True, 0.5, "req-a")
+    assert (first.reports_time, second.time, label.value) == (True, 0.5, "req-a")
 
 
 def test_a_running_job_joins_when_it_is_done(two: list[Clip]) -> None:

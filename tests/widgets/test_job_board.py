@@ -25,7 +25,7 @@ from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, JobRequest, display
 from reelbook.widgets import bundle as assets
-from reelbook.widgets.board_rows import OnPage, same_line
+from reelbook.widgets.board_rows import PageState, same_line
 from reelbook.widgets.job_board import JobBoard
 
 MOST_BYTES = 400
@@ -186,7 +186,7 @@ def test_a_question_of_the_page_is_answered_within_its_message() -> None:
 
 def test_time_that_merely_passed_is_not_sent() -> None:
     """The page counts seconds itself; a line is sent when it would be off."""
-    page = OnPage()
+    page = PageState()
     assert page.news(100.0, {}, {"time": [[14.0, -1], " left"]}) == {"time": [[14.0, -1], " left"]}
     assert page.news(105.0, {}, {"time": [[9.4, -1], " left"]}) == {}
     assert page.news(105.0, {}, {"time": [[30.0, -1], " left"]}) == {"time": [[30.0, -1], " left"]}
@@ -371,7 +371,7 @@ def test_the_buttons_do_what_they_say(session: rb.Session, sandbox: Sandbox) -> 
     page_sends(board, {"name": "watch", "key": "0"})
     wait_for(lambda: running.view().watched)
     page_sends(board, {"name": "cancel", "key": "0"})
-    assert board.message["text"] == "It was sent already. The job goes on and is billed."
+    assert board.message["text"] == "It was already sent. The job goes on and is billed."
     page_sends(board, {"name": "stop", "key": "99"})
     board.close()
 

@@ -150,7 +150,7 @@ def test_what_cannot_be_taken_back_is_said() -> None:
 
     card = JobCard(job(session=Sent(), state="sending", request_id=None))
     page_sends(card, {"name": "cancel"})
-    assert card.message["text"] == "It was sent already. The job goes on and is billed."
+    assert card.message["text"] == "It was already sent. The job goes on and is billed."
 
 
 def test_the_still_form_shows_the_clip_and_escapes_what_came_from_outside(tmp_path: Path) -> None:

@@ -55,10 +55,10 @@ def test_the_time_is_told_only_to_who_listens(tmp_path: Path) -> None:
     """Without a listener in the kernel the page reports no time; a link counts as one."""
     player, other = Player(clip_file(tmp_path / "a.mp4")), Player(clip_file(tmp_path / "b.mp4"))
     player.observe(print, "playing")
-    assert player.tells_time is False
+    assert player.reports_time is False
     traitlets.link((player, "time"), (other, "time"))
     player.time = 0.5
-    assert (player.tells_time, other.time) == (True, 0.5)
+    assert (player.reports_time, other.time) == (True, 0.5)
 
 
 def test_what_is_no_range_is_refused(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def nothing_words(*, filtered: bool) -> str:
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:
     """Where an export lies, and what is in it."""
-    said = f"{count(clips, 'clip')} and their settings are in {path}."
+    said = f"{count(clips, 'clip')} and {'its' if clips == 1 else 'their'} settings are in {path}."
     if clips == 0:
         said = f"The settings are in {path}."
     if without_file:

@@ -1,7 +1,7 @@
-"""The panels: what a person at a notebook sees and presses. Loaded when the first thing is shown.
+"""The panels that a person at a notebook sees and uses. Loaded when the first of them is shown.
 
-`base` is what all share, `live` brings changes to the page, `static/` draws it; what is said is in
-`reelbook.text`.
+`base` is what all panels share, `background` runs what takes a while, `live` brings changes to the page, and
+`static/` draws it. The words are in `reelbook.text`.
 """
 
 from __future__ import annotations

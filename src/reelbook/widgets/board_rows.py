@@ -1,4 +1,4 @@
-"""What the page has of many jobs, so that only what changed is sent to it. Knows no widget."""
+"""Keeps track of what the page has of many jobs, so that only changes are sent. Knows no widget."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from reelbook.session import Clip, Job, JobView
 from .. import text
 from ..text import Line, Row, Tally
 
-# A line that counts on by itself is another one only if it would be off by more than this.
+# A line whose seconds run by themselves is sent again only if it would be off by more than this.
 OFF_SECONDS = 1.5
 
 
 def same_line(first: Line, second: Line, passed_seconds: float) -> bool:
-    """Whether `second` is what the page makes of `first` after that time."""
+    """Whether the page shows `second` after it had `first` for that time."""
     return len(first) == len(second) and all(
         a == b
         if isinstance(a, str) or isinstance(b, str)
@@ -30,15 +30,15 @@ def row_of(job: Job, view: JobView, clip: Clip | None) -> Row:
     return text.board_row(view, job.request, request_id=job.request_id, clip=clip, prompt=job.prompt)
 
 
-class OnPage:
-    """Values that the page has, by name; `news` gives those that it hasn't."""
+class PageState:
+    """The values that the page has, by name; `news` gives those that it doesn't have yet."""
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
         self._lines: dict[str, tuple[Line, float]] = {}
 
     def news(self, now: float, values: Mapping[str, Any], lines: Mapping[str, Line]) -> dict[str, Any]:
-        """What differs from what the page has; it has it from now on. `lines` count on by themselves."""
+        """What differs from what the page has, to be sent now. The seconds in `lines` run by themselves."""
         changed = {name: value for name, value in values.items() if self._values.get(name) != value}
         self._values.update(changed)
         for name, line in lines.items():
@@ -49,24 +49,24 @@ class OnPage:
         return changed
 
     def forget(self) -> None:
-        """The page has nothing any more."""
+        """A new page has nothing yet."""
         self._values.clear()
         self._lines.clear()
 
 
 @dataclass(eq=False)
-class Kept:
-    """A job with its place: `order` grows with each newer job."""
+class BoardEntry:
+    """A job on the board; `order` grows with each newer job."""
 
     job: Job
     key: str
     order: int
     row: Row
     tally: Tally
-    page: OnPage = field(default_factory=OnPage)
+    page: PageState = field(default_factory=PageState)
 
-    def look(self) -> None:
-        """Takes what is known of the job now."""
+    def update(self) -> None:
+        """Takes over what is known of the job now."""
         view, clip = self.job.view(), self.job.clip
         self.row = row_of(self.job, view, clip)
         self.tally = text.tally(view)
@@ -77,7 +77,7 @@ class Kept:
         return self.tally.kind == "waiting"
 
     def news(self, now: float, *, chosen: bool) -> dict[str, Any]:
-        """What the page hasn't of it: nothing, or its key and what changed."""
+        """What the page doesn't have yet: its key and what changed, or nothing."""
         row = self.row
         values = {
             "order": self.order,
@@ -93,57 +93,57 @@ class Kept:
             "chosen": chosen,
         }
         changed = self.page.news(now, values, {"time": row["time"]})
-        # What is empty needn't be said of a new row.
+        # A new row starts with empty values: those needn't be sent.
         if "order" in changed:
             changed = {name: value for name, value in changed.items() if value or name in {"order", "group"}}
         return {"key": self.key, **changed} if changed else {}
 
     def _picture(self) -> str:
-        """The name under which the page asks for its picture; another picture, another name."""
+        """The name by which the page asks for the picture; it changes with the picture."""
         if self.job.clip is not None:
             return f"{self.key}c"
         return f"{self.key}i" if self.job.request is not None and self.job.request.image is not None else ""
 
 
 class Rows:
-    """The jobs of a board. The one that was added last is the newest. One thread at a time adds."""
+    """The jobs of a board, the last one added being the newest. Only one thread at a time may add."""
 
     def __init__(self) -> None:
-        self._kept: dict[Job, Kept] = {}
-        self._by_key: dict[str, Kept] = {}
+        self._entries: dict[Job, BoardEntry] = {}
+        self._by_key: dict[str, BoardEntry] = {}
 
-    def __iter__(self) -> Iterator[Kept]:
-        """Newest first; one that comes meanwhile is left out."""
-        return reversed(list(self._kept.values()))
+    def __iter__(self) -> Iterator[BoardEntry]:
+        """Newest first; an entry added meanwhile is left out."""
+        return reversed(list(self._entries.values()))
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     def __contains__(self, job: Job) -> bool:
-        return job in self._kept
+        return job in self._entries
 
-    def add(self, job: Job) -> Kept:
-        """The job's row, which is the newest where it is new."""
-        if job not in self._kept:
+    def add(self, job: Job) -> BoardEntry:
+        """The job's entry; a new one if the board doesn't have the job yet."""
+        if job not in self._entries:
             view = job.view()
             row = row_of(job, view, job.clip)
-            number = len(self._kept)
-            kept = Kept(job, str(number), number, row, text.tally(view))
-            self._kept[job] = self._by_key[kept.key] = kept
-        return self._kept[job]
+            number = len(self._entries)
+            entry = BoardEntry(job, str(number), number, row, text.tally(view))
+            self._entries[job] = self._by_key[entry.key] = entry
+        return self._entries[job]
 
     def by_key(self, key: str) -> Job | None:
-        """The job that the page calls by that key, also by the name of its picture."""
-        kept = self._by_key.get(key.rstrip("ci"))
-        return None if kept is None else kept.job
+        """The job of that key, or of the picture of that name."""
+        entry = self._by_key.get(key.rstrip("ci"))
+        return None if entry is None else entry.job
 
-    def of(self, job: Job) -> Kept | None:
-        """The job's row, None where it has none."""
-        return self._kept.get(job)
+    def of(self, job: Job) -> BoardEntry | None:
+        """The job's entry, None if the board doesn't have it."""
+        return self._entries.get(job)
 
     def groups(self) -> dict[str, list[Tally]]:
-        """The tallies by experiment; "" for those of none."""
+        """The tallies by experiment; "" stands for jobs without one."""
         found: dict[str, list[Tally]] = {}
-        for kept in self:
-            found.setdefault(kept.job.experiment or "", []).append(kept.tally)
+        for entry in self:
+            found.setdefault(entry.job.experiment or "", []).append(entry.tally)
         return found

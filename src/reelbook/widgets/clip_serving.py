@@ -1,4 +1,4 @@
-"""A panel's side of clips in the page: their pieces and posters on request. The page never names a path."""
+"""Sends clips and posters to the page when it asks for them. The page never names a path."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ PIECE_BYTES = 960 * 1024  # with its header a message stays under 1 MiB
 
 
 class ServesClips(Panel):
-    """Answers the page's `chunk` and `posters` messages; it names the clips by keys of the panel's own.
+    """Answers the page's `chunk` and `posters` messages, which name clips by the panel's own keys.
 
-    A panel says where its clips lie: a widget's metaclass leaves no room for abstract methods.
+    A panel implements `clip_path`. It isn't an abstract method only because a widget's metaclass doesn't
+    allow those.
     """
 
     def clip_path(self, key: str) -> Path | None:
-        """Where that clip lies, None while there is none."""
+        """Where that clip is on disk, None while there is none."""
         raise NotImplementedError
 
     def clip_poster(self, key: str) -> bytes:
-        """A small JPEG of it, empty where there is none."""
+        """A small JPEG of the clip, empty if there is none."""
         from reelbook.media.clips import poster
 
         path = self.clip_path(key)
@@ -53,25 +54,25 @@ class ServesClips(Panel):
 
 
 class ServesClip(ServesClips):
-    """Serves one clip, whatever the page calls it, and a poster that is saved with the notebook."""
+    """Serves a single clip, under any key, and a poster that is saved with the notebook."""
 
     poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)
 
 
-class TellsTime(traitlets.HasTraits):
-    """For a panel whose clip's `time` moves in the page."""
+class ReportsTime(traitlets.HasTraits):
+    """For panels whose trait `time` moves while a clip plays in the page."""
 
-    tells_time = traitlets.Bool(help="Whether the page reports `time` as it plays.").tag(sync=True)
+    reports_time = traitlets.Bool(help="Whether the page reports `time` as it plays.").tag(sync=True)
 
     def observe(
         self,
         handler: Any,
         names: Any = traitlets.All,
-        type: Any = "change",  # noqa: A002 - the name that traitlets gave it
+        type: Any = "change",  # noqa: A002 - traitlets named it
     ) -> None:
-        """As traitlets' `observe`. The page reports `time` only once somebody asks for it: a message every
-        quarter of a second would keep the kernel's light flickering.
+        """As in traitlets. The page reports `time` only once somebody observes it: four messages a second
+        would keep the kernel's busy light flickering.
         """
         super().observe(handler, names, type)
         if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):
-            self.tells_time = True
+            self.reports_time = True

@@ -1,4 +1,4 @@
-"""Two to nine clips side by side with one clock, and which of them won. Words are for `words.compare`."""
+"""Two to nine clips side by side on one clock, and which of them won."""
 
 from __future__ import annotations
 
@@ -16,32 +16,28 @@ from reelbook.session import Clip, Job, Session
 
 from ..text import compare as words
 from .base import session_of
-from .bundle import (
-    module,
-    packed,
-    pressed,
-    style,
-)
-from .clip_serving import ServesClips, TellsTime
+from .bundle import module, packed, pressed, style
+from .clip_serving import ReportsTime, ServesClips
 from .live import Live
 
 FEWEST, MOST = 2, 9
 STILL_BYTES = 24_000  # of all posters in the still form together
 
 
-class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
-    """Two to nine clips with one clock: play all, scrub, step, pick the winner.
+class Compare(ReportsTime, ServesClips):  # type: ignore[misc] # as in Panel
+    """Two to nine clips on one clock: play all, scrub, step, pick the winner.
 
-    `Compare([first, second])` takes clips, jobs (one that isn't finished joins when it is) and files. These
-    may be given, observed and linked; setting them acts:
+    `Compare([first, second])` takes clips, jobs and files; a job joins when it is finished. These can be
+    given, observed, linked and set:
 
-    - `time`: where the clock is, in seconds; it runs to the longest clip, shorter ones hold their last frame
-    - `playing`: whether it runs; `speed`: 0.25 to 2
+    - `time`: where the clock is, in seconds. It runs to the end of the longest clip; shorter ones hold their
+      last frame
+    - `playing`: whether the clock runs; `speed`: 0.25 to 2
     - `view`: "grid", and for two clips "wipe" (a divider between them) or "difference" (|a − b|)
-    - `winner`: the request id of the clip that was picked (a mere file's name), empty without one
+    - `winner`: the request id of the clip that was picked (for a file, its name), empty without one
 
-    The ledger keeps a pick, if one of the clips was given as a job or `session` is. Raises InvalidInput for
-    fewer or more clips, NotAVideo for a file that isn't one.
+    The ledger keeps the pick, if one of the clips was given as a job or `session` is given. Raises
+    InvalidInput for fewer or more clips and NotAVideo for a file that isn't a video.
 
     A button that compares what the gallery selected, and a label that says which won::
 
@@ -99,7 +95,7 @@ class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What `winner` calls the clips, in their order; empty for a job that wasn't accepted yet."""
+        """The names of the clips in `winner`, in order; empty for a job that hasn't been accepted yet."""
         return tuple(_name(each, self.clips) for each in self.clips)
 
     def update(self) -> None:
@@ -127,7 +123,7 @@ class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
         return None if clip is None else clip.path
 
     def still(self) -> tuple[str, str]:
-        """The clips' posters side by side with what differs, the winner named."""
+        """The clips' posters side by side, with what differs and the winner."""
         self.refresh()
         figures, lines = [], []
         for tile in self.tiles:
@@ -192,7 +188,7 @@ class Compare(TellsTime, ServesClips):  # type: ignore[misc] # as in Panel
 
 
 def keep(session: Session | None, winner: str, among: list[str]) -> bool:
-    """Has the ledger keep the winner; False where there is nothing to keep, or nobody who keeps it."""
+    """Writes the winner into the ledger; False if there is no ledger for it or the clips have no records."""
     if session is None or session.closed or winner not in among or len(among) < FEWEST:
         return False
     session.pick(winner, among)
@@ -200,7 +196,7 @@ def keep(session: Session | None, winner: str, among: list[str]) -> bool:
 
 
 def is_kept(session: Session | None, winner: str, among: list[str]) -> bool:
-    """Whether the ledger has it already, as where a cell with a winner in it is run again."""
+    """Whether the ledger has that pick already, as when a cell that sets `winner` is run again."""
     return (
         session is not None
         and not session.closed
@@ -216,7 +212,7 @@ def _clip_or_job(given: Clip | Job | str | os.PathLike[str]) -> Clip | Job:
         return given
     if isinstance(given, str | os.PathLike):
         clip = Clip(path=Path(given), request_id="")
-        _ = clip.info  # what is no video is said here, not in the page
+        _ = clip.info  # raises here, not in the page, for a file that isn't a video
         return clip
     raise InvalidInput(f"Compare takes clips, jobs and files, not {type(given).__name__}.")
 
@@ -227,7 +223,7 @@ def _clip(each: Clip | Job) -> Clip | None:
 
 
 def _different(clips: Iterable[Clip | Job]) -> tuple[Clip | Job, ...]:
-    """Each clip once: a job and its clip are the same one, and so are two of one file."""
+    """Each clip once. A job and its clip are the same, and so are two clips of one file."""
     by_name: dict[object, Clip | Job] = {}
     for each in clips:
         by_name.setdefault(

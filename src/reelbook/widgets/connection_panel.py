@@ -116,5 +116,5 @@ class ConnectionPanel(WorksInBackground):
     def _take(self, session: Session, source: str | None) -> None:
         self.session, self._source = session, source
         for callback in self._callbacks:
-            with self.showing_errors("What was to happen with the session"):
+            with self.showing_errors("Your on_session callback"):
                 callback(session)

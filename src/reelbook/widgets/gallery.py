@@ -30,8 +30,8 @@ from .bundle import (
 from .clip_serving import ServesClips
 from .job_actions import TWICE_SECONDS, send_again
 from .live import Live
-from .poster_cache import DrawnPosters
-from .search_results import PAGE, Found
+from .poster_cache import PosterCache
+from .search_results import PAGE, SearchResults
 from .static_html import tiles_html
 
 FILTERS = ("text", "state", "starred", "tag", "experiment", "mode", "days")
@@ -40,7 +40,7 @@ STILL_TILES, STILL_BYTES = 4, 3_000
 
 
 class Gallery(ServesClips):
-    """All clips of the account, those of earlier kernels included: search, filter, mark, compare, export.
+    """All clips of the account, including those of earlier kernels: search, filter, mark, compare, export.
 
     `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
     `text` (every word begins a word of the prompt or of the note), `state` ("completed", "under way",
@@ -48,13 +48,13 @@ class Gallery(ServesClips):
     time) and `sort` ("newest", "oldest", "costliest"); `selected`, the request ids of the selected clips;
     `opened`, the one of the opened clip. `jobs` are the jobs found so far, `chosen` the selected ones.
 
-    In the grid arrow keys move, Enter opens, Space selects (Shift with an arrow: the next one too; Ctrl+A
-    all that are there), "s" stars, Escape closes. A click opens; Ctrl or Shift with a click selects, as the
-    box in a tile's corner does.
+    In the grid the arrow keys move, Enter opens, Space selects (Shift with an arrow selects the next tile,
+    too; Ctrl+A selects all that are loaded), "s" stars, Escape closes. A click opens; Ctrl or Shift with a
+    click selects, as does the box in a tile's corner.
 
-    What happens at "Vary…", "Compare" and after "Again" is for `on_vary(callback)`, `on_compare(callback)`
-    and `on_job(callback)`; the first two are offered only where somebody hears them. A button of one's own
-    that compares what is selected::
+    `on_vary(callback)`, `on_compare(callback)` and `on_job(callback)` say what happens at "Vary…", at
+    "Compare" and after "Again". The first two buttons are there only if they have a callback. A button of
+    your own that compares the selected clips::
 
         gallery, place = rb.Gallery(session), ipywidgets.VBox()
         button = ipywidgets.Button(description="Compare")
@@ -86,12 +86,12 @@ class Gallery(ServesClips):
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
-        self._found = Found(session)
+        self._found = SearchResults(session)
         self._sent: dict[str, words.Tile] = {}
         self._still_setting = False
         self._open_job: Job | None = None
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._posters = DrawnPosters()
+        self._posters = PosterCache()
         self._pressed_at = float("-inf")
         self._vary: list[Callable[[Job], object]] = []
         self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
@@ -101,12 +101,12 @@ class Gallery(ServesClips):
         super().__init__(face=dict(words.nothing_opened()), **traits)
         self._endings = (self._live.close, session.subscribe(self._told))
         self._found.search(self._filters())
-        self.opened = opened  # it is one of those found
+        self.opened = opened  # only now, because it has to be among those found
         self._offer()
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        """The jobs found so far, in order; more are looked up as the page is scrolled."""
+        """The jobs found so far, in order; more are looked up as somebody scrolls."""
         return tuple(self._found.jobs)
 
     @property
@@ -132,8 +132,8 @@ class Gallery(ServesClips):
     def export(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Writes the selected clips and their settings (CSV and JSON) into a zip and returns where it is.
 
-        `path` is a file or a folder; without it the working folder. Raises InvalidInput where nothing is
-        selected, there is no such folder or a file is in the way, and ReelbookError where the disk refuses.
+        `path` is a file or a folder, by default the working folder. Raises InvalidInput if nothing is
+        selected, the folder doesn't exist or the file does, and ReelbookError if it can't be written.
         """
         return export(self.chosen, path).path
 
@@ -158,7 +158,7 @@ class Gallery(ServesClips):
         return self._posters.of(self.clip_path(key), lambda: super(Gallery, self).clip_poster(key))
 
     def still(self) -> tuple[str, str]:
-        """The first clips with their pictures, and how many were found."""
+        """The first clips with their posters, and how many were found."""
         from reelbook.media.images import thumbnail
 
         text = self._said()["count"] or words.nothing_words(filtered=self._filtered())
@@ -168,8 +168,6 @@ class Gallery(ServesClips):
             small = thumbnail(poster, max_side=200, max_bytes=STILL_BYTES) if poster else b""
             tiles.append((" · ".join((tile["prompt"], tile["about"], tile["money"])), small))
         return tiles_html(text, tiles), f"Gallery: {text}"
-
-    # Looking up.
 
     def _filters(self) -> dict[str, Any]:
         return {
@@ -193,8 +191,6 @@ class Gallery(ServesClips):
         with self._sending, self.showing_errors("The search"):
             self._found.search(self._filters())
             self._send_tiles(0)
-
-    # What the page has.
 
     def _tile(self, job: Job) -> words.Tile:
         return words.tile(
@@ -230,7 +226,7 @@ class Gallery(ServesClips):
             self.send({"name": "changed", "tile": tile})
 
     def _changed(self) -> tuple[list[Job], bool]:
-        """The jobs here of which there is something new, and whether one that isn't here may belong here."""
+        """The shown jobs with news, and whether a job that isn't shown may belong here."""
         told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
         jobs = [job for job in told if job is not None]
         states = words.STATES[self.state][1]
@@ -241,8 +237,6 @@ class Gallery(ServesClips):
         if job is not None:
             self._news.put(job)
             self._live.changed()
-
-    # The opened clip.
 
     def _show_opened(self) -> None:
         job = self._open_job
@@ -284,7 +278,7 @@ class Gallery(ServesClips):
             self._open(self._found.by_id(change["new"]) if change["new"] else None)
 
     def _offer(self) -> None:
-        """What can be chosen in the filters and pressed."""
+        """Tells the page what can be chosen in the filters, and which buttons there are."""
         known = not self.session.closed
         self.choices = words.choice_words(
             tags=[*self.session.tags()] if known else [],
@@ -295,8 +289,6 @@ class Gallery(ServesClips):
             service=self.session.service,
         )
 
-    # The page's messages.
-
     def _on_hello(self, *args: object) -> None:
         with self._sending, self.showing_errors("Looking for the clips"):
             self._offer()
@@ -305,7 +297,7 @@ class Gallery(ServesClips):
 
     def _on_ask(self, *args: object) -> None:
         super()._on_ask(*args)
-        if self.asks:  # it may have changed where the page couldn't hear it
+        if self.asks:  # it may have changed while the page couldn't be reached
             self.send_state("live")
 
     def _on_page(self, content: dict[str, Any], _: object) -> None:
@@ -362,7 +354,7 @@ class Gallery(ServesClips):
             return
         self.say("Sent. The clip appears here when it is done.")
         for callback in self._on_jobs:
-            with self.showing_errors("What was to happen with the job"):
+            with self.showing_errors("Your on_job callback"):
                 callback(sent)
 
     def _on_vary(self, content: dict[str, Any], _: object) -> None:

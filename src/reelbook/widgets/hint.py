@@ -1,4 +1,4 @@
-"""What stands where nothing is yet: one line on what will appear, and the button that makes it happen."""
+"""A placeholder: one line on what will appear, and a button that makes it happen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .bundle import module, style
 
 
 class Hint(Panel):
-    """One line of text and one button; `on_press(callback)` hears of the press."""
+    """One line of text and one button, whose press goes to `on_press(callback)`."""
 
     _esm = module("hint")
     _css = style("hint")

@@ -1,7 +1,7 @@
-"""Choosing a still image: it is prepared, cut and shown here; a file in pieces is put together in
-`image_upload`.
+"""Choosing a still image, which is prepared, cropped and shown here. `image_upload` receives files in pieces.
 
-Most of the page's part is sent when it is first needed: a notebook saves a panel's code with each panel.
+Most of the page's code is sent when it is first needed, because a notebook saves a panel's code with every
+panel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..text import image_words
 from ..text.picker import recent_words, where_words
 from .base import Panel
 from .bundle import added_style, module, style
-from .image_upload import NOT_WHOLE, Transfer
+from .image_upload import NOT_WHOLE, ImageUpload
 
 if TYPE_CHECKING:
     from reelbook.media.images import Crop, PreparedImage
@@ -33,7 +33,7 @@ PREVIEW_SIDE = 256
 
 
 class TakesImage(Panel):
-    """The part that a panel with an image picker in it needs."""
+    """For a panel with an image picker in it."""
 
     image = traitlets.Any(None, allow_none=True, help="The PreparedImage chosen, or None.")
     crop = traitlets.Any(
@@ -42,10 +42,10 @@ class TakesImage(Panel):
     preview = traitlets.Bytes(help="A small JPEG of the whole image.").tag(sync=True)
     image_words = traitlets.Unicode(help="Its size, and what was changed in it.").tag(sync=True)
 
-    _transfer: Transfer | None = None
+    _upload: ImageUpload | None = None
 
     def __init__(self, **traits: Any) -> None:
-        # In this order, whatever order they are given in: a crop is of the image.
+        # Always the image first: the crop is a part of it.
         later = {name: veiled(traits.pop(name)) for name in ("image", "crop") if name in traits}
         super().__init__(**traits)
         for name in ("image", "crop"):
@@ -57,7 +57,7 @@ class TakesImage(Panel):
         from reelbook.media.images import PreparedImage, cropped, prepare
 
         value = proposal["value"]
-        # A prepared one knows its own part, so that linked pickers show the same.
+        # A prepared image knows its crop, so that linked pickers show the same part.
         if value is None or isinstance(value, PreparedImage):
             return value
         return cropped(prepare(value), _crop(self.crop))
@@ -109,16 +109,16 @@ class TakesImage(Panel):
         answer = {"name": "got", "id": content.get("id"), "index": content.get("index")}
         try:
             if content.get("index") == 0:
-                self._transfer = Transfer(content, buffers)
-            if self._transfer is None:
+                self._upload = ImageUpload(content, buffers)
+            if self._upload is None:
                 raise InvalidImage(NOT_WHOLE)
-            image = self._transfer.take(content, buffers)
+            image = self._upload.take(content, buffers)
             if image is not None:
-                self._transfer = None
-                # The shape stays as chosen; its place was meant for the picture before.
+                self._upload = None
+                # The chosen shape stays; its place belonged to the picture before.
                 self.image = cropped(image, _crop(self.crop and self.crop["ratio"]))
         except InvalidImage as error:
-            self._transfer = None
+            self._upload = None
             answer["problem"] = str(error)
         self.send(answer)
 
@@ -126,7 +126,7 @@ class TakesImage(Panel):
         self.crop = content.get("crop")
 
     def _on_remove(self, *_: object) -> None:
-        self._transfer = None
+        self._upload = None
         self.image = self.crop = None
 
     def _on_recent(self, content: dict[str, Any], _: object) -> None:
@@ -161,13 +161,13 @@ class TakesImage(Panel):
 
 
 class ImagePicker(TakesImage):
-    """Takes a still by choosing, dropping or pasting it, from the camera or from the images sent before.
+    """Takes a still image that is chosen, dropped, pasted, taken by the camera or sent before.
 
-    Observe, link or set `image`: a PreparedImage or None. It may be set to a path, bytes, a PIL image or a
-    numpy array; raises InvalidImage for what is no image. `crop` is the part that is sent: None, or the
-    shape and its centre in shares of width and height, as `{"ratio": "16:9", "x": 0.5, "y": 0.4}`; "16:9"
-    alone means the middle. Image-to-video takes no ratio (interface, Endpoints): the image's own shape is all
-    that the service learns.
+    Observe, link or set `image`: a PreparedImage or None. It can be set to a path, bytes, a PIL image or a
+    numpy array; raises InvalidImage for anything that isn't an image. `crop` is the part that is sent: None,
+    or a shape and its centre in shares of width and height, as `{"ratio": "16:9", "x": 0.5, "y": 0.4}`;
+    "16:9" alone means the middle. Image-to-video takes no aspect ratio (interface, Endpoints): the shape of
+    the image decides.
 
         picker = ImagePicker(image="cat.png", crop="1:1")
         button = ipywidgets.Button(description="Animate")
@@ -179,7 +179,7 @@ class ImagePicker(TakesImage):
     _css = style("image_picker")
 
     def still(self) -> tuple[str, str]:
-        """The part that is sent, small, and what it is."""
+        """A small picture of the part that is sent, and its facts."""
         if self.image is None:
             return super().still()
         data = base64.b64encode(_thumbnail(self.image, PREVIEW_SIDE)).decode()
@@ -199,7 +199,7 @@ def _thumbnail(image: Any, side: int) -> bytes:
 
 
 def _crop(value: object) -> Crop | None:
-    """What a person or the page gives as a crop. Raises TypeError or ValueError."""
+    """A crop as a person or the page gives it. Raises TypeError or ValueError."""
     from reelbook.media.images import Crop
 
     if value is None or isinstance(value, Crop):

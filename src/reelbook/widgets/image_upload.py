@@ -1,4 +1,4 @@
-"""A file on its way from the page: its pieces put together in order, checked, and made a prepared image."""
+"""A file that comes from the page in pieces: put together, checked, and made into a prepared image."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MAX_BYTES: Final = 50 << 20
 NOT_WHOLE: Final = "The image didn't arrive whole. Choose it again."
 
 
-class Transfer:
-    """One file in pieces. Made of the first piece's message, which goes to `take` like all others.
+class ImageUpload:
+    """One file in pieces, begun with the message of the first piece, which goes to `take` like all others.
 
-    Raises InvalidImage where the file is too large, or by its first bytes no picture.
+    Raises InvalidImage if the file is too large, or if its first bytes show that it isn't a picture.
     """
 
     def __init__(self, content: dict[str, Any], buffers: Sequence[Any]) -> None:
@@ -33,14 +33,14 @@ class Transfer:
             raise InvalidImage("The image is larger than 50 MB. Nothing was sent to the service.")
         if reason := never_a_picture(bytes(buffers[0][:2048])):
             raise InvalidImage(reason)
-        # What the page did to the file, None if it sends it as it was; then the rest of what the file held.
+        # What the page did to the file, None if nothing; then what else was in the file, by name.
         self._made: dict[str, Any] | None = content.get("made")
         names = self._made["segments"] if self._made else []
         self._segments = list(zip(names, map(bytes, buffers[1:]), strict=True))
         self._pieces: list[bytes] = []
 
     def take(self, content: dict[str, Any], buffers: Sequence[Any]) -> PreparedImage | None:
-        """Keeps one piece; the image once all are there. Raises InvalidImage."""
+        """Takes one piece, and returns the image with the last one. Raises InvalidImage."""
         piece = bytes(buffers[0])
         if (content["id"], content["index"]) != (self._id, len(self._pieces)) or len(piece) > MAX_PIECE_BYTES:
             raise InvalidImage(NOT_WHOLE)

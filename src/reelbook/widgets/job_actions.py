@@ -1,4 +1,4 @@
-"""What the panels' buttons do with a job."""
+"""What the buttons of a panel do with a job."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ActsOnJobs(WorksInBackground):
     def _on_cancel(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)
         if job is not None and not job.cancel():
-            self.say_problem("It was sent already. The job goes on and is billed.")
+            self.say_problem("It was already sent. The job goes on and is billed.")
 
     def _on_find_out(self, content: dict[str, Any], _: object) -> None:
         self._find_out(self._job(content), alone=False)

@@ -1,4 +1,4 @@
-"""The board of many jobs. `reelbook.text` says what a row holds, `board_rows` keeps what the page has."""
+"""The board of many jobs. `reelbook.text` composes a row, `board_rows` knows what the page has of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reelbook.session import Batch, Job, Session
 
 from .. import text as words
 from .base import session_of
-from .board_rows import Kept, OnPage, Rows
+from .board_rows import BoardEntry, PageState, Rows
 from .bundle import module, packed, style
 from .clip_serving import ServesClips
 from .job_actions import TWICE_SECONDS, ActsOnJobs, send_again
@@ -31,15 +31,16 @@ THUMB_SIDE, THUMB_BYTES = 160, 2_500
 
 
 class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
-    """All jobs of a session, running and recent, newest first and grouped by experiment.
+    """The running and recent jobs of a session, newest first and grouped by experiment.
 
-    `JobBoard(session)` shows what runs and the `limit` newest jobs of earlier kernels, and every job that is
-    submitted later, by whatever cell or panel. `JobBoard(jobs=batch)` shows just those. Without a session it
-    takes `reelbook.connect()`. Earlier jobs are shown, not watched; "Watch again" takes one up.
+    `JobBoard(session)` shows the running jobs, the `limit` newest ones of earlier kernels, and every job that
+    any cell or panel submits later. `JobBoard(jobs=batch)` shows only those of the batch. Without a session
+    it takes `reelbook.connect()`. Jobs of earlier kernels are shown but not watched; "Watch again" resumes
+    one.
 
-    A row opens to its clip, what is known of it and what can be done with it. Observe or link `selected`, the
-    request ids of the chosen rows (open one and press Select, or hold Ctrl and click); setting it chooses
-    rows. `jobs` are the jobs shown, `await board.done()` waits until nothing runs any more::
+    A row opens to its clip, its details and its actions. Observe, link or set `selected`, the request ids of
+    the selected rows (open one and press Select, or hold Ctrl and click). `jobs` are the jobs shown, and
+    `await board.done()` waits until none of them runs any more::
 
         board, player = rb.JobBoard(session), ipywidgets.VBox()
 
@@ -75,7 +76,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         self._given = jobs
         self._rows = Rows()
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._head, self._groups = OnPage(), OnPage()
+        self._head, self._groups = PageState(), PageState()
         self._page = self._waited = False
         self._pressed: dict[Job, float] = {}
         self._spent = ""
@@ -90,13 +91,13 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
     @property
     def jobs(self) -> tuple[Job, ...]:
         """The jobs shown, newest first."""
-        return tuple(kept.job for kept in self._rows)
+        return tuple(entry.job for entry in self._rows)
 
     async def done(self) -> None:
-        """Waits until none of the jobs shown is running any more, those that come meanwhile included.
+        """Waits until none of the jobs shown is running any more, including those that come meanwhile.
 
-        The page is brought up to date meanwhile, also where it is only reached while a cell runs (Colab).
-        What became of the jobs is in each one's `clip` and `error`. Stop ends the waiting, never a job.
+        The page is updated meanwhile, even where it can only be reached while a cell runs (Colab). Each job's
+        `clip` and `error` tell how it ended. Stop ends the waiting, never a job.
         """
         while True:
             self.refresh()
@@ -110,10 +111,10 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         waits = facts.requests_back_in_seconds is not None
         changed = self._changed()
         if waits != self._waited:
-            changed |= {kept for kept in self._rows if kept.unsent}
+            changed |= {entry for entry in self._rows if entry.unsent}
             self._waited = waits
-        for kept in changed:
-            kept.look()
+        for entry in changed:
+            entry.update()
         opened = self._opened()
         running = any(job.running for job in self.jobs)
         with self.hold_sync():
@@ -121,7 +122,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
                 self.face, self.figures, self.progress = dict(words.empty_face()), [], None
             elif opened in changed or not self.face.get("word"):
                 self._open(opened.job)
-            # Requests come back by time alone: the page has to ask where nothing reaches it by itself.
+            # The key's requests come back with time, which nothing announces: in Colab the page has to ask.
             scarce = facts.requests_left < facts.requests_limit
             self.live = running or self._busy or (self.asks and scarce)
         if scarce:
@@ -140,25 +141,25 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         return b"" if job is None else _thumb(job)
 
     def still(self) -> tuple[str, str]:
-        """What is known of the newest ones, with a few small pictures."""
+        """The newest rows, a few of them with a small picture."""
         self.refresh()
         head = self._head_words()
         text = " · ".join(filter(None, [head["count"], head["states"], head["money"], head["mark"]]))
         if not len(self._rows):
             text = head["empty"]
         rows, pictures = [], 0
-        for kept in list(self._rows)[:STILL_ROWS]:
-            picture = _thumb(kept.job) if pictures < STILL_PICTURES and kept.job.clip is not None else b""
+        for entry in list(self._rows)[:STILL_ROWS]:
+            picture = _thumb(entry.job) if pictures < STILL_PICTURES and entry.job.clip is not None else b""
             pictures += bool(picture)
-            rows.append((kept.row, picture))
+            rows.append((entry.row, picture))
         more = max(0, len(self._rows) - STILL_ROWS)
         return board_html(text, rows, f"and {more} more" if more else ""), text
 
     def still_of(self) -> object:
-        return [(kept.row["word"], kept.job.clip) for kept in self._rows]
+        return [(entry.row["word"], entry.job.clip) for entry in self._rows]
 
     def _look_up(self) -> None:
-        """Takes up the jobs that the board is about; those that it has already stay where they are."""
+        """Looks up the jobs to be shown; those that are on the board already keep their place."""
         if self._given is not None:
             found: Iterable[Job] = self._given
         elif self.session.closed:
@@ -174,8 +175,8 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         self._news.put(job)
         self._live.changed()
 
-    def _changed(self) -> set[Kept]:
-        """The rows of which there is something new."""
+    def _changed(self) -> set[BoardEntry]:
+        """The entries with news."""
         changed = set()
         for _ in range(self._news.qsize()):
             job = self._news.get_nowait()
@@ -186,10 +187,10 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
                 self._spent = ""
         return changed
 
-    def _send_news(self, now: float, changed: set[Kept]) -> None:
+    def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
         chosen = set(self.selected)
-        newest_first = sorted(changed, key=lambda kept: -kept.order)
-        said = (kept.news(now, chosen=(kept.job.request_id or "") in chosen) for kept in newest_first)
+        newest_first = sorted(changed, key=lambda entry: -entry.order)
+        said = (entry.news(now, chosen=(entry.job.request_id or "") in chosen) for entry in newest_first)
         rows = [news for news in said if news]
         facts = self.session.facts
         lines = {"requests": words.requests_words(facts), "wait": words.wait_words(facts)}
@@ -203,7 +204,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
             self.send({"name": "rows", **message})
 
     def _head_words(self) -> dict[str, Any]:
-        tallies = [kept.tally for kept in self._rows]
+        tallies = [entry.tally for entry in self._rows]
         return {
             "count": words.count_words(tallies) if tallies else "",
             "states": words.kind_words(tallies),
@@ -215,14 +216,14 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
 
     def _money_words(self) -> str:
         if self._given is not None:
-            return words.sum_words(kept.tally for kept in self._rows)
+            return words.sum_words(entry.tally for entry in self._rows)
         if not self._spent and not self.session.closed:
             spend = self.session.spending().of_key
             limit = self.session.facts.max_spend_usd
             self._spent = words.spent_words(spend.spent_usd, spend.uncertain_usd, limit)
         return self._spent
 
-    def _opened(self) -> Kept | None:
+    def _opened(self) -> BoardEntry | None:
         job = self._rows.by_key(self.opened)
         return None if job is None else self._rows.of(job)
 
@@ -240,24 +241,24 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
     @traitlets.observe("selected", "opened")
     def _view_changed(self, change: Any) -> None:
         changed = set(change["new"]) ^ set(change["old"]) if change["name"] == "selected" else set()
-        for kept in self._rows:
-            if kept.key == self.opened or kept.job.request_id in changed:
-                self._news.put(kept.job)
+        for entry in self._rows:
+            if entry.key == self.opened or entry.job.request_id in changed:
+                self._news.put(entry.job)
         self.refresh()
 
     def _on_hello(self, *args: object) -> None:
         with self._sending, self.showing_errors("Looking for the jobs"):
             self._page = True
             self._look_up()
-            for each in (self._head, self._groups, *(kept.page for kept in self._rows)):
+            for each in (self._head, self._groups, *(entry.page for entry in self._rows)):
                 each.forget()
-            for kept in self._rows:
-                self._news.put(kept.job)
+            for entry in self._rows:
+                self._news.put(entry.job)
         super()._on_hello(*args)
 
     def _on_ask(self, *args: object) -> None:
         super()._on_ask(*args)
-        if self.asks:  # it may have changed where the page couldn't hear it
+        if self.asks:  # it may have changed while the page couldn't be reached
             self.send_state("live")
 
     def _on_open(self, content: dict[str, Any], _: object) -> None:
@@ -290,7 +291,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
 
 
 def _thumb(job: Job) -> bytes:
-    """A small JPEG of the job's clip, or of the image that it is made from; empty where there is neither."""
+    """A small JPEG of the job's clip, or of the image that it is made from; empty without either."""
     from reelbook.media.images import thumbnail
 
     if job.clip is not None:

@@ -1,4 +1,4 @@
-"""The live card of one job. Its words come from `reelbook.text`, the job from the session."""
+"""The live card of one job."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .static_html import card_html, card_text, small_poster
 
 
 class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
-    """A job as it goes: state, progress, time left, cost, and the clip when it is there.
+    """A job's state, progress, time left and cost, and its clip once it is there.
 
-    `JobCard(job)`; `card.job = another` takes up another one, `JobCard()` is an empty card. Observe or link
+    `JobCard(job)`; `card.job = another` shows another job, and `JobCard()` is an empty card. Observe or link
     `state` (one word, as in `JobView`; empty without a job) and `progress` (0 to 1, None without a figure).
-    Stopping to watch doesn't stop the job: it goes on and is billed.
+    "Stop watching" doesn't stop the job: it goes on and is billed.
     """
 
     _esm = packed(module("job_card"), "job_card")
@@ -111,11 +111,11 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
 
     def _on_again(self, *_: object) -> None:
         job = self.job
-        # The card shows a finished job here; a second press finds the new one, which isn't.
+        # Only a finished job is repeated. A second press finds the new job, which isn't finished.
         if job is None or job.request is None or not job.request.complete or self.live:
             return
         self.job = send_again(job)
 
 
 def _nothing() -> None:
-    """Nothing is listened to."""
+    """Stands for unsubscribing while there is no subscription."""

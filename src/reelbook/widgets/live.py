@@ -1,7 +1,7 @@
-"""Moves what changes on the session's thread to the page: at most five times a second, the last value wins.
+"""Brings changes from a session's thread to the page, at most five times a second.
 
-Threads of a session only say that something changed; one thread for all panels reads and sends. Where a
-thread can't reach the page (Colab), the page asks, and the panel answers within that message.
+A session's thread only reports that something changed. One thread for all panels then reads the latest state
+and sends it. Where no thread reaches the page (Colab), the page asks and the panel answers.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _log = logging.getLogger("reelbook.widgets")
 
 
 class Live:
-    """Calls `send` after `changed()`, soon but not more often than every `every_seconds`.
+    """Calls `send` soon after `changed()`, but at most once every `every_seconds`.
 
-    `clock` and `later` (call this in so many seconds) are there for a virtual clock.
+    `clock` and `later`, which calls a function after some seconds, can be replaced by a virtual clock.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class Live:
         self._closed = False
 
     def changed(self, *_: object) -> None:
-        """Something is to be sent. From any thread, as often as it likes; takes what a callback is given."""
+        """There is something to send. To be called from any thread, as often as needed, or as a callback."""
         with self._lock:
             if self._planned or self._closed:
                 return
-            # Ordered before it is noted: an interrupt between the two costs a message, not all further ones.
+            # Planned before it is noted: an interrupt in between costs one message, not all later ones.
             self._later(max(0.0, self._next_at - self._clock()), self._due)
             self._planned = True
 
     def changed_in(self, seconds: float) -> None:
-        """As `changed()`, but in so many seconds: for what changes by time alone. One such wait at a time."""
+        """`changed()` after some seconds, for what changes with time alone. One such wait at a time."""
         with self._lock:
             if self._timed or self._closed:
                 return
@@ -82,16 +82,16 @@ class Live:
 
 
 class _Courier:
-    """One daemon thread that calls things when they are due; started when it is first needed.
+    """One daemon thread, started on first use, that calls functions when they are due.
 
-    Without a Condition: an interrupt of the main thread could leave that locked, and this thread waiting.
+    It does without a Condition: an interrupt of the main thread could leave that locked for ever.
     """
 
     def __init__(self) -> None:
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        self._bell = threading.Lock()  # taken until something new is due
+        self._bell = threading.Lock()  # released when something new is due
         self._thread: threading.Thread | None = None
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
@@ -101,7 +101,7 @@ class _Courier:
                 thread = threading.Thread(target=self._run, name="reelbook-page", daemon=True)
                 thread.start()
                 self._thread = thread
-        with contextlib.suppress(RuntimeError):  # it has rung already
+        with contextlib.suppress(RuntimeError):  # it is released already
             self._bell.release()
 
     def _run(self) -> None:
@@ -115,7 +115,7 @@ class _Courier:
             try:
                 call()
             except Exception:
-                # A panel shows its own errors; what is left must not end the thread of all panels.
+                # Panels show their own errors. Anything else must not end the thread of all panels.
                 _log.exception("a panel could not be brought up to date")
 
 

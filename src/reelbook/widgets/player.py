@@ -14,37 +14,32 @@ from reelbook.errors import InvalidInput
 from reelbook.session import Clip
 
 from .. import text
-from .bundle import (
-    module,
-    packed,
-    pressed,
-    style,
-)
-from .clip_serving import ServesClip, TellsTime
+from .bundle import module, packed, pressed, style
+from .clip_serving import ReportsTime, ServesClip
 from .static_html import card_html, card_text
 
 if TYPE_CHECKING:
     from PIL import Image
 
-# The most controls of all panels: a little less poster keeps its code and state under 30 KB.
+# The player has the most controls: a smaller poster keeps its code and state under 30 KB.
 POSTER_BYTES = 4_500
 TILES = range(1, 33)
 
 
-class Player(TellsTime, ServesClip):  # type: ignore[misc] # as in Panel
-    """Plays a clip: muted, looping, loaded when it is seen.
+class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
+    """Plays a clip, muted and in a loop. It is loaded when it comes into view.
 
-    `Player(clip)` or `Player("clip.mp4")`. These may be given, observed and linked; setting them acts:
+    `Player(clip)` or `Player("clip.mp4")`. These can be given, observed, linked and set:
 
-    - `time`: where it is, in seconds; `playing`: whether it plays
+    - `time`: the position in seconds; `playing`: whether it plays
     - `speed`: 0.25 to 2; `loop`: whether it begins again at its end
     - `loop_range`: `(from, to)` in seconds, the part that is played; None: the whole clip
     - `view`: "clip", "poster" or "filmstrip"
 
-    `autoplay=False` waits for a press (so does a page that asks for less motion). Raises NotAVideo for a file
-    that isn't one.
+    With `autoplay=False` it waits for a press, as it does where the system asks for less motion. Raises
+    NotAVideo for a file that isn't a video.
 
-    A slider that drives a player and follows it, and two players with one clock::
+    A slider that drives a player and follows it, and two players in step::
 
         player = reelbook.Player(clip)
         slider = ipywidgets.FloatSlider(max=clip.duration_seconds, step=0.04)
@@ -112,18 +107,18 @@ class Player(TellsTime, ServesClip):  # type: ignore[misc] # as in Panel
         return card_html(face, self.figures, self.poster), card_text(face, self.figures)
 
     def _on_picture(self, content: dict[str, Any], _: object) -> None:
-        """The page asks for the poster in full, or for a filmstrip of so many tiles with no gaps."""
+        """The page asks for the full poster, or for a filmstrip of some tiles without gaps."""
         from reelbook.media.clips import filmstrip
 
         of, tiles = content.get("of"), content.get("tiles")
         if of == "poster":
             picture = self.clip.poster()
         elif of == "filmstrip" and isinstance(tiles, int) and tiles in TILES:
-            # As sharp for a tall clip as for a wide one.
+            # Tall clips get taller tiles, so that theirs are as sharp as those of wide clips.
             height = 90 if self.clip.width >= self.clip.height else 160
             picture = filmstrip(self.clip.path, tiles, tile_height=height, gap=0)
         else:
-            raise InvalidInput(f"The page asked for a picture that there isn't: {of}.")
+            raise InvalidInput(f"The page asked for an unknown picture: {of}.")
         self.send({"name": "picture", "of": of}, [_jpeg(picture)])
 
 

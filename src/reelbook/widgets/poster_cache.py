@@ -1,4 +1,4 @@
-"""Posters that were drawn already: a frame is decoded once, however often the page scrolls past it."""
+"""A cache of posters: a frame is decoded once, however often the page scrolls past it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 KEPT = 600
 
 
-class DrawnPosters:
-    """The last `KEPT` posters, by file; a file that was replaced is drawn anew."""
+class PosterCache:
+    """The last `KEPT` posters by file. A replaced file gets a new poster."""
 
     def __init__(self) -> None:
         self._drawn: OrderedDict[tuple[str, float], bytes] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, path: Path | None, draw: Callable[[], bytes]) -> bytes:
-        """The poster of the clip at `path`, from `draw` where it isn't here; empty without a file."""
+        """The poster of the clip at `path`, made by `draw` the first time; empty without a file."""
         if path is None or not path.exists():
             return b""
         name = (str(path), path.stat().st_mtime)

@@ -38,13 +38,12 @@ _FIELDS: dict[type[InvalidInput], str] = {
 
 
 class PromptForm(TakesImage):
-    """Asks for a clip, from text or from an image, with its cost before it is sent.
+    """Asks for a clip, from text or from an image, and shows the cost before anything is sent.
 
-    Observe, link or set `mode` ("text-to-video", "image-to-video"), `prompt`, `duration_seconds` (1 to 10),
-    `aspect_ratio` (16:9, 9:16, 1:1), `seed` (-1: random), `image` and `crop` (as ImagePicker has them);
-    `job` is the last one sent.
-    `generate()` does what the button does, `on_job(callback)` hears of every job. Without a session it takes
-    `reelbook.connect()`.
+    `PromptForm(session)`; without a session `reelbook.connect()`. Observe, link or set `mode`
+    ("text-to-video", "image-to-video"), `prompt`, `duration_seconds` (1 to 10), `aspect_ratio` (16:9, 9:16,
+    1:1), `seed` (-1: random), and `image` and `crop` as in ImagePicker. `generate()` does what the button
+    does. `job` is the last job sent, and every job goes to `on_job(callback)`.
 
         form = rb.PromptForm(session, prompt="a red fox in snow")
         form.on_job(lambda job: job.mark(tags=["workshop"]))
@@ -84,7 +83,7 @@ class PromptForm(TakesImage):
         self._callbacks.append(callback)
 
     def fill(self, request: JobRequest) -> None:
-        """Takes over all that a job asked for, to be varied and sent. Nothing is sent."""
+        """Fills the form with what a job asked for, so that it can be varied. Nothing is sent."""
         with self.hold_sync():
             self.mode = request.mode
             self.prompt = request.prompt
@@ -97,24 +96,24 @@ class PromptForm(TakesImage):
                 self.image = request.image
 
     def generate(self) -> Job:
-        """Sends what the form holds and returns its Job, as the button does.
+        """Sends what is in the form and returns its Job, as the button does.
 
-        Within 1.5 seconds of the last time nothing is sent and the last job is returned: that was a double
-        press. Raises InvalidInput before anything is sent.
+        A second call within 1.5 seconds counts as a double press: it sends nothing and returns the same job.
+        Raises InvalidInput before anything is sent.
         """
         with self._guard:
             if self._last is not None and monotonic() - self._sent_at < TWICE_SECONDS:
                 return self._last
             job = self._last = self._submit()
             self._sent_at = monotonic()
-        # Outside, because whoever observes these may press again.
+        # Outside the lock, because an observer of these may call `generate` again.
         self.problems = {}
         self.say("")
         self.job = job
         if not self._callbacks:
             self.say(f"Sent. form.job is job {job.number}; show it to watch it.")
         for callback in self._callbacks:
-            with self.showing_errors("What was to happen with the job"):
+            with self.showing_errors("Your on_job callback"):
                 callback(job)
         return job
 
@@ -123,7 +122,7 @@ class PromptForm(TakesImage):
         self.live = bool(self.session.running)
 
     def _session_changed(self, job: Job | None) -> None:
-        # A job that begins or ends changes what the limit leaves.
+        # A job that begins or ends changes what is left of the spending limit.
         if job is None or self.asks or job.request_id is None or not job.running:
             self._live.changed()
 
@@ -137,7 +136,7 @@ class PromptForm(TakesImage):
             return self.session.submit(self._request())
 
     def _request(self) -> JobRequest:
-        """What the form holds. Raises InvalidInput."""
+        """What is in the form. Raises InvalidInput."""
         if self.mode == "text-to-video":
             return JobRequest.from_text(
                 self.prompt,
@@ -151,7 +150,7 @@ class PromptForm(TakesImage):
 
     @traitlets.observe("prompt", "duration_seconds", "aspect_ratio", "seed", "image", "mode")
     def _edited(self, change: Any) -> None:
-        if self.message["tone"] == "info":  # what was sent isn't what stands in the form now
+        if self.message["tone"] == "info":  # it is about the form as it was sent
             self.say("")
         if change["name"] in self.problems:
             self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}

@@ -1,4 +1,4 @@
-"""The still form of a panel: what a saved notebook shows on a page without a kernel."""
+"""The still forms of panels as HTML: what a saved notebook shows on a page without a kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..text import (
 if TYPE_CHECKING:
     from PIL import Image
 
-# As text 4/3 of it: with a panel's code and state it stays under 30 KB, with its caption under 20.
+# As base64 text it takes 4/3 of this; together with a panel's code and state that stays under 30 KB.
 POSTER_BYTES = 6_000
 
 
@@ -29,7 +29,7 @@ def small_poster(picture: Image.Image | bytes) -> bytes:
 
 
 def card_html(face: Face, lines: Sequence[Line], poster: bytes) -> str:
-    """A card as plain HTML with its colours inherited, for GitHub, nbconvert and a page without a kernel."""
+    """A card as plain HTML in the page's own colours, for GitHub, nbconvert and pages without a kernel."""
     picture = ""
     if poster and face["shape"]:
         data = base64.b64encode(poster).decode()
@@ -48,7 +48,7 @@ def card_text(face: Face, lines: Sequence[Line]) -> str:
 
 
 def board_html(text: str, rows: Sequence[tuple[Row, bytes]], more: str) -> str:
-    """A board as a plain table under its one line; each row with its picture, empty for none."""
+    """A board as a plain table under one line of text; a row's picture may be empty."""
     table = f"<table>{''.join(map(_row_html, rows))}</table>" if rows else ""
     last = f"<div>{html.escape(more)}</div>" if more else ""
     return f"<div>{html.escape(text)}</div>{table}{last}"

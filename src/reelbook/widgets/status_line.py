@@ -1,4 +1,4 @@
-"""The line on top of the Studio: the service, what is left of balance and budget, and the way around."""
+"""The line on top of the Studio: the service, what is left of balance and requests, and the views."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .live import Live
 
 
 class StatusLine(Panel):
-    """Which service, what is left of the balance and of the key's requests; `views` to choose from.
+    """Shows the service, what is left of the balance and of the key's requests, and the views to choose from.
 
-    Observe or link `view`, the name of the chosen one; `views` are pairs of a name and a label.
+    `views` are pairs of a name and a label. Observe or link `view`, the name of the chosen one.
     """
 
     _esm = module("status_line")
@@ -37,7 +37,7 @@ class StatusLine(Panel):
         self._live.changed()
 
     def on_left(self, callback: Callable[[], object]) -> None:
-        """`callback()` is called when a person was at the Studio and turns to something else."""
+        """`callback()` is called when a person turns from the Studio to something else."""
         self._callbacks.append(callback)
 
     def update(self) -> None:
@@ -45,7 +45,7 @@ class StatusLine(Panel):
         self.facts = self._facts()
         self.live = facts.requests_left < facts.requests_limit
         if self.live:
-            # Requests come back by time alone, and nobody tells.
+            # The key's requests come back with time, which nothing announces.
             self._live.changed_in(facts.requests_back_in_seconds or 3.0)
 
     def _on_left(self, *_: object) -> None:

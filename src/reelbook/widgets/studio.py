@@ -1,4 +1,4 @@
-"""All panels in one calm layout. It is put together here; the panels know nothing of each other."""
+"""All panels in one layout. Only the Studio connects them; they don't know each other."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ VIEWS = {
 
 
 class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no types
-    """Everything in one cell: write a prompt, press Generate, watch it, play it, find it, compare it.
+    """Everything in one cell: write a prompt, press Generate, then watch, play, find and compare clips.
 
     `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create", "board",
     "gallery", "compare", "usage", "keys", "tools" (offered where a tool server is known) or "connection".
-    `form` is the PromptForm, `card` the JobCard of the latest clip; `board`, `gallery` and `compare` are the
-    panels of those views, None until they are first looked at. A key typed in under "connection" gives the
+    `form` is the PromptForm and `card` the JobCard of the latest clip. `board`, `gallery` and `compare` are
+    the panels of those views, None until they are first shown. A key typed in under "connection" gives the
     Studio a new `session`.
 
         studio = rb.Studio()
@@ -84,7 +84,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         super().close()
 
     def _open(self, session: Session | None) -> None:
-        """Puts the panels together for a session, those of "create" at once and the others when looked at."""
+        """Makes the panels for a session: those of "create" at once, the others when they are first shown."""
         self.board: JobBoard | None = None
         self.gallery: Gallery | None = None
         self.compare: Compare | None = None
@@ -154,7 +154,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         return hint
 
     def _make_usage(self) -> UsageChart:
-        from .usage_chart import UsageChart  # with pandas and bqplot, which only a chart needs
+        from .usage_chart import UsageChart  # brings pandas and bqplot, which only the chart needs
 
         return UsageChart(self.session)
 
@@ -173,7 +173,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
 
     def _vary(self, job: Job) -> None:
         if job.request is None:
-            raise InvalidInput("What was asked for isn't known here: the job was taken up by its id.")
+            raise InvalidInput("This job was taken up by its id, so what it asked for isn't known.")
         self.form.fill(job.request)
         self.view = "create"
 
@@ -191,7 +191,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         self.view = "compare"
 
     def _use(self, session: Session) -> None:
-        """Another session: the panels begin anew with it."""
+        """Starts all panels anew with another session."""
         self._close_panels()
         self.view = "create"
         self._open(session)
@@ -203,5 +203,5 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
 
 
 def tools_offered(session: Session) -> bool:
-    """Whether there is a tool server to be explored: the extra is installed, and a server is configured."""
+    """Whether there is a tool server to explore: the extra is installed and a server is configured."""
     return is_installed() and (session.service == "sandbox" or settings.find(settings.MCP_URL) is not None)

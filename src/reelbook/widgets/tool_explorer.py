@@ -292,7 +292,7 @@ class ToolPanel(Panel):
         self._outcome = words.answered(tool, took, failed=result.is_error)
         self._outcome |= {"parts": self._shown.parts, "jobs": words.jobs(self._jobs)}
         for callback in self.callbacks:
-            with self.showing_errors("What was to happen with the result"):
+            with self.showing_errors("Your on_result callback"):
                 callback(tool, result)
 
     def _on_chunk(self, content: dict[str, Any], _: object) -> None:

@@ -1,25 +1,25 @@
-// One clock for many clips: it says where all of them are, starts them together and takes back what they drift.
+// One clock for many clips: it starts them together, keeps them at the same time and corrects their drift.
 
-const SLACK = 0.008; // seconds: a small part of a frame, which no eye sees
-const FAR = 0.25; // seconds: what is further off is sought, not caught up with
+const SLACK = 0.008; // seconds: a small part of a frame, too little to be seen
+const FAR = 0.25; // seconds: a clip further off jumps instead of catching up
 
 /**
- * @typedef {{video: HTMLVideoElement, seconds: number, fps: number, sought?: number}} Timed `sought`: where it was sent last
- * @param {() => Timed[]} clips those that are loaded
- * @param {(at: number) => void} onTime told of every moment, playing or sought
+ * @typedef {{video: HTMLVideoElement, seconds: number, fps: number, sought?: number}} Timed `sought`: the target of the last seek
+ * @param {() => Timed[]} clips the loaded ones
+ * @param {(at: number) => void} onTime called for every moment, while playing and after a seek
  */
 export function commonClock(clips, onTime) {
   let at = 0;
   let speed = 1;
   let wanted = false;
   let rests = false;
-  let turn = 0; // each start has a number of its own: an older one that is still waiting is over
+  let turn = 0; // counts the starts: one that is still waiting when the next begins gives up
   let length = 0;
   const last = ({ video, seconds, fps }) => Math.max(0, Math.min(seconds, video.duration || seconds) - 0.5 / fps);
   const going = () => clips().filter((one) => at < last(one));
   const goal = (one) => Math.min(at, last(one));
   const put = (one) => {
-    // One seek at a time: the next is begun when this one has ended.
+    // One seek at a time: the next one begins when this one has ended.
     if (one.video.seeking || Math.abs(one.video.currentTime - goal(one)) < 0.0005) return;
     one.sought = goal(one);
     one.video.currentTime = one.sought;
@@ -29,7 +29,7 @@ export function commonClock(clips, onTime) {
     for (let tries = 0; one.video.seeking && tries < 3; tries += 1) {
       await new Promise((done) => {
         one.video.addEventListener("seeked", done, { once: true });
-        setTimeout(done, 1000); // a clip that can't be sought doesn't hold up the others
+        setTimeout(done, 1000); // a clip that can't seek must not hold up the others
       });
     }
   };
@@ -51,7 +51,7 @@ export function commonClock(clips, onTime) {
     let before = performance.now();
     const tick = (now) => {
       if (mine !== turn) return;
-      // A page that was hidden makes no frames: it goes on from where it was.
+      // A hidden page draws no frames: afterwards the clock goes on from where it was.
       const passed = Math.min(FAR, Math.max(0, (now - before) / 1000));
       before = now;
       if (going().every(({ video }) => video.readyState > 2)) at += passed * speed;
@@ -92,23 +92,23 @@ export function commonClock(clips, onTime) {
       wanted = value;
       go();
     },
-    /** Stands still while the line is held or the panel is out of sight, and goes on afterwards. */
+    /** Pauses while the time line is held or the panel is out of view, and goes on afterwards. */
     rest(value) {
       if (rests === value) return;
       rests = value;
       go();
     },
-    /** Goes to that moment, and stands or plays on from there. */
+    /** Goes to that moment, and pauses or plays on from there. */
     seek(value) {
       at = Math.max(0, Math.min(value, length));
       onTime(at);
       if (wanted && !rests) start();
       else clips().forEach(put);
     },
-    /** A clip came: it takes its place beside the others. */
+    /** Adds a clip that has been loaded. */
     join(one) {
       one.video.addEventListener("seeked", () => {
-        // The clock went on while it was sought.
+        // The clock went on during the seek.
         if (one.video.paused && Math.abs(one.sought - goal(one)) > 0.0005) put(one);
         onTime(at);
       });

@@ -1,10 +1,10 @@
-// A clip comes to the page: in pieces when it is seen, as a Blob that can be saved; few are held at a time.
+// Fetches clips from the kernel in pieces, as Blobs that can be saved, and holds only a few of them at a time.
 import { h, tell } from "./_dom.js";
 
 export const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it.";
 
 /**
- * Fetches the clip from the kernel, piece by piece, each asked for after the one before it.
+ * Fetches a clip from the kernel, one piece after the other.
  * @param {(done: number) => void} onPiece 0 to 1
  * @param {string} [key] which of the panel's clips
  * @returns {Promise<Blob>}
@@ -14,7 +14,7 @@ export function fetchClip(frame, model, onPiece, key = "") {
   const pieces = [];
   return new Promise((resolve, reject) => {
     const ask = () => { if (!tell(model, { name: "chunk", key, id, index: pieces.length })) reject(new Error(ON_DISK)); };
-    // Another view of the same model asks under another id.
+    // Another view of the same model uses another id.
     const hear = (content, buffers) => {
       if (content.name !== "chunk" || content.id !== id || content.index !== pieces.length) return;
       if (content.problem) return reject(new Error(content.problem));
@@ -37,15 +37,15 @@ export function saveFile(blob, file) {
 }
 
 const HELD = 8;
-// How many clips are loaded is counted for the whole page: each panel's module is its own.
+// Counted for the whole page, because each panel has a module of its own.
 const held = (globalThis[Symbol.for("reelbook.held")] ??= new Set());
 
-/** `one` was seen just now. Of many loaded clips, those that have been out of sight the longest are given back. */
+/** `one` is in view. If many clips are loaded, those out of view for the longest are released. */
 export function hold(one) {
   held.delete(one);
   held.add(one);
   for (const old of held) if (held.size > HELD && old.free()) held.delete(old);
 }
 
-/** It is gone from the page. */
+/** `one` has left the page. */
 export const letGo = (one) => held.delete(one);

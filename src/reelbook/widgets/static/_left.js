@@ -1,9 +1,9 @@
-// When a person turns away from a panel.
+// Notices when a person turns away from a panel.
 import { tell } from "./_dom.js";
 
 /**
- * Tells the kernel when a person turns away from the panel, or from the box around it that `around` names, to something
- * else: what would disturb them is done then. They are at it from when it is shown.
+ * Tells the kernel when a person turns from the panel, or from the box that matches `around`, to something else. What
+ * would disturb them is done then. A panel counts as used from the moment it is shown.
  */
 export function tellWhenLeft(frame, model, around) {
   let used = true;

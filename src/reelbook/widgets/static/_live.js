@@ -46,9 +46,9 @@ function counted([seconds, rate], passed) {
 /**
  * Says hello when a view opens, and asks the kernel for news while something is live: every second where updates can't
  * come by themselves (`asks`, Colab), otherwise only when nothing came for a while. One question at a time.
- * @param {string} [whenSilent] the message for as long as the kernel doesn't answer
+ * @param {string} [silenceText] the message for as long as the kernel doesn't answer
  */
-export function keepAsking(frame, model, whenSilent) {
+export function keepAsking(frame, model, silenceText) {
   let heard = performance.now();
   let asked = 0;
   let lived = -1e9;
@@ -58,9 +58,9 @@ export function keepAsking(frame, model, whenSilent) {
   const setSilent = (now) => {
     if (silent === now) return;
     silent = now;
-    if (!whenSilent) return;
+    if (!silenceText) return;
     if (!silent) frame.showMessage(model.get("message"));
-    else if (model.get("live")) frame.showMessage({ text: whenSilent, tone: "info" });
+    else if (model.get("live")) frame.showMessage({ text: silenceText, tone: "info" });
   };
   const answered = () => {
     heard = performance.now();

@@ -1,12 +1,12 @@
-// A clip that plays in the page: loaded when it is seen, given back when it is long out of sight.
+// A clip that plays in the page: loaded when it comes into view, released when it has been out of view for long.
 import { h, setText } from "./_dom.js";
 import { ON_DISK, fetchClip, hold, letGo, saveFile } from "./_fetch.js";
 import { playerBar } from "./_player.js";
 
 /**
- * A muted, looping player in `stage`, with slim controls at its lower edge, or below it in `wrap`. It loads when seen,
- * plays while seen (unless the person paused it or wants less motion), pauses out of sight, and gives its clip back
- * there once many others are loaded; it goes on where it was.
+ * A muted, looping player in `stage`, with slim controls at its lower edge, or below it in `wrap`. It loads when it comes
+ * into view and plays while it is in view, unless the person paused it or wants less motion. Out of view it pauses, and
+ * releases its clip once many others are loaded; later it goes on where it was.
  * @param {{codec: () => string, label: () => string, autoplay: () => boolean, key?: string, wrap?: HTMLElement,
  *   fps?: () => number, start?: number, onWant?: (plays: boolean) => void}} about `key`: which of the panel's clips
  */
@@ -17,7 +17,7 @@ export function clipPlayer(frame, model, stage, about) {
   video.muted = true;
   const words = h("div", { class: "rb-stage-words", hidden: true });
   const listening = [];
-  // A closed player's pieces are asked for no longer, though its frame may stay.
+  // A closed player stops asking for pieces, though its frame may stay.
   const inner = { listen: (event, callback) => { model.on(event, callback); listening.push(() => model.off(event, callback)); } };
   let url = "";
   let blob = null;
@@ -28,7 +28,7 @@ export function clipPlayer(frame, model, stage, about) {
   let closed = false;
   let at = about.start || 0;
   const say = (text) => { setText(words, text); words.hidden = !text; };
-  // What is wanted and what is seen are two things: a clip out of sight rests, and goes on when it is seen again.
+  // A clip that is to play rests while it is out of view, and goes on when it is in view again.
   const follow = () => {
     if (!url) return;
     if (seen && wanted && !rests) video.play().catch(() => {});
@@ -72,10 +72,10 @@ export function clipPlayer(frame, model, stage, about) {
   };
   const one = { free: () => { if (!seen) drop(); return !url; } };
   const cannotShow = () => url && say(`This browser can't show the clip's codec (${about.codec()}). Save it and play it in another program.`);
-  // Chromium plays the time of some codecs that it can't show, without an error.
+  // With some codecs Chromium runs the time but shows no picture, without an error.
   video.addEventListener("loadedmetadata", () => video.videoWidth || cannotShow());
   video.addEventListener("error", cannotShow);
-  // A pause alone is no wish: a video that leaves the page pauses too, and the notebook puts cells elsewhere.
+  // A pause alone isn't the person's: a video also pauses when the notebook moves its cell.
   video.addEventListener("play", () => video.paused || want(true));
   video.addEventListener("ended", () => want(false));
   const near = new IntersectionObserver((entries) => {

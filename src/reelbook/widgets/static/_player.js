@@ -1,8 +1,8 @@
-// The controls of every clip: play, a line to scrub, the time, full screen, and their keys. The Player adds more to them.
+// The controls of every clip: play, a time line, the time, full screen, and their keys. The Player adds more.
 import { h, setText } from "./_dom.js";
 
 /**
- * Controls for `video`, with keys that work anywhere in `wrap`. The service's clips have no sound: nothing is to be muted.
+ * Controls for `video`, with keys that work anywhere in `wrap`. There is no mute: the service's clips have no sound.
  * @param {{want: (plays: boolean) => void, rest: (rests: boolean) => void, fps: () => number}} about
  */
 export function playerBar(video, wrap, about) {
@@ -38,7 +38,7 @@ export function playerBar(video, wrap, about) {
     icon.className = `rb-i-${word.toLowerCase()}`;
     time.setAttribute("aria-valuetext", said.textContent);
   };
-  // The middle of a frame: both edges are rounded in the file.
+  // Aims at the middle of a frame: its edges are rounded in the file.
   const seek = (at) => { if (video.duration) video.currentTime = Math.min(Math.max(0, at), video.duration - 0.5 / about.fps()); };
   const step = (frames) => {
     about.want(false);

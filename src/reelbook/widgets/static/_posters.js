@@ -1,12 +1,12 @@
-// Posters of many clips: asked for when their place is near the screen, a few at a time, and given back in time.
+// Posters of many clips: requested a few at a time when they come near the screen, and released later.
 import { tell } from "./_dom.js";
 
 const AT_A_TIME = 20;
 const KEPT = 300;
 
 /**
- * Fills pictures from the kernel. `show(img, key)` names the clip whose poster `img` is to have, `forget(img)` ends it.
- * A poster that isn't there leaves the picture hidden.
+ * Fills pictures from the kernel. `show(img, key)` gives `img` the poster of that clip, `forget(img)` ends it. Without a
+ * poster the picture stays hidden.
  */
 export function posters(frame, model) {
   // By key, the oldest first.
@@ -22,7 +22,7 @@ export function posters(frame, model) {
     img.hidden = !url;
   };
   const observer = new IntersectionObserver((entries) => {
-    // A picture that is hidden meets nothing: what holds it is looked at.
+    // A hidden picture intersects nothing, so its parent is observed.
     for (const { target, isIntersecting } of entries) for (const img of target.querySelectorAll("img")) isIntersecting && wanted.has(img) ? near.add(img) : near.delete(img);
     ask();
   }, { rootMargin: "300px" });

@@ -1,4 +1,4 @@
-// Clips side by side with one clock: a grid, and for two of them a divider or their difference. One of them may win.
+// Clips side by side on one clock: a grid, and for two of them a divider or their difference. One of them may win.
 import { h, openPanel, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking } from "./_live.js";
@@ -13,7 +13,7 @@ const VIEWS = { grid: "Grid", wipe: "Wipe", difference: "Difference" };
 const marked = (runs) => runs.map(([text, differs]) => differs ? h("mark", {}, text) : text);
 const button = (label, title, act, more = {}) => h("button", { type: "button", class: "rb-plain", title: title || null, onclick: act, ...more }, label);
 
-/** One clip of the comparison: its place, caption and video. `pick` is called when it is to win. */
+/** One clip of the comparison: its place, caption and video. `pick` is called when it is picked. */
 function openTile(frame, model, place, pick, changed) {
   const image = h("img", { alt: "", hidden: true });
   const words = h("span", { class: "rb-stage-text" });
@@ -169,7 +169,7 @@ function render({ model, el }) {
     drawDifference();
     // The kernel is told four times a second only where somebody in it listens.
     const now = performance.now();
-    if (clock.wanted() && get("tells_time") && now - toldAt > 250) {
+    if (clock.wanted() && get("reports_time") && now - toldAt > 250) {
       toldAt = now;
       keep("time", at);
     }
@@ -185,7 +185,7 @@ function render({ model, el }) {
   const fps = () => Math.max(...get("tiles").map((tile) => tile.fps));
   const step = (frames) => {
     keep("playing", false);
-    // The middle of a frame: both edges are rounded in the file.
+    // Aims at the middle of a frame: its edges are rounded in the file.
     seek((Math.floor(clock.at() * fps() + 0.02) + frames + 0.5) / fps());
   };
   const hop = (way) => (event) => seek(clock.at() + way * (event.shiftKey ? 0.1 : 1));

@@ -1,4 +1,4 @@
-// What stands where nothing is yet.
+// A placeholder with one line and one button.
 import { h, openPanel, setText, tell } from "./_dom.js";
 
 function render({ model, el }) {

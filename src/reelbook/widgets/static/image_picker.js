@@ -1,4 +1,4 @@
-// The picker alone; `_picker.js` does it all.
+// The image picker as a panel; `_picker.js` does the work.
 import { openPanel } from "./_dom.js";
 import { imagePicker } from "./_picker.js";
 

@@ -1,13 +1,13 @@
-// What the image picker fetches when it is first used: files sent in pieces, camera, recent images, crop.
+// The tools that the image picker loads when it is first used: sending files in pieces, camera, recent images, crop.
 import { freshId, h, setText, tell } from "./_dom.js";
-import { shrunk } from "./_shrinking.js";
+import { shrink } from "./_shrink.js";
 
-const PIECE = 960 * 1024; // with its header and what _shrinking.js found a message stays under 1 MiB
+const PIECE = 960 * 1024; // with its header and what _shrink.js found a message stays under 1 MiB
 const LARGEST = 50 * 1024 * 1024;
 const RATIOS = [["", "As it is"], ["16:9", "16:9"], ["9:16", "9:16"], ["1:1", "1:1"]];
 const GONE = "The kernel is gone. Run the cell again.";
 
-/** @param {Record<string, any>} part what _picker.js made: its elements, `show` for problems, `shown` */
+/** @param {Record<string, any>} part from _picker.js: its elements, `show` for problems, `shown` */
 export function pickerTools({ frame, model, zone, whole, picture, words, choose, camera, recent, show, shown }) {
   const button = (label, onclick, kind = "rb-plain") => h("button", { type: "button", class: kind, onclick }, label);
   const waiting = new Map();
@@ -15,7 +15,7 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     const key = `${content.id} ${content.index || 0}`;
     if (content.name === "got" && waiting.has(key)) waiting.get(key)({ ...content, buffers });
   });
-  /** Sends a message and waits for its answer; what keeps it waiting is said, while it is `wanted`. */
+  /** Sends a message and waits for its answer; says so if that takes long, while it is still `wanted`. */
   const ask = async (content, buffers, wanted = () => true) => {
     const id = content.id || freshId("ask");
     const key = `${id} ${content.index || 0}`;
@@ -55,8 +55,8 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     progress(0, "Getting the image ready");
     sending.hidden = false;
     let small = null;
-    // What the browser can't show goes as it is: Python says what it is.
-    try { small = await shrunk(file); } catch { /* as above */ }
+    // A file that the browser can't read is sent as it is, and Python says what is wrong with it.
+    try { small = await shrink(file); } catch { /* as above */ }
     const body = small ? small.blob : file;
     const id = freshId("send");
     const total = Math.max(1, Math.ceil(body.size / PIECE));
@@ -103,7 +103,7 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     snap.hidden = true;
     let stream = null;
     let open = true;
-    // Where the picker isn't shown any more the camera doesn't look on.
+    // The camera is switched off when the picker is no longer shown.
     const seen = new IntersectionObserver(() => { if (open && !shown()) closePanes(); });
     const off = () => {
       open = false;
@@ -165,7 +165,7 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     (tiles[0] || close).focus();
   };
 
-  // The part that is sent: a frame over the picture, moved along the one side that has room
+  // The part that is sent: a frame over the picture that moves along the one side with room
   const ratios = h("div", { class: "rb-ratios", role: "group", "aria-label": "Shape of the image" }, ...RATIOS.map(([ratio, label]) => h("button", { type: "button", "data-ratio": ratio, onclick: () => setCrop(ratio ? { x: 0.5, y: 0.5, ...crop, ratio } : null) }, label)));
   const shapeWords = h("span", { class: "rb-quiet" }, "The image is sent in this shape.");
   const shapeRow = h("div", { class: "rb-shape" }, ratios, shapeWords);
@@ -231,7 +231,7 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
   for (const kind of ["pointerup", "pointercancel"]) part.addEventListener(kind, () => { if (dragged) { dragged = null; setCrop(crop); } });
   picture.addEventListener("load", drawCrop);
   frame.draw(["crop"], () => {
-    if (later || dragged) return; // an answer to an earlier place
+    if (later || dragged) return; // the answer to an earlier position
     crop = model.get("crop");
     drawCrop();
   });

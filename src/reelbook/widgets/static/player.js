@@ -157,7 +157,7 @@ function render({ model, el }) {
   for (const [node, kind] of [[video, "play"], [line, "input"]]) node.addEventListener(kind, () => keep("view", "clip"));
   video.addEventListener("seeked", () => video.paused && keep("time", video.currentTime));
   // The kernel is told four times a second only where somebody in it listens.
-  video.addEventListener("timeupdate", () => get("tells_time") && !video.paused && keep("time", video.currentTime));
+  video.addEventListener("timeupdate", () => get("reports_time") && !video.paused && keep("time", video.currentTime));
   frame.listen("change:time", () => {
     // A time that the playing clip itself reported a moment ago isn't a request to go back.
     if (Math.abs(video.currentTime - get("time")) > (video.paused ? 0.001 : 0.3)) player.go(get("time"));

@@ -1,4 +1,4 @@
-// The line on top of the Studio: which service, what is left of the balance and of the key's requests.
+// The line on top of the Studio: the service, what is left of the balance and of the key's requests, the views.
 import { h, openPanel, setText } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
@@ -34,7 +34,7 @@ function render({ model, el }) {
     balance.classList.toggle("rb-low", facts.low.includes("balance"));
     limit.classList.toggle("rb-low", facts.low.includes("limit"));
     setText(left, facts.text);
-    // More than twenty strokes can't be counted with the eye.
+    // More than twenty bars can't be counted at a glance.
     bars.hidden = facts.limit > 20;
     bars.replaceChildren(...Array.from({ length: bars.hidden ? 0 : facts.limit }, (_, place) => h("i", { class: place < facts.limit - facts.left ? "rb-used" : "" })));
   });

@@ -1,12 +1,12 @@
-// Photographs made smaller before they travel: drawn anew, upright, with what their files held besides for Python to name.
+// Makes large photographs smaller before they are sent: redrawn upright, with the rest of their files for Python to name.
 import { h } from "./_dom.js";
 
 const SEGMENT = 20 * 1024;
 const ALL_SEGMENTS = 40 * 1024;
 const SIDE = 2048; // as reelbook.media.images.prepare
 
-/** A picture larger than what is sent, drawn anew with its longer side at most SIDE; null if it can go as it is. */
-export async function shrunk(file) {
+/** A large picture redrawn with its longer side at most SIDE; null if the file can be sent as it is. */
+export async function shrink(file) {
   const kind = kindOf(new Uint8Array(await file.slice(0, 16).arrayBuffer()));
   const segments = kind ? await SEGMENTS_OF[kind](file) : null;
   if (!segments) return null;
@@ -21,7 +21,7 @@ export async function shrunk(file) {
   bitmap.close();
   const clear = kind !== "JPEG" && seeThrough(pen.getImageData(0, 0, canvas.width, canvas.height).data);
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, clear ? "image/png" : "image/jpeg", 0.92));
-  canvas.width = canvas.height = 0; // some browsers hold the pixels until then
+  canvas.width = canvas.height = 0; // or some browsers keep the pixels
   if (!blob) return null;
   const kept = [];
   for (const one of segments) if (kept.reduce((sum, [, bytes]) => sum + bytes.byteLength, one[1].byteLength) <= ALL_SEGMENTS) kept.push(one);
@@ -38,7 +38,7 @@ function kindOf(head) {
   if (text.startsWith("\xff\xd8\xff")) return "JPEG";
   if (text.startsWith("\x89PNG")) return "PNG";
   if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return "WebP";
-  // Some browsers read these, Python doesn't.
+  // Some browsers can read these; Python can't.
   return /^....ftyp(hei|hev|mif1)/s.test(text) ? "HEIC" : "";
 }
 
@@ -46,8 +46,8 @@ const name4 = (bytes, at) => String.fromCharCode(...bytes.subarray(at, at + 4));
 const cut = (bytes, from, length) => bytes.slice(from, from + Math.min(length, SEGMENT)).buffer;
 
 /**
- * The parts of a file that hold no picture, for Python to say what was removed: [name, bytes]. Null if the file is to
- * go as it is, because only Python is sure to turn it upright.
+ * The parts of a file other than the picture, as [name, bytes], so that Python can say what was removed. Null if the file
+ * is to be sent as it is, because only Python is sure to turn it upright.
  */
 const SEGMENTS_OF = {
   HEIC: async () => [["HEIC", new ArrayBuffer(0)]],
