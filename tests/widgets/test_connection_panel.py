@@ -144,4 +144,4 @@ def test_colab_is_told_what_its_disk_forgets() -> None:
     kept = connection_words(**{**colab, "home": Path("/content/drive/MyDrive/reelbook")})["disk"]  # type: ignore[arg-type]  # as above
     assert "are lost then" in lost
     assert "drive.mount('/content/drive')" in lost
-    assert kept == "Clips and the ledger lie in /content/drive/MyDrive/reelbook."
+    assert kept == "Clips and the ledger are in /content/drive/MyDrive/reelbook."

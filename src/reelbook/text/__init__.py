@@ -1,6 +1,6 @@
-"""What the panels say: pure functions from what is known to words and figures. Drawing is the page's part.
+"""What panels and terminal say: pure functions from values to words. The page only draws them.
 
-A module for each panel; amounts, times and lines that count on are in `reelbook.formatting`.
+There is a module for each panel. Amounts, times and lines that count seconds are in `reelbook.formatting`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the board says: of each job in a row, of an experiment in a heading, of all of them on top."""
+"""What the board says of each job in a row, of an experiment in its heading, and of all jobs at the top."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class Row(TypedDict):
     tone: str
     bar: float | None  # 0 to 1; -1: running with no figure; None: no bar
     time: Line
-    wait: bool  # it waits for the rate limit: the page says so, for all such rows at once
+    wait: bool  # it waits for the rate limit, which the page shows for all such rows at once
     money: str
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What a job adds to the sums: its kind, what was paid in USD, and what it may yet cost."""
+    """What a job adds to the sums: its kind, what was paid, and what it may still cost, in USD."""
 
     kind: str
     paid_usd: float
@@ -72,7 +72,7 @@ def board_row(
     clip: Clip | None,
     prompt: str | None = None,
 ) -> Row:
-    """A job's row; `prompt` is said where there is no request."""
+    """A job's row; `prompt` is shown if there is no request."""
     face = job_face(view, request, request_id=request_id, clip=clip, service="", prompt=prompt)
     unsent = view.state == "sending" and view.waiting_seconds is not None
     share = view.download if view.state == wire.COMPLETED else view.progress
@@ -106,7 +106,7 @@ def count_words(tallies: Sequence[Tally]) -> str:
 
 
 def kind_words(tallies: Iterable[Tally]) -> str:
-    """How they are doing: "2 running · 1 waiting · 8 done · 1 failed"."""
+    """How many are in which state: "2 running · 1 waiting · 8 done · 1 failed"."""
     counts = Counter(each.kind for each in tallies)
     return " · ".join(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind])
 
@@ -121,7 +121,7 @@ def sum_words(tallies: Iterable[Tally]) -> str:
 
 
 def heading_words(name: str, tallies: Sequence[Tally]) -> list[str]:
-    """An experiment's heading: its name, and what is in it. Without a name, the jobs of none."""
+    """An experiment's heading: its name, its jobs and their cost. No name: jobs without an experiment."""
     return [name or "Without an experiment", f"{count_words(tallies)} · {sum_words(tallies)}"]
 
 
@@ -143,7 +143,7 @@ def requests_words(facts: Facts) -> Line:
 
 
 def wait_words(facts: Facts) -> Line:
-    """Why a job that isn't sent waits."""
+    """Why a job hasn't been sent yet."""
     if facts.requests_back_in_seconds is None:
         return []
     return ["waiting for the rate limit, ", counting(facts.requests_back_in_seconds, -1)]
@@ -154,7 +154,7 @@ def empty_words(*, whole_session: bool) -> str:
     if not whole_session:
         return "No clips in this list."
     return (
-        "No clips yet. They appear here as soon as they are asked for, in a form or with "
+        "No clips yet. They appear here as soon as you ask for them, in a form or with "
         'session.text_to_video("a red fox runs through snow").'
     )
 

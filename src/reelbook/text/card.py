@@ -1,4 +1,4 @@
-"""What a card says of a job or a clip, and everything it draws but the bar's share and the counting lines."""
+"""What a card shows of a job or a clip: everything but the bar's share and the lines that count seconds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SIZES = {"16:9": [640, 360], "9:16": [360, 640], "1:1": [480, 480]}
 
 
 class Face(TypedDict):
-    """Everything on a card but its bar's share and its counting lines; the page draws it as it is."""
+    """Everything on a card except its bar's share and its counting lines. The page draws it as it is."""
 
     prompt: str
     word: str
@@ -85,12 +85,11 @@ def job_face(
     finding_out: bool = False,
     word_would_tell: bool = False,
 ) -> Face:
-    """A job's card. `clip` is the finished clip, None while there is none on the disk.
+    """A job's card. `clip` is the finished clip, None while it isn't on the disk.
 
-    `prompt` is said where there is no request: a job that an agent tool was asked for has one.
-
-    `finding_out`: the service is being asked what became of it. `word_would_tell`: it would be known if
-    nobody else used the account, which only the person can say.
+    `prompt` is shown if there is no request: a job that an agent tool submitted has only a prompt.
+    `finding_out`: the service is being asked what became of the job. `word_would_tell`: the answer would be
+    certain if nobody else used the account, which only the person knows.
     """
     face = empty_face()
     word, tone = _STATES.get(view.state, (view.state, "odd"))
@@ -136,7 +135,7 @@ def clip_face(clip: Clip) -> Face:
 
 
 def clip_lines(clip: Clip) -> list[Line]:
-    """What is known of a finished clip: length, size, seed, the time it took."""
+    """The facts of a finished clip: length, size, seed, and the time it took."""
     lines: list[Line] = [[f"{clip.duration_seconds:.1f} s"], [f"{clip.width} × {clip.height}"]]
     if clip.request is not None and clip.request.seed is not None:
         seed = clip.request.seed
@@ -147,7 +146,7 @@ def clip_lines(clip: Clip) -> list[Line]:
 
 
 def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = None) -> list[Line]:
-    """The lines under the bar: figure, times, and what the request budget is doing."""
+    """The lines under the bar: progress, times, and waiting for the request budget."""
     if view.state == wire.COMPLETED:
         return clip_lines(clip) if clip is not None else _fetching(view)
     if view.state in FINAL:

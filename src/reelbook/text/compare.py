@@ -1,4 +1,4 @@
-"""What a comparison says of each clip: its prompt and figures with what differs marked, and who won."""
+"""What a comparison says of each clip: prompt and facts with the differences marked, and which clip won."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .card import (
 if TYPE_CHECKING:
     from reelbook.session import Clip, JobRequest, JobView
 
-# What is the same in all prompts is shortened in the middle; a tile's state stays under 2 KB.
+# What all prompts share is shortened in the middle, so that a tile's state stays under 2 KB.
 SAME_CHARACTERS: Final = 90
 PROMPT_CHARACTERS: Final = 300
 NOT_HERE: Final = "The clip's file isn't on this disk."
@@ -32,7 +32,7 @@ KEYS: Final = (
 
 Run = tuple[str, bool]  # a text, and whether it differs from the other clips'
 
-# A word with the blanks after it; scripts that are written without blanks go letter by letter.
+# A word with the spaces after it. Scripts without spaces are compared letter by letter.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*")
 _EDGES = re.compile(r"^\W+|\W+$")
 
@@ -61,14 +61,14 @@ class Tile(TypedDict):
 
 @dataclass(frozen=True)
 class Shown:
-    """What is known of one clip. `clip` is None while its file isn't here; `view` is None without a job."""
+    """What is known of one clip. `clip` is None while there is no file; `view` is None without a job."""
 
     name: str
     request: JobRequest | None
     clip: Clip | None
     view: JobView | None
     sandbox: bool
-    title: str  # instead of a prompt, where none is known
+    title: str  # shown if the prompt isn't known
 
 
 def tiles(shown: Sequence[Shown]) -> list[Tile]:
@@ -96,10 +96,10 @@ def tiles(shown: Sequence[Shown]) -> list[Tile]:
 
 
 def differing(texts: Sequence[str]) -> list[list[Run]]:
-    """Each text as runs of words: those that are in all the texts, in the same order, and those that aren't.
+    """Each text as runs of words: words that all texts have in the same order, and words that they don't.
 
-    Case and the marks around a word make no difference. The runs of a text joined are the text, its blanks
-    folded, with the middle of what is long shortened to "…".
+    Case and the punctuation around a word make no difference. Joined, the runs of a text are the text, with
+    its spaces folded and the middle of long runs shortened to "…".
     """
     split = [_WORD.findall(" ".join(text.split())) for text in texts]
     common = [_core(word) for word in split[0]] if split else []
@@ -111,7 +111,7 @@ def differing(texts: Sequence[str]) -> list[list[Run]]:
 
 
 def length_words(shown: Sequence[Shown]) -> str:
-    """How clips of different length go together; empty where all are as long."""
+    """How clips of different lengths play together; empty if all are equally long."""
     lengths = [each.clip.duration_seconds for each in shown if each.clip]
     if not lengths or max(lengths) - min(lengths) < 0.05:
         return ""
@@ -119,9 +119,9 @@ def length_words(shown: Sequence[Shown]) -> str:
 
 
 def winner_words(place: int | None, *, kept: bool, recorded: bool, session: bool) -> str:
-    """Which clip won and where that is kept.
+    """Which clip won, and whether the ledger keeps that.
 
-    `recorded`: the clips may have records in a ledger; `session`: there is one that was to keep it.
+    `recorded`: the clips have request ids, so a ledger may know them; `session`: there is a session.
     """
     if place is None:
         return ""
@@ -156,7 +156,7 @@ def _runs(words: list[str], common: list[str]) -> list[Run]:
             runs[-1] = (runs[-1][0] + word, not same)
         else:
             if runs and runs[-1][1]:
-                # A mark ends with its last word: the comma and the blank after it aren't underlined.
+                # The comma and the space after the last word aren't underlined.
                 text = runs[-1][0]
                 kept = len(text.rstrip(" ,.;:!?…、。")) or len(text.rstrip())
                 runs[-1] = (text[:kept], True)

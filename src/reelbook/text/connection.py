@@ -1,4 +1,4 @@
-"""What the connection panel says: which service, where its key comes from, and how to keep one."""
+"""What the connection panel says: which service is used, where its key comes from, and how to keep a key."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def connection_words(
     kept: bool,
     known_address: str = "",
 ) -> dict[str, Any]:
-    """All that stands in the panel but the outcome of a test.
+    """Everything in the panel except the result of a test.
 
-    `source` is where the live service's key was found, None where there is none. `keyring`: there is one to
-    keep a key in; `kept`: the key is in it. `known_address`: the live service's, where the settings have it.
+    `source` is where the live service's key was found, None if there is none. `keyring`: a key could be kept
+    in one; `kept`: the key is in it. `known_address`: the live service's, if the settings have it.
     """
     if service == "sandbox":
         title = "The local sandbox"
@@ -46,7 +46,7 @@ def connection_words(
         key = (
             "It has a key of its own."
             if source is None
-            else f"A key for a live service is there, {_SOURCES[source]}."
+            else f"There is also a key for a live service, {_SOURCES[source]}."
         )
     else:
         title = urlsplit(base_url).netloc
@@ -69,13 +69,13 @@ def connection_words(
 
 
 def _disk(home: Path, *, colab: bool) -> str:
-    """Where clips and ledger lie, and what becomes of them."""
-    where = f"Clips and the ledger lie in {home}."
+    """Where clips and ledger are, and whether they stay."""
+    where = f"Clips and the ledger are in {home}."
     if not colab or home.is_relative_to(DRIVE):
         return where
     return (
-        f"{where} Colab empties this disk when the machine ends: the clips, and the ids of clips that are "
-        "still being made, are lost then. To keep them, run this before connecting: "
+        f"{where} Colab empties this disk when the machine is shut down. The clips, and the ids of clips "
+        "that are still being made, are lost then. To keep them, run this before connecting: "
         f"from google.colab import drive; drive.mount('{DRIVE}'); "
         f"session = rb.connect(home='{DRIVE}/MyDrive/reelbook')"
     )
@@ -90,7 +90,7 @@ def _keeping(*, colab: bool, keyring: bool, kept: bool) -> str:
     if kept:
         return "The key is kept in this system's keyring."
     if keyring:
-        return "Without a tick the key is forgotten when this kernel ends."
+        return "Unless you tick this, the key is forgotten when this kernel ends."
     return "To keep a key in the system's keyring, install it: pip install 'reelbook[keyring]'."
 
 

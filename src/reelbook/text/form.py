@@ -17,20 +17,20 @@ _NOTHING = Spend(0.0, 0.0, 0.0)
 def form_words(
     balance_usd: float | None, *, spend: Spend | None = None, limit_usd: float | None = None
 ) -> dict[str, Any]:
-    """What the form says of each length from 1 s on: its cost, what the balance becomes, why the button is
-    off, and (as "low") what to know before it is pressed.
+    """What the form says for each length from 1 s on.
 
-    All lengths at once, so that the page answers a moved slider without asking. `spend` is what counts
-    towards the limit so far, None where that can't be told.
+    That is its cost, what the balance will be, why the button is off, and as "low" a warning before it is
+    pressed. All lengths come at once, so that the page can follow the slider without asking. `spend` is what
+    counts towards the limit so far, None if that isn't known.
     """
     lengths = []
     for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
         cost = wire.cost_usd(length)
         line, low = f"{length} s × {dollars(wire.PRICE_USD_PER_SECOND)}", ""
-        off = _too_dear(cost, balance_usd, spend, limit_usd)
+        off = _unaffordable(cost, balance_usd, spend, limit_usd)
         if not off:
             near = nearing(cost, spend=spend or _NOTHING, limit_usd=limit_usd, balance_usd=balance_usd)
-            # Of two ends the nearer one: it is the one that will be met.
+            # Of two limits the one that is nearer: it will be reached first.
             low = min(near, key=lambda each: each.left_usd).text if near else ""
             if balance_usd is not None and "balance" not in {each.kind for each in near}:
                 line += f" · leaves {dollars(balance_usd - (spend or _NOTHING).reserved_usd - cost)}"
@@ -44,10 +44,10 @@ def form_words(
     }
 
 
-def _too_dear(
+def _unaffordable(
     cost_usd: float, balance_usd: float | None, spend: Spend | None, limit_usd: float | None
 ) -> str:
-    """Why a clip of that cost can't be had; empty where it can."""
+    """Why a clip of that cost can't be paid for; empty if it can."""
     needs = f"this clip needs about {dollars(cost_usd)}."
     if balance_usd is not None and cost_usd > balance_usd + 1e-9:
         return f"The balance is {dollars(balance_usd)}; {needs}"

@@ -1,4 +1,4 @@
-"""What the gallery says: of each clip in a tile, of the one that is opened, and of all that was found."""
+"""What the gallery says of each clip in a tile, of the opened clip, and of all clips that were found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .card import (
 if TYPE_CHECKING:
     from reelbook.session import Clip, JobRequest, JobView
 
-# What can be chosen: the value, its word on the page, and what is asked of the ledger.
+# The choices: the value, its label on the page, and the states that are looked for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
     "completed": ("Finished clips", (wire.COMPLETED,)),
     "under way": ("Under way", ("intended", "sending", wire.PENDING, wire.PROCESSING)),
@@ -40,10 +40,10 @@ DAYS: Final = {
 }
 
 KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, s stars, Escape closes."
-NOT_HERE: Final = "The clip's file isn't on this disk. Fetch again brings it back while its link lives."
+NOT_HERE: Final = "The clip's file isn't on this disk. Fetch again brings it back as long as its link works."
 DELETE: Final = (
     "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "
-    "Fetch again brings the file back while its link at the service lives."
+    "Fetch again brings the file back as long as its link at the service works."
 )
 
 
@@ -51,14 +51,14 @@ DELETED: Final = "The file was deleted. The record stays."
 
 
 class Tile(TypedDict, total=False):
-    """A clip in the grid; what is empty is left out."""
+    """A clip in the grid; empty values are left out."""
 
     key: str
     id: str
     prompt: str
     about: str
     money: str
-    word: str  # only where it isn't a finished clip
+    word: str  # only if it isn't a finished clip
     tone: str
     starred: bool
     selected: bool
@@ -66,7 +66,7 @@ class Tile(TypedDict, total=False):
 
 
 class Opened(Face):
-    """The opened clip: a card, and what a person put to it."""
+    """The opened clip: its card, and the person's marks."""
 
     key: str
     starred: bool
@@ -77,7 +77,7 @@ class Opened(Face):
 
 
 def nothing_opened() -> Opened:
-    """The card while none is open."""
+    """The card while no clip is open."""
     return Opened(**empty_face(), key="", starred=False, remark="", tags="", code="", delete="")
 
 
@@ -85,9 +85,9 @@ def tile(
     view: JobView, request: JobRequest | None, *, key: str, request_id: str | None, here: bool, starred: bool
 ) -> Tile:
     """A job's tile: the board's row with parts left out."""
-    # Without the clip, whose file would be opened to be read: a tile needs nothing of it.
+    # Without the clip: a tile needs nothing from its file, which would have to be read.
     row = board_row(view, request, request_id=request_id, clip=None)
-    about = row["about"].removeprefix("random seed · ")  # a tile is too narrow for what says little
+    about = row["about"].removeprefix("random seed · ")  # a tile is narrow, and that says little
     shown = Tile(key=key, prompt=row["prompt"], about=about, money=row["money"])
     if request_id:
         shown["id"] = request_id
@@ -136,7 +136,7 @@ def opened_face(
 
 
 def opened_lines(view: JobView, clip: Clip | None, *, limit: int | None) -> list[Line]:
-    """The lines under the opened clip; none for a file that isn't here and isn't fetched."""
+    """The lines under the opened clip; none if its file is neither here nor being fetched."""
     if view.state == wire.COMPLETED and clip is None and not view.watched:
         return []
     return job_lines(view, clip, requests_limit=limit)
@@ -145,9 +145,9 @@ def opened_lines(view: JobView, clip: Clip | None, *, limit: int | None) -> list
 def choice_words(
     *, tags: Sequence[str], experiments: Sequence[str], tag: str, experiment: str, compare: bool, service: str
 ) -> dict[str, Any]:
-    """What can be chosen in the filters, as values with their words, and what else the page offers.
+    """What can be chosen in the filters, as values with labels, and what else the page offers.
 
-    What is chosen can be chosen, though nothing has that tag any more.
+    A tag or experiment that is chosen stays among the choices, even if no clip has it any more.
     """
     return {
         "state": [[value, word] for value, (word, _) in STATES.items()],
@@ -163,7 +163,7 @@ def choice_words(
 
 
 def found_words(clips: int, *, more: bool) -> str:
-    """How many tiles are there: "12 clips", "60 clips, more below"."""
+    """How many tiles there are: "12 clips", "60 clips, more below"."""
     return f"{count(clips, 'clip')}{', more below' if more else ''}"
 
 
@@ -178,7 +178,7 @@ def nothing_words(*, filtered: bool) -> str:
 
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:
-    """Where an export lies, and what is in it."""
+    """Where an export is, and what is in it."""
     said = f"{count(clips, 'clip')} and {'its' if clips == 1 else 'their'} settings are in {path}."
     if clips == 0:
         said = f"The settings are in {path}."

@@ -106,7 +106,7 @@ def created(key: CreatedKey) -> str:
     requests = "" if key.rate_limit is None else f", with {key.rate_limit:g} requests a minute"
     return (
         f"“{key.name}” is made{requests}. This is the only time that the key is shown: copy or download it "
-        f"now. It goes from this page after {SHOWN_SECONDS} s."
+        f"now. It disappears from this page after {SHOWN_SECONDS} s."
     )
 
 

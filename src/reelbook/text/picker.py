@@ -1,4 +1,4 @@
-"""What the image picker says of recent images, and of what the page did to a file."""
+"""What the image picker says of recent images, and of the changes that the page made to a file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def recent_words(width: int, height: int, at: float) -> str:
-    """One recent image, for who can't see it: `at` is when it was sent, in epoch seconds."""
+    """A recent image, for people who can't see it. `at` is when it was sent, in epoch seconds."""
     return f"{width} × {height}, sent {time.strftime('%d %b, %H:%M', time.localtime(at)).lstrip('0')}"
 
 
 def where_words(count: int, folder: Path, most: int) -> str:
-    """Where copies of recent images lie, and whose they are; what will be kept where there are none yet."""
+    """Where the copies of recent images are and who can read them, or what will be kept if there are none."""
     if not count:
         return f"No images yet. The last {most} that you send are kept here."
     images = "image is" if count == 1 else f"{count} images are"
@@ -23,7 +23,7 @@ def where_words(count: int, folder: Path, most: int) -> str:
 def page_notes(
     removed: Sequence[str], kind: str, to: str, before: tuple[int, int], after: tuple[int, int]
 ) -> tuple[str, ...]:
-    """What the page changed in a file before it sent it, in the order in which it happened."""
+    """The changes that the page made to a file before sending it, in order."""
     notes = [*removed]
     if kind != to:
         notes.append(f"converted from {kind}")

@@ -1,4 +1,4 @@
-"""What the line on top of the Studio says."""
+"""What the line at the top of the Studio says."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def facts_words(
     service: str, facts: Facts, *, running: int = 0, spend: Spend | None = None
 ) -> dict[str, Any]:
-    """The line on top of the Studio; `running` is how many jobs are on their way.
+    """The line at the top of the Studio; `running` is the number of running jobs.
 
-    `spend` is what counts towards the spending limit; None where that can't be told. What is "low" wouldn't
-    go far with clips of the usual length.
+    `spend` is what counts towards the spending limit, None if that isn't known. "low" names what would last
+    for only a few clips of the usual length.
     """
     left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
     low = {each.kind for each in _near(facts, spend)}
