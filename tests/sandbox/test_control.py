@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import pickle
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from sandbox.doubles import Client, Open
+from sandbox.doubles import Client
 
 from reelbook import __version__
-from reelbook.errors import InvalidInput, SandboxError
-from reelbook.sandbox.handle import Sandbox, handle_on
+from reelbook.errors import SandboxError
 
 
 def test_about_is_open_to_all(client: Client) -> None:
@@ -99,29 +96,3 @@ def test_time_only_moves_forward(shared: Client) -> None:
     """A negative number of seconds is refused."""
     with pytest.raises(SandboxError, match="advance_seconds"):
         shared.sandbox.advance(-1)
-
-
-def test_a_handle_shows_its_address_and_no_key(client: Client) -> None:
-    """Neither its repr nor a pickle carries what lets somebody in."""
-    assert repr(client.sandbox) == f"Sandbox(url={client.sandbox.url!r})"
-    assert client.sandbox.mcp_url == f"{client.sandbox.url}/mcp"
-    with pytest.raises(TypeError):
-        pickle.dumps(client.sandbox)
-
-
-def test_a_handle_on_a_sandbox_that_ended_says_so(open_sandbox: Open, tmp_path: Path) -> None:
-    """Its controls raise SandboxError, in words and without the token."""
-    with open_sandbox(tmp_path) as client:
-        sandbox = client.sandbox
-    with pytest.raises(SandboxError, match="gives no usable answer") as caught:
-        sandbox.state()
-    assert sandbox.control_token.reveal() not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert handle_on(tmp_path, sandbox.url, sandbox.pid) == sandbox
-
-
-@pytest.mark.parametrize("pace", ["fast", -1])
-def test_a_pace_that_there_isnt_is_told_what_it_can_be(sandbox: Sandbox, pace: str | float) -> None:
-    """Before the sandbox is asked."""
-    with pytest.raises(InvalidInput, match=r'"at once", "brisk", "lifelike" or a number of seconds.*, not '):
-        sandbox.settings(pace=pace)

@@ -19,8 +19,7 @@ from sandbox.doubles import CLIP, NOON, Client, Open
 from reelbook.errors import SandboxError
 from reelbook.sandbox import serving
 from reelbook.sandbox.clock import Clock
-from reelbook.sandbox.faults import Faults
-from reelbook.sandbox.protocol import Endpoint, FaultKind
+from reelbook.sandbox.protocol import FaultKind
 
 TEXT = "/api/v1/generate/text-to-video"
 IMAGE = "/api/v1/generate/image-to-video"
@@ -41,74 +40,6 @@ def faulty(shared: Client) -> Iterator[Client]:
     """The module's sandbox, without faults of other tests."""
     yield shared
     shared.sandbox.clear_faults()
-
-
-def test_a_fault_happens_to_as_many_requests_as_asked_for() -> None:
-    """The first ones go well, the next ones don't, and the rest does again."""
-    faults = Faults()
-    faults.add({"kind": "500", "endpoint": "status", "times": 2, "after": 1})
-    assert [faults.arrived(*STATUS) is not None for _ in range(5)] == [False, True, True, False, False]
-    assert faults.listed() == [
-        {
-            "kind": "500",
-            "endpoint": "status",
-            "times": 2,
-            "after": 1,
-            "options": {"handled": False},
-            "seen": 3,
-            "happened": 2,
-        }
-    ]
-
-
-def test_faults_happen_in_the_order_in_which_they_were_asked_for() -> None:
-    """A request that one fault takes isn't seen by the next."""
-    faults = Faults()
-    for kind in ("500", "429", "html"):
-        faults.add({"kind": kind})
-    taken = [faults.arrived(*STATUS) for _ in range(4)]
-    assert [fault and fault.kind for fault in taken] == ["500", "429", "html", None]
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "endpoint", "group"),
-    [
-        ("POST", TEXT, "text-to-video", "generate"),
-        ("POST", IMAGE, "image-to-video", "generate"),
-        ("GET", "/api/v1/status/req_1", "status", "any"),
-        ("GET", BALANCE, "balance", "billing"),
-        ("GET", "/api/v1/billing/usage", "usage", "billing"),
-        ("GET", "/api/v1/keys", "list-keys", "keys"),
-        ("POST", "/api/v1/keys", "create-key", "keys"),
-        ("DELETE", "/api/v1/keys/key_1", "revoke-key", "keys"),
-        ("GET", "/videos/a.mp4", "download", "any"),
-        ("POST", "/mcp", "tools", "any"),
-    ],
-)
-def test_each_endpoint_is_hit_by_its_name_and_by_its_groups(
-    method: str, path: str, endpoint: str, group: str
-) -> None:
-    """And by no other name."""
-    hit_by = []
-    for name in (*get_args(Endpoint), "generate", "billing", "keys", "any"):
-        faults = Faults()
-        faults.add({"kind": "500", "endpoint": name})
-        if faults.arrived(method, path):
-            hit_by.append(name)
-        assert faults.requests == {endpoint: 1}
-    assert hit_by == list(dict.fromkeys([endpoint, group, "any"]))
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/_sandbox/state"), ("GET", TEXT), ("GET", "/"), ("POST", "/_sandbox/faults")],
-)
-def test_nothing_but_the_service_has_faults(method: str, path: str) -> None:
-    """The control plane always works, or no fault could be taken back."""
-    faults = Faults()
-    faults.add({"kind": "answer_lost"})
-    assert faults.arrived(method, path) is None
-    assert faults.listed()[0]["seen"] == 0
 
 
 @pytest.mark.parametrize("kind", get_args(FaultKind))

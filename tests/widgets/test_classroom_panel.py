@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,11 @@ import pytest
 
 import reelbook as rb
 from reelbook.classroom.classroom import (
-    Closed,
-    Presence,
-    Status,
     open_classroom,
 )
 from reelbook.classroom.handouts import WARNING
 from reelbook.classroom.provisioning import Step
-from reelbook.ledger.classrooms import Classroom, Seat
-from reelbook.models import ApiKey
 from reelbook.sandbox.handle import Sandbox
-from reelbook.text import classroom as words
 from reelbook.widgets.classroom_panel import ClassroomPanel
 
 NOW = 1_800_000_000.0
@@ -254,64 +247,3 @@ def test_another_program_at_work_is_said(page: Page) -> None:
     with rb.connect("sandbox") as session:
         open_classroom(session, ["Ada"], address=page.address, report=meanwhile)
     assert "Another program opens or closes a classroom" in page.panel.message["text"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (0, "a few seconds"),
-        (14, "about 10 s"),
-        (60, "about 60 s"),
-        (95, "about 2 minutes"),
-        (180, "about 3 minutes"),
-    ],
-)
-def test_a_span_is_said_as_roughly_as_it_is_known(seconds: float, said: str) -> None:
-    """Tens of seconds, then minutes."""
-    assert words.about(seconds) == said
-
-
-def test_how_far_it_is() -> None:
-    """Keys, and time left."""
-    assert words.progress(Step(12, 30, 4.0), "made", 130) == "12 of 30 keys made, about 2 minutes left."
-
-
-def key(number: int, *, active: bool = True, used: str | None = None) -> ApiKey:
-    return ApiKey.model_validate(
-        {
-            "key_id": f"k{number}",
-            "name": f"c · {number}",
-            "key_preview": "sk-…",
-            "is_active": active,
-            "last_used": used,
-        }
-    )
-
-
-def room(count: int, *, made: int | None = None) -> Classroom:
-    made = count if made is None else made
-    seats = tuple(
-        Seat(n, f"S{n}", f"c · {n}", f"{n}.txt", *(("made", f"k{n}") if n < made else ("waiting", None)))
-        for n in range(count)
-    )
-    return Classroom(1, "sandbox", "c", "c", "/f", "http://a", 20, 2.0, frozenset(), NOW, None, seats)
-
-
-def test_the_question_counts_where_names_would_be_too_many() -> None:
-    """Up to five are named; the age of the list is said where it is old."""
-    used = "2027-01-15T07:59:00Z"  # a minute before NOW
-    busy = Status(room(7), tuple(Presence(seat, key(seat.id, used=used)) for seat in room(7).seats), ())
-    text = words.question(busy, NOW, NOW - 600)
-    assert "7 students used theirs within the last hour, by the list of 10 min ago." in text
-    idle = replace(busy, students=tuple(Presence(seat, key(seat.id)) for seat in room(1).seats))
-    assert "1 key is revoked" in words.question(idle, NOW, NOW)
-    assert "Nobody used theirs within the last hour." in words.question(idle, NOW, NOW)
-
-
-def test_the_proof_claims_no_more_than_the_list_shows() -> None:
-    """Keys that a service lists no longer are said to be gone, not revoked."""
-    said = words.closed(Closed(room(3), revoked=3, listed=2, others=()))
-    assert said.startswith(
-        "2 of 3 keys revoked, by the service's own list. The other 1 isn't listed any more."
-    )
-    assert "Nobody else made a key meanwhile." in said

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 import reelbook as rb
 from reelbook import settings
 from reelbook.sandbox.handle import Sandbox
-from reelbook.text.connection import connection_words
 from reelbook.widgets.connection_panel import ConnectionPanel
-
-LIVE = {
-    "service": "live",
-    "base_url": "https://api.example.com",
-    "colab": False,
-    "keyring": True,
-    "kept": False,
-    "home": Path("/home/me/reelbook"),
-}
 
 
 @pytest.fixture
@@ -114,34 +103,3 @@ def test_a_ticked_key_goes_into_the_keyring(
     wait_for(lambda: panel.message["text"].startswith("The key works."))
     assert kept == {settings.API_KEY: sandbox.api_key.reveal(), settings.BASE_URL: sandbox.url}
     assert "kept in this system's keyring" in panel.words["keep"]
-
-
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        ("environment", "The key comes from the environment variable REELBOOK_API_KEY."),
-        ("keyring", "The key comes from this system's keyring."),
-        ("argument", "The key was given in the code."),
-        ("panel", "The key was typed in here, for this kernel only."),
-    ],
-)
-def test_where_a_key_comes_from_is_said(source: str, said: str) -> None:
-    """In the person's terms."""
-    assert connection_words(**LIVE, source=source)["key"] == said  # type: ignore[arg-type]  # a dict of all but one
-
-
-def test_colab_is_told_of_its_secrets() -> None:
-    """There is no keyring there that would outlive the machine."""
-    words = connection_words(**{**LIVE, "colab": True}, source="argument")  # type: ignore[arg-type]  # as above
-    assert "open Secrets" in words["keep"]
-    assert not words["can_keep"]
-
-
-def test_colab_is_told_what_its_disk_forgets() -> None:
-    """And how to keep it on a mounted Drive; where it is kept there already nothing more is said."""
-    colab = {**LIVE, "colab": True, "source": None}
-    lost = connection_words(**{**colab, "home": Path("/root/reelbook")})["disk"]  # type: ignore[arg-type]  # as above
-    kept = connection_words(**{**colab, "home": Path("/content/drive/MyDrive/reelbook")})["disk"]  # type: ignore[arg-type]  # as above
-    assert "are lost then" in lost
-    assert "drive.mount('/content/drive')" in lost
-    assert kept == "Clips and the ledger are in /content/drive/MyDrive/reelbook."

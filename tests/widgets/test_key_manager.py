@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 import reelbook as rb
 from reelbook import settings
-from reelbook.models import ApiKey, CreatedKey
 from reelbook.sandbox.handle import Sandbox
-from reelbook.secret import Secret
-from reelbook.text import keys as words
 from reelbook.widgets.key_manager import KeyManager
 
 NOW = 1_800_000_000.0
@@ -210,44 +206,3 @@ def test_the_state_is_small(page: Page) -> None:
     still, line = page.panel.still()
     assert "<table>" in still
     assert line == "API keys: 1 active key."
-
-
-def key(**fields: Any) -> ApiKey:
-    return ApiKey.model_validate({"key_id": "k", "name": "ada", "key_preview": "sk-…1", **fields})
-
-
-def iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat()
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"last_used": iso(NOW - 29 * DAY), "created_at": iso(NOW - 90 * DAY)}, ""),
-        ({"last_used": iso(NOW - 30 * DAY)}, "not used for 30 days"),
-        ({"created_at": iso(NOW - 7 * DAY)}, ""),
-        ({"created_at": iso(NOW - 9 * DAY)}, "unused for 9 days"),
-        ({"created_at": iso(NOW - 9 * DAY), "is_active": False}, ""),
-        ({"created_at": "yesterday"}, ""),
-    ],
-)
-def test_keys_that_are_left_over_are_marked(fields: dict[str, Any], said: str) -> None:
-    """Thirty days without use, or seven without a first one."""
-    assert words.stale(key(**fields), NOW) == said
-
-
-def test_what_cannot_be_told_is_said() -> None:
-    """Where the list doesn't tell which key is in use, the summary and the question say so."""
-    unknown = key(created_at=iso(NOW))
-    assert "doesn't tell" in words.summary([unknown], None, NOW)
-    assert "doesn't tell" in words.question(unknown, None, NOW)
-
-
-def test_where_the_old_key_still_stands_is_said() -> None:
-    """The environment comes before the keyring, so keeping the new key isn't enough."""
-    said = words.rotated("b", key(), kept=True, sandbox=False, can_keep=True, set_in="environment")
-    assert f"{settings.API_KEY} still has the old key" in said
-    alone = words.rotated("b", None, kept=False, sandbox=False, can_keep=False, set_in=None)
-    assert "nothing else keeps it" in alone
-    made = words.created(CreatedKey(key_id="k", api_key=Secret("sk-planted"), name="b"))
-    assert "planted" not in made

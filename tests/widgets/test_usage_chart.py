@@ -21,16 +21,10 @@ from reelbook.widgets.usage_bars import (
     NOTHING,
     bars,
     bars_png,
-    nice_amounts,
 )
 from reelbook.widgets.usage_chart import UsageChart
 
 NOW = 20_000 * DAY_SECONDS + 50_000
-
-
-def span(first: float, last: float, usd: float, *, split: bool = True) -> UsageSpan:
-    """A span from so many days ago until so many."""
-    return UsageSpan(NOW - first * DAY_SECONDS, NOW - last * DAY_SECONDS, usd, None, None, split)
 
 
 @pytest.fixture
@@ -66,34 +60,6 @@ def settled(chart: UsageChart) -> None:
     assert chart.history is not None
     chart.history.wait(30)
     chart.head.refresh()
-
-
-def test_days_stand_in_their_slots() -> None:
-    """The oldest first; a span that isn't split is as wide as its days and as high as each on average."""
-    spans = (span(7, 5, 3.0, split=False), span(5, 2, 0.0), span(2, 1, 0.5), span(1, 0, 0.25))
-    shown = bars(spans, 7, None)
-    assert shown.usd == (0, 0, 0, 0, 0, 0.5, 0.25)
-    assert shown.open_spans == ((0.0, 2.0, 1.5),)
-    assert {slot: each.usd for slot, each in shown.slots.items()} == {5: 0.5, 6: 0.25}
-    assert shown.highest_usd == 1.5
-
-
-def test_calendar_days_have_today_as_the_last() -> None:
-    """It is under way: its span is shorter than a day and its bar as wide as the others."""
-    midnight = 20_000 * DAY_SECONDS
-    today = UsageSpan(midnight, NOW, 0.5, None, None, True)
-    before = UsageSpan(midnight - 6 * DAY_SECONDS, midnight, 6.0, None, None, False)
-    shown = bars((before, today), 7, "calendar")
-    assert (shown.usd[6], shown.open_spans, shown.names[6]) == (0.5, ((0.0, 6.0, 1.0),), "4 Oct")
-
-
-@pytest.mark.parametrize(
-    ("highest", "amounts"),
-    [(0.0, [0, 0.5, 1]), (0.05, [0, 0.01, 0.02, 0.03, 0.04, 0.05]), (1.1, [0, 0.25, 0.5, 0.75, 1, 1.25])],
-)
-def test_amounts_at_the_side_are_round(highest: float, amounts: list[float]) -> None:
-    """From nothing to just above the highest bar."""
-    assert nice_amounts(highest) == amounts
 
 
 def test_the_words_are_the_services(chart: UsageChart) -> None:

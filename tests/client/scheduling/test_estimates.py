@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reelbook.client.scheduling.estimates import Belief, Pace, survival
+from reelbook.client.scheduling.estimates import Belief, Pace, Progress, survival
 
 RECORDS = [50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0]
 
@@ -181,3 +181,22 @@ def test_what_changes_nothing_makes_nobody_look_again() -> None:
     before = pace.version
     finish(pace, 50, 70)
     assert pace.version == before
+
+
+@given(st.lists(st.floats(-50, 500) | st.none(), max_size=30))
+def test_progress_never_goes_backwards_and_never_over_full(figures: list[float | None]) -> None:
+    """Whatever a service reports, the bar only grows and isn't full before the end."""
+    progress, last = Progress(), 0.0
+    for raw in figures:
+        progress.tell(raw)
+        if progress.fraction is not None:
+            assert last <= progress.fraction < 1
+            last = progress.fraction
+
+
+def test_percent_and_fractions_are_told_apart() -> None:
+    """A figure between nought and one shows a service that counts to one."""
+    percent, fraction = Progress(), Progress()
+    percent.tell(40)
+    fraction.tell(0.4)
+    assert (percent.fraction, fraction.fraction) == (0.4, 0.4)

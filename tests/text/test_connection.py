@@ -1,0 +1,70 @@
+"""What the connection panel says of a service, its key and where things are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reelbook.text import connection as words
+
+LIVE: dict[str, Any] = {
+    "service": "live",
+    "base_url": "https://api.example.com",
+    "colab": False,
+    "keyring": True,
+    "kept": False,
+    "home": Path("/home/me/reelbook"),
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("environment", "The key comes from the environment variable REELBOOK_API_KEY."),
+        ("keyring", "The key comes from this system's keyring."),
+        ("argument", "The key was given in the code."),
+        ("panel", "The key was typed in here, for this kernel only."),
+    ],
+)
+def test_where_a_key_comes_from_is_said(source: str, said: str) -> None:
+    """In the person's terms."""
+    assert words.connection_words(**LIVE, source=source)["key"] == said
+
+
+def test_colab_is_told_of_its_secrets() -> None:
+    """There is no keyring there that would outlive the machine."""
+    said = words.connection_words(**{**LIVE, "colab": True}, source="argument")
+    assert "open Secrets" in said["keep"]
+    assert not said["can_keep"]
+
+
+def test_colab_is_told_what_its_disk_forgets() -> None:
+    """And how to keep it on a mounted Drive; where it is kept there already nothing more is said."""
+    colab = {**LIVE, "colab": True, "source": None}
+    lost = words.connection_words(**{**colab, "home": Path("/root/reelbook")})["disk"]
+    kept = words.connection_words(**{**colab, "home": Path("/content/drive/MyDrive/reelbook")})["disk"]
+    assert "are lost then" in lost
+    assert "drive.mount('/content/drive')" in lost
+    assert kept == "Clips and the ledger lie in /content/drive/MyDrive/reelbook."
+
+
+def test_the_sandbox_costs_play_money_and_a_live_service_real() -> None:
+    """The address in the field is the live service's, whichever one is connected."""
+    sandbox = words.connection_words(
+        **{**LIVE, "service": "sandbox", "base_url": "http://127.0.0.1:1"},
+        source="keyring",
+        known_address="https://api.example.com",
+    )
+    assert (sandbox["title"], sandbox["address"]) == ("The local sandbox", "https://api.example.com")
+    assert "play money" in sandbox["about"]
+    assert sandbox["key"] == "A key for a live service is there, from this system's keyring."
+    live = words.connection_words(**LIVE, source="argument")
+    assert (live["title"], live["address"]) == ("api.example.com", "https://api.example.com")
+    assert "real money" in live["about"]
+
+
+def test_a_key_that_works_says_the_balance() -> None:
+    """It is what the one request that tried it answered."""
+    assert words.tested(24.75) == "The key works. The balance is $24.75."

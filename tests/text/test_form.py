@@ -1,0 +1,64 @@
+"""What the form says of each length, and what the image picker says of an image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reelbook.ledger import Spend
+from reelbook.text.form import form_words, image_words
+
+
+def length(seconds: int, balance_usd: float | None, **limit: Any) -> dict[str, str]:
+    """What is said of one length."""
+    found: dict[str, str] = form_words(balance_usd, **limit)["lengths"][seconds - 1]
+    return found
+
+
+def test_each_length_says_its_cost_and_what_it_leaves() -> None:
+    """The button has the price; without a known balance nothing is said of it."""
+    assert length(5, 25.0) == {
+        "line": "5 s × $0.05 · leaves $24.75",
+        "button": "Generate · $0.25",
+        "off": "",
+        "low": "",
+    }
+    assert length(5, None)["line"] == "5 s × $0.05"
+
+
+@pytest.mark.parametrize(
+    ("balance", "limit", "off"),
+    [
+        (0.2, {}, "The balance is $0.20; this clip needs about $0.25."),
+        (0.25, {}, ""),
+        (
+            25.0,
+            {"spend": Spend(0.5, 0.25, 0.1), "limit_usd": 1.0},
+            "$0.15 of your limit of $1.00 is left; this clip needs about $0.25.",
+        ),
+        (
+            25.0,
+            {"spend": Spend(1.0, 0, 0), "limit_usd": 1.0},
+            "Nothing of your limit of $1.00 is left; this clip needs about $0.25.",
+        ),
+        (25.0, {"spend": Spend(0.75, 0, 0), "limit_usd": 1.0}, ""),
+    ],
+)
+def test_the_button_says_why_it_is_off(balance: float, limit: dict[str, Any], off: str) -> None:
+    """A clip that takes all that is left can be had."""
+    assert length(5, balance, **limit)["off"] == off
+
+
+def test_what_is_nearly_used_up_is_said_before_the_press() -> None:
+    """Near its end the balance stands there instead of what the clip leaves."""
+    said = length(5, 0.6)
+    assert "balance" in said["low"].lower()
+    assert "leaves" not in said["line"]
+
+
+def test_an_image_is_described_with_what_was_changed() -> None:
+    """Size, kind and weight first."""
+    assert image_words(640, 360, "JPEG", 120_000, ["turned upright"]) == (
+        "640 × 360 · JPEG · 120 kB · turned upright"
+    )

@@ -1,0 +1,39 @@
+"""The line on top of the Studio: what is left of balance, limit and requests."""
+
+from __future__ import annotations
+
+from reelbook.account import Facts
+from reelbook.ledger import Spend
+from reelbook.text.status_line import facts_words
+
+NOTHING = Spend(0.0, 0.0, 0.0)
+
+
+def test_what_is_left_is_said() -> None:
+    """Balance and requests; of a limit only where there is one."""
+    said = facts_words("live", Facts(25.0, 7, 10, 12.0), running=2, spend=NOTHING)
+    assert said == {
+        "service": "live",
+        "balance": "$25.00",
+        "limit_left": "",
+        "low": [],
+        "left": 7,
+        "limit": 10,
+        "text": "7 requests left",
+        "running": 2,
+    }
+
+
+def test_what_runs_low_is_named() -> None:
+    """Both ends at once, as both may be met by the next clips."""
+    said = facts_words("live", Facts(0.5, 1, 10, None, 1.0), spend=Spend(0.85, 0.0, 0.0))
+    assert (said["balance"], said["limit_left"]) == ("$0.50, running low", "only $0.15 of $1.00 left")
+    assert (said["low"], said["text"]) == (["balance", "limit"], "1 request left")
+    used_up = facts_words("live", Facts(25.0, 1, 10, None, 1.0), spend=Spend(1.0, 0.0, 0.0))
+    assert used_up["limit_left"] == "nothing of $1.00 left"
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    """A balance that wasn't heard, spending that can't be told; requests never go below nought."""
+    said = facts_words("sandbox", Facts(None, -3, 10, None, 1.0))
+    assert (said["balance"], said["limit_left"], said["left"]) == ("", "", 0)
