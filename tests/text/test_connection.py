@@ -47,7 +47,7 @@ def test_colab_is_told_what_its_disk_forgets() -> None:
     kept = words.connection_words(**{**colab, "home": Path("/content/drive/MyDrive/reelbook")})["disk"]
     assert "are lost then" in lost
     assert "drive.mount('/content/drive')" in lost
-    assert kept == "Clips and the ledger lie in /content/drive/MyDrive/reelbook."
+    assert kept == "Clips and the ledger are in /content/drive/MyDrive/reelbook."
 
 
 def test_the_sandbox_costs_play_money_and_a_live_service_real() -> None:
@@ -59,7 +59,7 @@ def test_the_sandbox_costs_play_money_and_a_live_service_real() -> None:
     )
     assert (sandbox["title"], sandbox["address"]) == ("The local sandbox", "https://api.example.com")
     assert "play money" in sandbox["about"]
-    assert sandbox["key"] == "A key for a live service is there, from this system's keyring."
+    assert sandbox["key"] == "There is also a key for a live service, from this system's keyring."
     live = words.connection_words(**LIVE, source="argument")
     assert (live["title"], live["address"]) == ("api.example.com", "https://api.example.com")
     assert "real money" in live["about"]
