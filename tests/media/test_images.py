@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-import warnings
-import zlib
 from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 import pytest
+from media.pictures import gradient, saved
 from PIL import ExifTags, Image, ImageCms, PngImagePlugin
 
 from reelbook.errors import InvalidImage
@@ -22,19 +19,6 @@ from reelbook.media.images import (
 )
 
 SECRET = b"47.3769-planted"
-
-
-def gradient(width: int = 64, height: int = 48, mode: str = "RGB") -> Image.Image:
-    """A picture whose upper left is dark and whose lower right is bright."""
-    rows, columns = np.mgrid[0:height, 0:width]
-    pixels = np.stack([columns * 255 // width, rows * 255 // height, (rows + columns) % 256], axis=-1)
-    return Image.fromarray(pixels.astype(np.uint8)).convert(mode)
-
-
-def saved(picture: Image.Image, kind: str, **options: object) -> bytes:
-    file = BytesIO()
-    picture.save(file, kind, **options)
-    return file.getvalue()
 
 
 def reopened(prepared: PreparedImage) -> Image.Image:
@@ -75,18 +59,6 @@ def test_the_name_and_type_follow_the_format() -> None:
     assert (jpeg.filename, jpeg.media_type) == ("image.jpg", "image/jpeg")
     assert (png.filename, png.media_type) == ("image.png", "image/png")
     assert "data" not in repr(jpeg)
-
-
-def test_every_source_gives_the_same_picture(tmp_path: Path) -> None:
-    """A path, its text, bytes, a bytearray and an open file are read alike."""
-    data = saved(gradient(), "PNG")
-    path = tmp_path / "still.png"
-    path.write_bytes(data)
-    file = BytesIO(b"before" + data)
-    file.seek(6)
-    for source in (path, str(path), data, bytearray(data), file):
-        assert data == prepare(source).data
-    assert not file.closed
 
 
 def planted(kind: str) -> bytes:
@@ -233,141 +205,6 @@ def test_sixteen_bits_become_eight_without_burning_out() -> None:
     """A 16-bit grey picture keeps its tones."""
     grey = Image.fromarray(np.full((8, 8), 32768, dtype=np.uint16))
     assert reopened(prepare(saved(grey, "PNG"))).convert("L").getextrema() == (128, 128)
-
-
-@pytest.mark.parametrize(
-    ("shape", "dtype", "value", "expected"),
-    [
-        ((6, 8), np.uint8, 200, (200, 200, 200)),
-        ((6, 8, 1), np.uint8, 200, (200, 200, 200)),
-        ((6, 8, 3), np.float32, 0.5, (128, 128, 128)),
-        ((6, 8, 3), np.float64, 1.0, (255, 255, 255)),
-        ((6, 8), np.bool_, 1, (255, 255, 255)),
-        ((6, 8, 4), np.uint8, 255, (255, 255, 255)),
-    ],
-)
-def test_arrays_are_pictures(
-    shape: tuple[int, ...], dtype: type[np.generic], value: float, expected: tuple[int, int, int]
-) -> None:
-    """Arrays of height × width with one, three or four channels are taken, in bytes, floats or booleans."""
-    picture = reopened(prepare(np.full(shape, value, dtype=dtype))).convert("RGB")
-    assert picture.size == (8, 6)
-    assert expected == picture.getpixel((4, 3))
-
-
-@pytest.mark.parametrize(
-    ("array", "words"),
-    [
-        (np.zeros((3, 20, 30), np.uint8), "transpose"),
-        (np.zeros((20, 30, 2), np.uint8), "20 × 30 × 2"),
-        (np.zeros(9, np.uint8), "no picture"),
-        (np.zeros((4, 20, 30, 3), np.uint8), "no picture"),
-        (np.zeros((0, 30, 3), np.uint8), "no pixels"),
-        (np.zeros((20, 30), np.int64), "ambiguous"),
-        (np.full((20, 30), 255.0), "from 255 to 255"),
-        (np.full((20, 30), np.nan), "NaN"),
-        (np.broadcast_to(np.uint8(0), (20_000, 20_000)), "million pixels"),
-    ],
-)
-def test_arrays_that_are_no_pictures(array: np.ndarray, words: str) -> None:
-    """An array of another shape or type is refused with what to do about it."""
-    with pytest.raises(InvalidImage, match=words):
-        prepare(array)
-
-
-def chunk(name: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-
-
-def bomb(side: int) -> bytes:
-    """A PNG that claims side × side pixels in a few hundred bytes."""
-    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(bytes(1000)))
-        + chunk(b"IEND", b"")
-    )
-
-
-@pytest.mark.parametrize("side", [8_001, 9_700, 60_000])
-def test_a_bomb_is_refused_before_it_is_decoded(side: int) -> None:
-    """Too many pixels are refused from the header alone, and no warning gets out."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with pytest.raises(InvalidImage, match="million pixels"):
-            prepare(bomb(side))
-    assert caught == []
-
-
-HEIC = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"
-MP4 = b"\0\0\0\x20ftypisom\0\0\2\0isomiso2avc1mp41"
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b"", "empty"),
-        (HEIC, "This is a HEIC photo, which can't be read here. Export it as JPEG."),
-        (MP4, "video"),
-        (b"\x1aE\xdf\xa3" + bytes(50), "video"),
-        (b"a line of text\n" * 9, "text"),
-        ("Ein längerer Text mit Umlauten: äöü".encode(), "text"),
-        (b"%PDF-1.7\n\xff\xfe", "PDF"),
-        (b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', "SVG"),
-        (b'  <SVG xmlns="http://www.w3.org/2000/svg"/>', "Export it as PNG"),
-        (b"8BPS" + bytes(30), "Photoshop"),
-        (bytes(range(256)), "no picture"),
-        (b"\xff\xd8\xff\xe0 broken", "damaged"),
-    ],
-)
-def test_what_is_no_picture_is_named(data: bytes, words: str) -> None:
-    """Bytes that are no picture are refused with what they look like."""
-    with pytest.raises(InvalidImage, match=words):
-        prepare(data)
-
-
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "BMP"])
-def test_a_truncated_file_is_found(kind: str) -> None:
-    """A file that ends too early is refused rather than sent half grey."""
-    data = saved(gradient(200, 200), kind)
-    with pytest.raises(InvalidImage, match="damaged or cut off"):
-        prepare(data[: len(data) * 2 // 3])
-
-
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        ("nowhere/still.png", "There is no file nowhere/still.png"),
-        (".", "folder"),
-        ("https://example.org/a.png", "address"),
-        ("a\0b", "can't be read"),
-        (42, "int is no image"),
-        (None, "no image"),
-    ],
-)
-def test_a_source_that_cannot_be_opened(source: str, words: str) -> None:
-    """A wrong path, a folder, an address or another object is refused by name."""
-    with pytest.raises(InvalidImage, match=words):
-        prepare(source)
-
-
-def test_a_file_opened_as_text(tmp_path: Path) -> None:
-    """A file opened without "b" is refused with the mode to use."""
-    path = tmp_path / "note.txt"
-    path.write_text("words")
-    with path.open() as file, pytest.raises(InvalidImage, match='mode "rb"'):
-        prepare(file)  # type: ignore[arg-type] # what a person may do all the same
-
-
-def test_a_closed_picture_is_refused(tmp_path: Path) -> None:
-    """A PIL image whose file is closed already is an error of ours."""
-    path = tmp_path / "still.jpg"
-    path.write_bytes(saved(gradient(), "JPEG"))
-    with Image.open(path) as picture:
-        pass
-    with pytest.raises(InvalidImage, match="PIL image"):
-        prepare(picture)
 
 
 def test_a_thumbnail_is_small() -> None:

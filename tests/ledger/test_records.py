@@ -1,0 +1,106 @@
+"""The ledger's values: places, accounts, money and states."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+from ledger.doubles import KEY, SERVICE, fox
+
+from reelbook.errors import InvalidInput
+from reelbook.ledger import Account, Ledger, Spend, records
+from reelbook.ledger.records import CellId, Marks, Place
+from reelbook.ledger.store import open_memory
+from reelbook.secret import Secret
+
+HERE = CellId("c1", "Wednesday", "a.ipynb")
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    with closing(open_memory()) as connection:
+        yield connection
+
+
+def test_a_place_is_known_by_its_label_its_id_or_its_text() -> None:
+    """The id counts only where both have one, and only while it is the same."""
+    once, cell = Place.once("intro"), Place("hash", 2, HERE)
+    assert (once.label, cell.label) == ("intro", None)
+    assert once.known_by(once) == "label"
+    assert cell.known_by(cell) == "id"
+    assert cell.known_by(Place("hash", 2)) == "text"
+    assert cell.known_by(Place("hash", 2, CellId("c2", "Wednesday", "a.ipynb"))) == "text"
+
+
+def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger, account: Account) -> None:
+    """And tells the run that submitted it."""
+    submission = fox(experiment="light", place=Place("hash", 1, HERE))
+    entry = ledger.intend(account, submission).entry
+    assert entry.request == submission.request
+    assert (entry.marks, entry.estimated_cost_usd) == (Marks(), submission.estimated_cost_usd)
+    assert submission.sameness == fox().sameness != fox(prompt="a hen").sameness
+    run = entry.earlier_run(Place("hash"))
+    assert (run.known_by, run.notebook) == ("text", "a.ipynb")
+    assert run.at.astimezone(UTC) == datetime(2027, 1, 15, 8, tzinfo=UTC)
+
+
+def test_a_key_has_one_account_at_each_service(connection: sqlite3.Connection) -> None:
+    """By origin and fingerprint; a later key has the account's number and requests of its own."""
+    first = records.account_of(connection, SERVICE, KEY)
+    assert records.account_of(connection, f"{SERVICE}/v2", KEY) == first
+    assert records.account_of(connection, "http://elsewhere", KEY).id != first.id
+    later = records.account_of(connection, SERVICE, Secret("sk-later"), same_as=first)
+    assert (later.id, later.requests_id) == (first.id, -(later.later_key or 0))
+    assert records.all_ids(connection) == [first.id, first.id + 1]
+
+
+def test_an_account_in_use_is_restored(connection: sqlite3.Connection) -> None:
+    """Into a ledger that lost it; twice is once."""
+    first = records.account_of(connection, SERVICE, KEY)
+    later = records.account_of(connection, SERVICE, Secret("sk-later"), same_as=first)
+    with closing(open_memory()) as empty:
+        for _ in range(2):
+            records.restore(empty, first)
+            records.restore(empty, later)
+        assert records.all_ids(empty) == [first.id]
+        assert empty.execute("SELECT account FROM later_keys").fetchall()[0][0] == first.id
+
+
+@pytest.mark.parametrize(
+    ("service", "origin"),
+    [
+        ("https://a.example/base", "https://a.example:443"),
+        ("http://a.example:8000", "http://a.example:8000"),
+        (" sandbox ", "sandbox"),
+        ("http://a.example:port", "http://a.example:port"),
+    ],
+)
+def test_a_service_is_known_by_its_origin(service: str, origin: str) -> None:
+    """What is no address is taken as it is."""
+    assert records.origin(service) == origin
+
+
+def test_money_is_kept_in_whole_millionths() -> None:
+    """Three times ten cents are thirty; what no service can mean stays in the file's range."""
+    assert records.micro(0.1) * 3 == records.micro(0.3) == 300_000
+    assert (records.usd(250_000), records.usd(None)) == (0.25, None)
+    assert records.micro(1e30) == -records.micro(-1e30) == 10**15
+    assert Spend(0.1, 0.1, 0.1).committed_usd == 0.3
+
+
+def test_states_are_named_in_a_persons_words() -> None:
+    """What is only written down counts as being sent; a word that no job has is refused."""
+    assert records.told_state("intended") == "sending"
+    assert records.named_states("Not-Accepted") == ("not accepted",)
+    assert records.named_states(["sending"]) == ("sending", "intended")
+    with pytest.raises(InvalidInput, match="A state is a word"):
+        records.named_states(7)  # type: ignore[arg-type]  # what a person may give
+    with pytest.raises(InvalidInput) as caught:
+        records.named_states(["sk-planted-0123456789abcdef0123456789abcdef"])
+    assert "planted" not in str(caught.value)
+    records.refuse_strange(["queued"], lambda state: state == "queued")
+    with pytest.raises(InvalidInput, match="No job has the state 'queued'"):
+        records.refuse_strange(["queued"], lambda _: False)
