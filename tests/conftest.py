@@ -95,12 +95,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def sandbox(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
-    """A sandbox in a thread of the test, as fast as it can be and without a rate limit.
-
-    The clock of the sessions runs faster too: they give a job some seconds before they first ask about it.
-    """
+def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sessions' clock runs faster: they give a job some seconds before they first ask about it."""
     monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SESSIONS_SPEED)))
+
+
+@pytest.fixture
+def sandbox(home: Path, hurried_sessions: None) -> Iterator[Sandbox]:
+    """A sandbox in a thread of the test, as fast as it can be and without a rate limit."""
     with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as running:
         running.settings(rate_limiting=False)
         yield running

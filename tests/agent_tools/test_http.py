@@ -124,7 +124,7 @@ async def test_a_notification_waits_for_no_answer_and_notes_nothing() -> None:
 def test_notes_are_each_tasks_own() -> None:
     """And the package logs nothing while one is kept: an answer may quote the user id."""
     log = logging.getLogger("mcp.client.streamable_http")
-    record = log.makeRecord(log.name, logging.ERROR, "", 0, USER, None, None)
+    record = log.makeRecord(log.name, logging.ERROR, "", 0, USER, (), None)
     assert log.filter(record)
     first, second = Note(), Note()
 
@@ -134,7 +134,7 @@ def test_notes_are_each_tasks_own() -> None:
             return current_note.get() is note and not log.filter(record)
 
     async def main() -> list[bool]:
-        return await asyncio.gather(within(first), within(second))
+        return list(await asyncio.gather(within(first), within(second)))
 
     assert asyncio.run(main()) == [True, True]
     assert current_note.get() is None

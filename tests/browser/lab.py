@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ import reelbook
 from browser.pages import PATIENCE, OpenNotebook
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from playwright.sync_api import JSHandle, Locator
 
 # No news and no updates: the lab asks nobody outside. No windowing: cells out of sight stay in the page.
 _SETTINGS = {
@@ -28,7 +28,8 @@ _SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
 }
 
-SETUP = """import reelbook as rb
+SETUP = """import ipywidgets
+import reelbook as rb
 session = rb.connect('sandbox')
 session.sandbox.settings(pace=3, rate_limiting=False, balance_usd=25)
 
@@ -157,7 +158,10 @@ class Notebook(OpenNotebook):
         """Switches to "JupyterLab Light" or "JupyterLab Dark"."""
         self.page.evaluate("(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", name)
         light = str(name == "JupyterLab Light").lower()
-        self.page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
+        self.page.wait_for_function(
+            f"document.body.dataset.jpThemeLight === '{light}'"
+            " && !document.getAnimations().some((one) => one instanceof CSSTransition)"
+        )
 
 
 PLAYS = """(card) => {
@@ -189,6 +193,26 @@ def tells(part: Locator, *texts: str) -> None:
     while missing := [text for text in texts if text not in part.inner_text()]:
         assert time.monotonic() < end, f"it never told {missing}; it tells: {part.inner_text()}"
         part.page.wait_for_timeout(50)
+
+
+def noted(part: Locator, script: str) -> Callable[[], list[Any]]:
+    """Lets the page note all that `script`, a function of the element, comes to give; tells it when called.
+
+    So nothing that is shown only for a moment is missed, however busy the machine is.
+    """
+    notes: JSHandle = part.evaluate_handle(
+        """(part, script) => {
+          const give = eval(script), notes = new Set();
+          const look = () => notes.add(JSON.stringify(give(part)));
+          new MutationObserver(look).observe(part, {
+            subtree: true, childList: true, characterData: true, attributes: true,
+          });
+          look();
+          return notes;
+        }""",
+        script,
+    )
+    return lambda: [json.loads(note) for note in notes.evaluate("(notes) => [...notes]")]
 
 
 def at_rest(part: Locator, script: str, *, seconds: float = 1) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import PLAYS, at_rest, shown, tells, until
+from browser.lab import PLAYS, at_rest, noted, shown, tells, until
 from browser.pages import OpenNotebook
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ AWAITING = f"import asyncio\n{_UNTIL_ENOUGH}await asyncio.sleep(0.05)"
 BLOCKED = f"import time\n{_UNTIL_ENOUGH}time.sleep(0.05)"
 
 _SUPPORT = Path(__file__).parents[1] / "support"
-_STATE = """(card) => {
-  const bar = card.querySelector('.rb-bar');
-  return `${card.querySelector('.rb-chip').textContent} ${bar.getAttribute('aria-valuenow') ?? ''}`;
+_STATE = """(cell) => {
+  const card = cell.querySelector('.rb-card'), bar = card?.querySelector('.rb-bar');
+  return card && `${card.querySelector('.rb-chip').textContent} ${bar.getAttribute('aria-valuenow') ?? ''}`;
 }"""
-_COMPLETED = "(card) => card.innerText.includes('Completed')"
+_COMPLETED = "(part) => part.innerText.includes('Completed')"
 # What a plain widget sends so never shows; the panels know that.
 _BY_A_THREAD = """import threading, ipywidgets
 number = ipywidgets.IntText()
@@ -94,15 +94,12 @@ def like_colab(notebook: OpenNotebook) -> Iterator[None]:
         notebook.run("like_colab.end()")
 
 
-def states_until_completed(card: Locator, seconds: int = 30) -> set[str]:
-    """State and progress that the card showed before it said Completed."""
-    seen: set[str] = set()
-    end = time.monotonic() + seconds
-    while not card.evaluate(_COMPLETED):
-        assert time.monotonic() < end, f"it showed {seen} and never Completed: {card.inner_text()}"
-        seen.add(card.evaluate(_STATE))
-        card.page.wait_for_timeout(100)
-    return seen
+def moves_until_completed(cell: Locator) -> None:
+    """The cell's card shows at least two states or figures before it says Completed."""
+    states = noted(cell, _STATE)
+    until(cell, _COMPLETED)
+    before = [state for state in states() if state and "Completed" not in state]
+    assert len(before) >= 2, f"all that it showed before it was completed: {before}"
 
 
 def a_job(name: str, kind: str = "duration_seconds=1") -> str:
@@ -120,12 +117,12 @@ def a_card_lives_while(notebook: OpenNotebook, under_way: str) -> None:
         seconds = 1 + (IDLE, AWAITING, BLOCKED).index(under_way)
         kind = f"duration_seconds={seconds}, aspect_ratio='9:16'"
         cell = notebook.run(a_job(f"live_{seconds}", kind) + f"live_{seconds}")
-        card = shown(cell, ".rb-card")
+        shown(cell, ".rb-card")
         if not under_way:
-            assert len(states_until_completed(card)) >= 2
+            moves_until_completed(cell)
             return
         with running(notebook, under_way):
-            assert len(states_until_completed(card)) >= 2
+            moves_until_completed(cell)
             assert notebook.busy()
 
 
@@ -142,7 +139,7 @@ def a_studio_lives_by_asking(notebook: OpenNotebook) -> None:
         cell.get_by_label("Prompt").fill("a train by asking")
         cell.get_by_role("button", name="Generate").click()
         card = shown(cell, ".rb-card")
-        assert len(states_until_completed(card)) >= 2
+        moves_until_completed(cell)
         until(card, PLAYS)
         until(cell, "(cell) => cell.querySelectorAll('.rb').length === 3")
         balance = "f'${session.facts.balance_usd:.2f}'"
@@ -165,12 +162,10 @@ def nothing_is_asked_out_of_sight(notebook: OpenNotebook) -> None:
         )
         card = shown(cell, ".rb-card")
         cell.locator("p", has_text="the end").scroll_into_view_if_needed()
-        notebook.page.wait_for_timeout(1500)
         notebook.page.evaluate(_COUNT_QUESTIONS)
-        notebook.page.wait_for_timeout(3000)
-        assert questions(notebook) == 0
+        asked = at_rest(cell, "() => window.questions", seconds=3)  # seen, it would ask each second
         notebook.run("unseen_job.result();")
-        assert questions(notebook) == 0
+        assert questions(notebook) == asked
         card.scroll_into_view_if_needed()
         until(card, _COMPLETED)
 
@@ -180,11 +175,11 @@ def one_question_at_a_time(notebook: OpenNotebook) -> None:
     with like_colab(notebook), at_pace(notebook, 4):
         cell = notebook.run(a_job("blocked_job") + "rb.JobCard(blocked_job)")
         card = shown(cell, ".rb-card")
-        notebook.start("import time\ntime.sleep(8)")
-        notebook.page.evaluate(_COUNT_QUESTIONS)
-        notebook.page.wait_for_timeout(5000)
-        assert notebook.busy()
-        assert questions(notebook) <= 1
+        with running(notebook, BLOCKED):
+            notebook.page.evaluate(_COUNT_QUESTIONS)
+            notebook.page.wait_for_timeout(5000)
+            assert notebook.busy()
+            assert questions(notebook) <= 1
         until(card, _COMPLETED)
 
 

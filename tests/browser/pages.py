@@ -153,7 +153,8 @@ class OpenNotebook(ABC):
         return counts
 
     def clear(self) -> None:
-        """Takes away what the cells show."""
+        """Ends what earlier tests showed, in the kernel and in the page."""
+        self.run("ipywidgets.Widget.close_all()")
         self.page.evaluate(self.CLEAR)
 
     def save(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from browser.lab import PLAYS, Notebook, says, shown, until
+from browser.lab import PLAYS, Notebook, at_rest, says, shown, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,14 +140,14 @@ def test_axe_finds_nothing_serious(notebook: Notebook, panel: str) -> None:
             button = cell.get_by_role("button", name=name, exact=True)
             button.or_(cell.locator("summary", has_text=name)).first.click()
         cells.append(cell)
-    notebook.page.wait_for_timeout(1000)
+    for cell in cells:
+        at_rest(cell, "(cell) => cell.querySelectorAll('*').length", seconds=0.3)
     notebook.page.evaluate(AXE_SCRIPT)
     # JupyterLab's body has no height and hides what is outside it: axe would take everything for hidden.
     notebook.page.evaluate("document.body.style.height = '100vh'")
     found = []
     for theme in THEMES:
         notebook.theme(theme)
-        notebook.page.wait_for_timeout(1500)
         for cell, (code, *_) in zip(cells, STATES[panel], strict=True):
             notebook.page.keyboard.press("Shift")  # what is focused from now on is focused by keyboard
             wrong = [*findings(cell), *cell.evaluate(UNSEEN_FOCUS), *cell.evaluate(REGIONS)]
@@ -253,7 +253,8 @@ def look_at(notebook: Notebook, view: str) -> None:
     """Goes back to the Studio's line and chooses a view."""
     tab_to(notebook, view, back=True)
     notebook.page.keyboard.press("Enter")
-    notebook.page.wait_for_timeout(1000)
+    current = notebook.page.locator(".rb-nav [aria-current=page]")
+    until(current, f"(button) => button.innerText.startsWith('{view}')")
 
 
 # Controls that look the same with the focus as without it. A divider shows it on its handle.

@@ -117,11 +117,12 @@ def test_nothing_scrolls_sideways_at_700_pixels(notebook: Notebook) -> None:
         notebook.page.set_viewport_size({"width": 700, "height": 1000})
         cell.locator(".rb-row").last.click()
         until(cell.locator(".rb-open-row"), PLAYS)
-        wide = cell.evaluate(
+        wide = at_rest(
+            cell,
             """(cell) => [...cell.querySelectorAll('.rb, .rb *')]
               .filter((node) => node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1
                 && !node.closest('.rb-hidden'))
-              .map((node) => node.className || node.tagName)"""
+              .map((node) => node.className || node.tagName)""",
         )
         assert wide == []
     finally:

@@ -27,13 +27,13 @@ READY = """(cell) => {
 }"""
 TIMES = "(cell) => [...cell.querySelectorAll('video')].map((video) => video.currentTime)"
 STILL = "(cell) => [...cell.querySelectorAll('video')].every((video) => video.paused && !video.seeking)"
-# How far the playing clips are apart, looked at in every frame of a second and a half.
+# How far the playing clips are apart, looked at in fifty frames, or in those of ten seconds.
 APART = """(cell) => new Promise((done) => {
   const videos = [...cell.querySelectorAll('video')], began = performance.now(), apart = [];
   const look = () => {
     const times = videos.filter((video) => !video.paused && !video.ended).map((video) => video.currentTime);
     if (times.length > 1) apart.push(Math.max(...times) - Math.min(...times));
-    performance.now() - began < 1500 ? requestAnimationFrame(look) : done(apart);
+    apart.length < 50 && performance.now() - began < 10000 ? requestAnimationFrame(look) : done(apart);
   };
   look();
 })"""

@@ -303,13 +303,17 @@ async def test_waiting_ends_at_its_timeout_and_says_that_the_job_goes_on() -> No
 
 
 @pytest.mark.parametrize(("said", "shown"), [("too dark", "“too dark”"), (None, "gave no reason")])
-async def test_a_failed_job_has_the_services_own_reason_or_none(said: str | None, shown: str) -> None:
+def test_a_failed_job_has_the_services_own_reason_or_none(said: str | None, shown: str) -> None:
     """What stands for a reason in the text is not taken for the service's word."""
     body = json.dumps({"request_id": "r", "status": "failed", "error": said}).encode()
+
+    async def waited(url: str) -> None:
+        async with AsyncClient(KEY, url) as client:
+            await client.wait("r")
+
     with raw_server(lambda e: e.answer(200, body)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.JobFailed, match=shown) as failed:
-                await client.wait("r")
+        with pytest.raises(errors.JobFailed, match=shown) as failed:
+            hurried_time.run(waited(service.url))
     assert (failed.value.request_id, failed.value.reason) == ("r", said)
 
 

@@ -11,8 +11,9 @@ import pytest
 from ledger.doubles import KEY, SERVICE, fox
 
 from reelbook.errors import InvalidInput
+from reelbook.executions import CellId
 from reelbook.ledger import Account, Ledger, Spend, records
-from reelbook.ledger.records import CellId, Marks, Place
+from reelbook.ledger.records import Marks, Place
 from reelbook.ledger.store import open_memory
 from reelbook.secret import Secret
 

@@ -16,7 +16,6 @@ from reelbook import errors
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import JobRequest, Reconciliation, Verdict
-from reelbook.widgets import bundle as assets
 from reelbook.widgets.bundle import packed
 from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
@@ -102,7 +101,7 @@ def test_code_and_state_of_a_card_fit_in_thirty_kilobytes(tmp_path: Path) -> Non
     """anywidget saves a panel's code with every instance."""
     card = JobCard(job(state="completed", clip=clip(tmp_path / "c.mp4"), cost_usd=0.25))
     state = {name: value for name, value in card.get_state().items() if not isinstance(value, bytes)}
-    assert state["_esm"] == packed(assets.module("job_card"), "job_card")
+    assert state["_esm"] == packed("job_card")
     assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 30_000
 
 

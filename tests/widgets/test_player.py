@@ -14,7 +14,6 @@ from PIL import Image
 from widgets.doubles import FOX, clip, clip_file, heard, page_sends
 
 from reelbook.errors import InvalidInput, NotAVideo
-from reelbook.widgets import bundle
 from reelbook.widgets.bundle import packed
 from reelbook.widgets.player import POSTER_BYTES, Player
 
@@ -109,5 +108,5 @@ def test_code_and_state_of_a_player_stay_small(tmp_path: Path) -> None:
     """anywidget saves a panel's code with every instance; bytes are saved as text, 4/3 of them."""
     player = Player(clip(tmp_path / "c.mp4", replace(FOX, prompt="a red fox runs through snow " * 10)))
     state = {name: value for name, value in player.get_state().items() if not isinstance(value, bytes)}
-    assert state["_esm"] == packed(bundle.module("player"), "player")
-    assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 31_000
+    assert state["_esm"] == packed("player")
+    assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 30_000

@@ -73,21 +73,27 @@ def _spare(text: str) -> str:
 
 
 _LOADER = """// A panel of Reelbook ({name}), packed with zlib; its source is in reelbook/widgets/static.
+const unpack = async () => {{
 const packed = Uint8Array.from(atob("{packed}"), (letter) => letter.charCodeAt(0));
 const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
 const url = URL.createObjectURL(new Blob([await new Response(plain).text()], {{ type: "text/javascript" }}));
-const panel = await import(url);
-URL.revokeObjectURL(url);
-export default panel.default;
+return import(url).finally(() => URL.revokeObjectURL(url));
+}};
+let panel;
+export default {{ render: async (given) => (await (panel ??= unpack())).default.render(given) }};
 """
 
 
-def packed(text: str, name: str) -> str:
-    """The ES module `text`, whose only export is its default, as a smaller module that does the same."""
-    # With its own name, so that the browser's tools show it in a readable form.
-    source = f"{text}\n//# sourceURL=reelbook/{name}.js\n".encode()
+def packed(stem: str) -> str:
+    """The ES module of panel `stem` in less than half the room; its code is unpacked once it is drawn.
+
+    A model whose module takes more than two seconds to load never hears the kernel (anywidget 0.11), and a
+    page that is opened again loads the modules of all panels at once. So what is loaded then is small.
+    """
+    # Under its own name the browser's tools show it readable.
+    source = f"{module(stem)}\n//# sourceURL=reelbook/{stem}.js\n".encode()
     data = base64.b64encode(zlib.compress(source, 9)).decode()
-    return _LOADER.format(name=name, packed=data)
+    return _LOADER.format(name=stem, packed=data)
 
 
 def pressed(style: str) -> str:

@@ -37,7 +37,7 @@ from reelbook.session import Session
 from ..text import classroom as words
 from .background import WorksInBackground
 from .base import session_of
-from .bundle import module, style
+from .bundle import packed, style
 from .live import Live
 
 # The page's fields, by the arguments that they are for.
@@ -72,7 +72,7 @@ class ClassroomPanel(WorksInBackground):
         ipywidgets.VBox([note, panel])
     """
 
-    _esm = module("classroom_panel")
+    _esm = packed("classroom_panel")
     _css = style("classroom_panel")
 
     active = traitlets.Int(help="How many students' keys are active.").tag(sync=True)

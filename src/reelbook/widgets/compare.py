@@ -16,7 +16,7 @@ from reelbook.session import Clip, Job, Session
 
 from ..text import compare as words
 from .base import session_of
-from .bundle import module, packed, pressed, style
+from .bundle import packed, pressed, style
 from .clip_serving import ReportsTime, ServesClips
 from .live import Live
 
@@ -53,7 +53,7 @@ class Compare(ReportsTime, ServesClips):  # type: ignore[misc] # as in Panel
         ipywidgets.VBox([gallery, button, place])
     """
 
-    _esm = packed(module("compare"), "compare")
+    _esm = packed("compare")
     _css = pressed(style("compare"))
 
     time = traitlets.Float(0.0, min=0.0, help="Where the clock is, in seconds.").tag(sync=True)

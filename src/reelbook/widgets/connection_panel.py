@@ -18,7 +18,7 @@ from reelbook.session import Session, connect
 from ..text.connection import connection_words, tested
 from .background import WorksInBackground
 from .base import session_of
-from .bundle import module, style
+from .bundle import packed, style
 
 
 class ConnectionPanel(WorksInBackground):
@@ -32,7 +32,7 @@ class ConnectionPanel(WorksInBackground):
         panel.on_session(lambda session: print(session.balance()))
     """
 
-    _esm = module("connection_panel")
+    _esm = packed("connection_panel")
     _css = style("connection_panel")
 
     service = traitlets.Unicode(help="“sandbox” or “live”.").tag(sync=True)

@@ -21,12 +21,7 @@ from reelbook.session.export import export
 
 from ..text import gallery as words
 from .base import session_of
-from .bundle import (
-    module,
-    packed,
-    pressed,
-    style,
-)
+from .bundle import packed, pressed, style
 from .clip_serving import ServesClips
 from .job_actions import TWICE_SECONDS, send_again
 from .live import Live
@@ -66,7 +61,7 @@ class Gallery(ServesClips):
         ipywidgets.VBox([gallery, button, place])
     """
 
-    _esm = packed(module("gallery"), "gallery")
+    _esm = packed("gallery")
     _css = pressed(style("gallery"))
 
     text = traitlets.Unicode(help="Words looked for.").tag(sync=True)

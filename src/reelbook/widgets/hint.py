@@ -8,13 +8,13 @@ from typing import Any
 import traitlets
 
 from .base import Panel
-from .bundle import module, style
+from .bundle import packed, style
 
 
 class Hint(Panel):
     """One line of text and one button, whose press goes to `on_press(callback)`."""
 
-    _esm = module("hint")
+    _esm = packed("hint")
     _css = style("hint")
 
     text = traitlets.Unicode(help="What will appear here.").tag(sync=True)

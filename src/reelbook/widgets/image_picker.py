@@ -22,7 +22,7 @@ from reelbook.secret import quotable, veiled
 from ..text import image_words
 from ..text.picker import recent_words, where_words
 from .base import Panel
-from .bundle import added_style, module, style
+from .bundle import added_style, module, packed, style
 from .image_upload import NOT_WHOLE, ImageUpload
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class ImagePicker(TakesImage):
         ipywidgets.VBox([picker, button])
     """
 
-    _esm = module("image_picker")
+    _esm = packed("image_picker")
     _css = style("image_picker")
 
     def still(self) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from reelbook.session import Batch, Job, Session
 from .. import text as words
 from .base import session_of
 from .board_rows import BoardEntry, PageState, Rows
-from .bundle import module, packed, style
+from .bundle import packed, style
 from .clip_serving import ServesClips
 from .job_actions import TWICE_SECONDS, ActsOnJobs, send_again
 from .live import Live
@@ -52,7 +52,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         ipywidgets.VBox([board, player])
     """
 
-    _esm = packed(module("job_board"), "job_board")
+    _esm = packed("job_board")
     _css = style("job_board")
 
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)

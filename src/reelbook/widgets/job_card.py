@@ -11,12 +11,7 @@ from reelbook import wire
 from reelbook.session import Clip, Job, Session
 
 from .. import text
-from .bundle import (
-    module,
-    packed,
-    pressed,
-    style,
-)
+from .bundle import packed, pressed, style
 from .clip_serving import ServesClip
 from .job_actions import ActsOnJobs, send_again
 from .live import Live
@@ -31,7 +26,7 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
     "Stop watching" doesn't stop the job: it goes on and is billed.
     """
 
-    _esm = packed(module("job_card"), "job_card")
+    _esm = packed("job_card")
     _css = pressed(style("job_card"))
 
     job = traitlets.Instance(Job, allow_none=True, help="The job shown.")

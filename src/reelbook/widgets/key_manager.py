@@ -21,7 +21,7 @@ from reelbook.session import Session
 from ..text import keys as words
 from .background import WorksInBackground
 from .base import session_of
-from .bundle import module, style
+from .bundle import packed, style
 
 STILL_ROWS = 20
 
@@ -40,7 +40,7 @@ class KeyManager(WorksInBackground):
         ipywidgets.VBox([note, manager])
     """
 
-    _esm = module("key_manager")
+    _esm = packed("key_manager")
     _css = style("key_manager")
 
     active = traitlets.Int(help="How many keys are active.").tag(sync=True)

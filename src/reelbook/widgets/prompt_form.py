@@ -23,7 +23,7 @@ from reelbook.session import Job, JobRequest, Session
 
 from ..text import form_words
 from .base import session_of
-from .bundle import module, style
+from .bundle import packed, style
 from .image_picker import TakesImage
 from .job_actions import TWICE_SECONDS
 from .live import Live
@@ -49,7 +49,7 @@ class PromptForm(TakesImage):
         form.on_job(lambda job: job.mark(tags=["workshop"]))
     """
 
-    _esm = module("prompt_form")
+    _esm = packed("prompt_form")
     _css = style("prompt_form")
 
     mode = traitlets.Enum(("text-to-video", "image-to-video"), "text-to-video").tag(sync=True)

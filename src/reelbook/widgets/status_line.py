@@ -11,7 +11,7 @@ from reelbook.session import Session
 
 from ..text import facts_words
 from .base import Panel
-from .bundle import added_style, module, style
+from .bundle import added_style, packed, style
 from .live import Live
 
 
@@ -21,7 +21,7 @@ class StatusLine(Panel):
     `views` are pairs of a name and a label. Observe or link `view`, the name of the chosen one.
     """
 
-    _esm = module("status_line")
+    _esm = packed("status_line")
     _css = style("status_line") + added_style("studio")
 
     facts = traitlets.Dict(help="What the page draws.").tag(sync=True)

@@ -27,7 +27,7 @@ from reelbook.session.tools import ToolRun, Tools
 
 from ..text import tools as words
 from .base import Panel, Still, only_known, session_of
-from .bundle import added_style, module, packed, pressed, style
+from .bundle import added_style, packed, pressed, style
 from .clip_serving import PIECE_BYTES
 from .job_card import JobCard
 from .live import Live
@@ -44,7 +44,7 @@ ResultCallback = Callable[[Tool, ToolResult], object]
 class ToolPanel(Panel):
     """The list, the form and the result; `ToolExplorer` adds the card of a job that was taken up."""
 
-    _esm = packed(module("tool_explorer"), "tool_explorer")
+    _esm = packed("tool_explorer")
     _css = pressed(style("tool_explorer") + added_style("tool_explorer_page"))
 
     selected = traitlets.Unicode(help="The name of the tool whose form is shown.").tag(sync=True)

@@ -28,7 +28,7 @@ from ..text.usage import (
     total_words,
 )
 from .base import Panel, Still, only_known, session_of
-from .bundle import added_style, module, style
+from .bundle import added_style, packed, style
 from .live import Live
 from .usage_bars import BarFigure, Bars, bars, bars_png
 
@@ -43,7 +43,7 @@ DayCallback = Callable[[UsageSpan, tuple[Job, ...]], object]
 class UsageWords(Panel):
     """What stands above (`part` "head") or below ("foot") the bars; `UsageChart` fills `words`."""
 
-    _esm = module("usage_chart")
+    _esm = packed("usage_chart")
     _css = style("usage_chart") + added_style("usage_figure")
 
     part = traitlets.Unicode("head", help="“head” or “foot”.").tag(sync=True)

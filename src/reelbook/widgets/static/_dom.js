@@ -23,13 +23,6 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Brings an opened card into view once it has its size; where it is too large, its clip. It jumps: some people want less motion. */
-export function bringIntoView(box) {
-  requestAnimationFrame(() => {
-    for (const part of [box, box.querySelector(".rb-stage")]) part.scrollIntoView({ block: "nearest", behavior: "instant" });
-  });
-}
-
 /**
  * Sends a message to the kernel. False if there is no kernel any more: the widget library throws then.
  * @param {{name: string, [key: string]: any}} content

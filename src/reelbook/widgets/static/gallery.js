@@ -1,9 +1,10 @@
 // The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
-import { bringIntoView, freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
 import { copyText } from "./_copy.js";
+import { bringIntoView } from "./_opened.js";
 import { posters } from "./_posters.js";
 
 /**

@@ -1,8 +1,9 @@
 // The board: a row for each job, as Python composed it; only changes arrive. One row is open at a time.
-import { bringIntoView, h, openPanel, setText, tell } from "./_dom.js";
+import { h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking, lineText } from "./_live.js";
 import { clipCard } from "./_card.js";
 import { copyText } from "./_copy.js";
+import { bringIntoView } from "./_opened.js";
 import { posters } from "./_posters.js";
 
 /**
