@@ -134,7 +134,7 @@ def test_notes_are_each_tasks_own() -> None:
             return current_note.get() is note and not log.filter(record)
 
     async def main() -> list[bool]:
-        return list(await asyncio.gather(within(first), within(second)))
+        return [*await asyncio.gather(within(first), within(second))]
 
     assert asyncio.run(main()) == [True, True]
     assert current_note.get() is None

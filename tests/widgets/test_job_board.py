@@ -25,7 +25,6 @@ from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, JobRequest, display
 from reelbook.widgets import bundle as assets
-from reelbook.widgets.board_rows import PageState, same_line
 from reelbook.widgets.job_board import JobBoard
 
 MOST_BYTES = 400
@@ -182,29 +181,6 @@ def test_a_question_of_the_page_is_answered_within_its_message() -> None:
     assert messages == []
     page_sends(board, {"name": "ask"})
     assert rows([({"rows": [{"key": "0", "prompt": "fox"}]}, []), *messages])["fox"]["bar"] == 0.7
-
-
-def test_time_that_merely_passed_is_not_sent() -> None:
-    """The page counts seconds itself; a line is sent when it would be off."""
-    page = PageState()
-    assert page.news(100.0, {}, {"time": [[14.0, -1], " left"]}) == {"time": [[14.0, -1], " left"]}
-    assert page.news(105.0, {}, {"time": [[9.4, -1], " left"]}) == {}
-    assert page.news(105.0, {}, {"time": [[30.0, -1], " left"]}) == {"time": [[30.0, -1], " left"]}
-
-
-@pytest.mark.parametrize(
-    ("second", "same"),
-    [
-        ([[10.0, -1], " left"], True),
-        ([[10.0, 1], " left"], False),
-        ([[10.0, -1], " more"], False),
-        ([[10.0, -1]], False),
-        (["10 s", " left"], False),
-    ],
-)
-def test_lines_are_compared_as_they_read_by_then(second: Any, *, same: bool) -> None:
-    """Text, pace and seconds have to agree."""
-    assert same_line([[14.0, -1], " left"], second, 4.0) is same
 
 
 def test_jobs_are_grouped_by_experiment_with_count_and_sum() -> None:

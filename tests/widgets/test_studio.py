@@ -10,9 +10,7 @@ import pytest
 from widgets.doubles import FakeSession, page_sends
 
 import reelbook as rb
-from reelbook.account import Facts
 from reelbook.sandbox.handle import Sandbox
-from reelbook.widgets.status_line import StatusLine
 from reelbook.widgets.studio import Studio, tools_offered
 
 
@@ -26,26 +24,6 @@ def test_a_sent_form_puts_its_job_on_the_card() -> None:
     assert studio.form.message["text"] == ""
     studio.close()
     assert session.listeners == []
-
-
-def test_the_line_follows_the_facts() -> None:
-    """Service, balance and requests left."""
-    session: Any = FakeSession()
-    line = StatusLine(session)
-    session.facts = Facts(24.75, 7, 10, None)
-    line.refresh()
-    assert line.facts == {
-        "service": "sandbox",
-        "balance": "$24.75",
-        "left": 7,
-        "limit": 10,
-        "text": "7 requests left",
-        "running": 0,
-        "limit_left": "",
-        "low": [],
-    }
-    assert line.live
-    line.close()
 
 
 def test_the_saved_studio_shows_the_latest_clip() -> None:

@@ -1,0 +1,47 @@
+"""How a job or a clip shows itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import IPython
+import pytest
+
+from reelbook.session import display
+
+
+class Thing:
+    """Something with a widget of its own."""
+
+    def __repr__(self) -> str:
+        return "Thing(7)"
+
+
+def test_outside_a_notebook_a_thing_is_its_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is in IPython on a terminal."""
+    assert not display.in_notebook()
+    display.show(Thing())
+    assert capsys.readouterr().out == "Thing(7)\n"
+
+
+def test_in_a_notebook_it_is_the_widget_that_is_made_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever was registered for its type."""
+    shown: list[Any] = []
+    monkeypatch.setattr(display, "_makers", {})
+    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=object()))
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    display.register(Thing, lambda thing: ("widget of", thing))
+    thing = Thing()
+    assert display.in_notebook()
+    display.show(thing)
+    assert shown == [("widget of", thing)]
+
+
+def test_a_script_that_shows_nothing_loads_no_widgets() -> None:
+    """They take their time to load."""
+    code = "import reelbook, sys; reelbook.Job; print({'ipywidgets', 'reelbook.widgets'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
