@@ -1,16 +1,21 @@
 """When to ask: the scheduler against one that knows the future, and against other clients' loops.
 
-`PYTHONPATH=src:tests python -m benchmarks.bench_polling [--quick]`
+`PYTHONPATH=src:tests python -m benchmarks.bench_polling [--runs 200] [--only WORD …]`
 
-A virtual clock and a service that enforces its limit with 429. The scheduler knows nothing of the service
-beforehand: neither its limit nor its kind of window nor how long jobs take. "all" and "mean" are the times
-until all jobs and until a job is known done, over the bounds below the optimum of a scheduler that knows the
-future (`polling_bound.py` says how they are computed). Prints figures, asserts none.
+A virtual clock and a service that enforces its limit with 429. In the first round the scheduler knows nothing
+of the service: neither its limit nor its kind of window nor how long jobs take. The later rounds are of the
+same kind, each with a full budget, and know from the ledger what was seen of the rounds before. "mean" and
+"all" are the times until a job and until all jobs are known done, over the bounds below the optimum of a
+scheduler that knows the future (`polling_bound.py` says how they are computed). Prints figures, asserts none.
+
+`--only` takes words of the tables' names, such as "sliding", "exactly", "pace" or "loops".
 
 Nobody reaches the bounds without knowing the future. 20 jobs at 10/min have 40 requests in four lots; one
 question too early costs a fifth lot, a minute of three, and even someone who knows the distribution exactly
-comes to 1.10. With exponential times the ends lie so wide apart that "surely ended" comes late. In fixed
-windows the bound lets two lots go out within moments; the scheduler has to find the window's end first.
+comes to 1.10. Four jobs have two questions to spare in their first minute, and a job that needs a third waits
+for the second minute: someone who knows the distribution comes to about 1.5. With exponential times the ends
+lie so wide apart that "surely ended" comes late. In fixed windows the bound lets two lots go out within
+moments; the scheduler has to find the window's end first.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import argparse
 import random
 import time
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, median
 
@@ -27,12 +33,15 @@ from benchmarks.polling_runs import Outcome, looped, scheduled
 from benchmarks.simulated_service import DISTRIBUTIONS, WINDOW_SECONDS, World, draw
 
 from reelbook.client.scheduling.budget import Budget
-from reelbook.client.scheduling.estimates import Belief
+from reelbook.client.scheduling.estimates import Belief, Pace, Took
 from reelbook.client.scheduling.polling import Decision, decide
 
-JOBS = (1, 4, 20, 50)
+JOBS = (1, 4, 12, 20, 50)
+ROUNDS = 4
+LEDGER_KEEPS = 50  # the newest times of a kind, as the ledger hands them out
 LOOPS = ((0.1, 0.0), (0.5, 0.0), (1.0, 0.0), (5.0, 0.0), (6.0, 1.5), (10.0, 0.0))
-HEADING = "  jobs  window   progress    all   mean   requests/job   most/min   429   lag median"
+LOOPS_KIND = "lognormal(60 s, 0.35)"
+CHANGES = ((5, 6), (60, 8), (5, 8))  # seconds that jobs take, and how many of them
 
 
 class Stopwatch:
@@ -50,42 +59,98 @@ class Stopwatch:
         return decision
 
 
-def most_a_minute(outcome: Outcome) -> int:
-    sent = outcome.service.sent_at
-    return max(bisect_left(sent, at + WINDOW_SECONDS) - i for i, at in enumerate(sent))
+def most_a_minute(outcomes: Sequence[Outcome]) -> int:
+    return max(
+        bisect_left(outcome.service.sent_at, at + WINDOW_SECONDS) - i
+        for outcome in outcomes
+        for i, at in enumerate(outcome.service.sent_at)
+    )
 
 
-def worlds(
-    distribution: str, jobs: int, limit: int, runs: int, *, fixed: bool, progress: bool
-) -> list[World]:
-    return [
-        draw(random.Random(run), distribution, jobs, limit, fixed=fixed, progress=progress)
-        for run in range(runs)
-    ]
+def in_rounds(
+    distribution: str, jobs: int, limit: int, runs: int, watch: Stopwatch, *, fixed: bool, progress: bool
+) -> list[list[tuple[World, Outcome]]]:
+    """`ROUNDS` rounds of `runs` runs; those of one number share a ledger."""
+    rounds: list[list[tuple[World, Outcome]]] = [[] for _ in range(ROUNDS)]
+    for run in range(runs):
+        rng, ledger = random.Random(run), list[Took]()
+        for played in rounds:
+            world = draw(rng, distribution, jobs, limit, fixed=fixed, progress=progress)
+            outcome = scheduled(world, watch.decide, ledger)
+            ledger = [*ledger, *outcome.took][-LEDGER_KEEPS:]
+            played.append((world, outcome))
+    return rounds
 
 
-def measure_scheduler(distribution: str, limit: int, runs: int, watch: Stopwatch) -> None:
-    print(f"\n{distribution}, {limit}/min, {runs} runs each\n{HEADING}")
+def measure_rounds(distribution: str, limit: int, runs: int, watch: Stopwatch, *, fixed: bool) -> None:
+    print(f"\n{distribution}, {limit}/min, {'fixed' if fixed else 'sliding'}, {runs} runs each")
+    print(
+        "  jobs progress"
+        + "".join(f"   round {number}: mean   all" for number in range(1, ROUNDS + 1))
+        + "   mean s  requests/job  most/min  429  lag median"
+    )
     for jobs in JOBS:
-        for fixed in (False, True):
-            bounds: list[tuple[float, float]] = []
-            for progress in (False, True):
-                drawn = worlds(distribution, jobs, limit, runs, fixed=fixed, progress=progress)
-                if not bounds:  # progress changes nothing for those who know the future
-                    mean_bound = MeanBound()
-                    bounds = [(time_to_all(world), mean_bound.of(world)) for world in drawn]
-                outcomes = [scheduled(world, watch.decide) for world in drawn]
-                compared = list(zip(outcomes, bounds, strict=True))
+        bounds: list[list[tuple[float, float]]] = []
+        for progress in (False, True):
+            rounds = in_rounds(distribution, jobs, limit, runs, watch, fixed=fixed, progress=progress)
+            if not bounds:  # progress changes nothing for those who know the future
+                by_round = [MeanBound() for _ in rounds]
+                bounds = [
+                    [(mean.of(world), time_to_all(world)) for world, _ in played]
+                    for mean, played in zip(by_round, rounds, strict=True)
+                ]
+            print(f"{jobs:6} {'yes' if progress else 'no':8}", end="")
+            for played, bound in zip(rounds, bounds, strict=True):
+                compared = [(o, *best) for (_, o), best in zip(played, bound, strict=True)]
                 print(
-                    f"{jobs:6}  {'fixed' if fixed else 'sliding':7}  {'yes' if progress else 'no':8}"
-                    f"{fmean(o.all_known_at / first for o, (first, _) in compared):7.3f}"
-                    f"{fmean(o.mean_known_at / mean for o, (_, mean) in compared):7.3f}"
-                    f"{fmean(len(o.service.sent_at) for o in outcomes) / jobs:15.2f}"
-                    f"{max(map(most_a_minute, outcomes)):11}"
-                    f"{sum(o.service.refused for o in outcomes):6}"
-                    f"{median([lag for o in outcomes for lag in o.lags]):11.1f} s",
-                    flush=True,
+                    f"{fmean(o.mean_known_at / mean for o, mean, _ in compared):16.2f}"
+                    f"{fmean(o.all_known_at / last for o, _, last in compared):6.2f}",
+                    end="",
                 )
+            last = [outcome for _, outcome in rounds[-1]]
+            every = [outcome for played in rounds for _, outcome in played]
+            print(
+                f"{fmean(o.mean_known_at for o in last):9.1f}"
+                f"{fmean(len(o.service.sent_at) for o in last) / jobs:14.2f}"
+                f"{most_a_minute(every):10}"
+                f"{sum(o.service.refused for o in every):5}"
+                f"{median([lag for o in last for lag in o.lags]):10.1f} s",
+                flush=True,
+            )
+
+
+def measure_change(jobs: int) -> None:
+    """One ledger, batches of jobs whose time changes all at once: what is believed, and what it costs."""
+    print(f"\nA change of pace, {jobs} at a time: seconds that jobs take > believed before, mean lag after")
+    ledger: list[Took] = []
+    for seconds, batches in CHANGES:
+        said = []
+        for _ in range(batches):
+            believed = Pace(ledger).outlook.typical_seconds
+            outcome = scheduled(World(10, [float(seconds)] * jobs), took=ledger)
+            ledger = [*ledger, *outcome.took][-LEDGER_KEEPS:]
+            said.append(f"{believed:.0f} s, {fmean(outcome.lags):.1f} s")
+        print(f"{seconds:5} s > " + "; ".join(said), flush=True)
+
+
+def measure_queues(runs: int) -> None:
+    """Two queues of different pace, jobs one by one, in no order."""
+    print(f"\nTwo queues, 5 s and 60 s in no order, one job at a time, the second 20 of 40, {runs} runs")
+    for share in (0.2, 0.5, 0.8):
+        lags: dict[float, list[float]] = {5.0: [], 60.0: []}
+        for run in range(runs):
+            rng, ledger = random.Random(run), list[Took]()
+            for number in range(40):
+                seconds = 5.0 if rng.random() < share else 60.0
+                outcome = scheduled(World(10, [seconds]), took=ledger)
+                ledger = [*ledger, *outcome.took][-LEDGER_KEEPS:]
+                if number >= 20:
+                    lags[seconds] += outcome.lags
+        print(
+            f"  {share:4.0%} of 5 s: mean lag "
+            + ", ".join(f"{fmean(found):.1f} s after {seconds:g} s" for seconds, found in lags.items()),
+            flush=True,
+        )
 
 
 def measure_loops(distribution: str, limit: int, runs: int) -> None:
@@ -94,7 +159,10 @@ def measure_loops(distribution: str, limit: int, runs: int) -> None:
     print("within an hour where refused requests count; and the patient ones where they don't count.")
     print("  jobs  every          ended   counting        all    mean  requests/job  429/job")
     for jobs in JOBS:
-        drawn = worlds(distribution, jobs, limit, runs, fixed=False, progress=False)
+        drawn = [
+            draw(random.Random(run), distribution, jobs, limit, fixed=False, progress=False)
+            for run in range(runs)
+        ]
         mean_bound = MeanBound()
         bounds = [(time_to_all(world), mean_bound.of(world)) for world in drawn]
         for seconds, jitter in LOOPS:
@@ -120,15 +188,28 @@ def measure_loops(distribution: str, limit: int, runs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="20 runs each instead of 200")
-    runs = 20 if parser.parse_args().quick else 200
-    watch, began = Stopwatch(), time.perf_counter()
-    for distribution in DISTRIBUTIONS:
-        for limit in (10, 100):
-            measure_scheduler(distribution, limit, runs, watch)
-    first = next(iter(DISTRIBUTIONS))
-    measure_loops(first, 10, max(20, runs // 4))
-    print(f"\n{1e6 * watch.seconds / watch.decisions:.0f} µs a decision, {watch.decisions} decisions")
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--only", nargs="*", default=[], help="words that a table's name must hold")
+    given = parser.parse_args()
+    runs, watch, began = given.runs, Stopwatch(), time.perf_counter()
+
+    def asked_for(name: str) -> bool:
+        return all(word in name for word in given.only)
+
+    for limit in (10, 100):
+        for distribution in DISTRIBUTIONS:
+            for fixed in (False, True):
+                if asked_for(f"{distribution} {limit}/min {'fixed' if fixed else 'sliding'}"):
+                    measure_rounds(distribution, limit, runs, watch, fixed=fixed)
+    if asked_for("change of pace"):
+        measure_change(1)
+        measure_change(4)
+    if asked_for("pace of two queues"):
+        measure_queues(max(1, runs // 20))
+    if asked_for("loops"):
+        measure_loops(LOOPS_KIND, 10, max(20, runs // 4))
+    if watch.decisions:
+        print(f"\n{1e6 * watch.seconds / watch.decisions:.0f} µs a decision, {watch.decisions} decisions")
     print(f"{time.perf_counter() - began:.0f} s in all")
 
 

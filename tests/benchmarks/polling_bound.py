@@ -50,15 +50,25 @@ class MeanBound:
         if prices is None:
             steps, used = FIRST_STEPS, math.ceil(2 * jobs / world.limit)
             prices = [FIRST_PRICE * jobs] * used + [0.0] * SPARE_WINDOWS
-        best = -math.inf
+        best, allowed = -math.inf, _alternating(world)
         for step in range(steps):
             value, excess = _cheapest(world, prices)
             if value > best:
                 best, self._prices = value, prices
-            hoped = best + abs(best) * (0.3 if steps == FIRST_STEPS else 0.1) * (1 - step / steps) ** 2
-            length = (hoped - value) / (sum(e * e for e in excess) or 1)
+            hoped = best + (allowed - best) * (1 - step / steps) ** 2
+            if steps == STEPS:
+                hoped = best + 0.2 * (hoped - best)
+            # A price of nought that would have to fall stays where it is.
+            moved = sum(e * e for price, e in zip(prices, excess, strict=True) if price or e > 0)
+            length = (hoped - value) / (moved or 1)
             prices = [max(0.0, price + length * e) for price, e in zip(prices, excess, strict=True)]
         return best / jobs
+
+
+def _alternating(world: World) -> float:
+    """What a plan costs that keeps to the limit: each window takes up jobs with half of its requests."""
+    lot = max(1, world.limit // 2)
+    return sum(world.window_begins(i // lot) + took for i, took in enumerate(world.took))
 
 
 def _cheapest(world: World, prices: list[float]) -> tuple[float, list[int]]:

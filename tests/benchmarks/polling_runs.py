@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from benchmarks.simulated_service import SimulatedService, World
 
 from reelbook.client.scheduling.budget import Budget
-from reelbook.client.scheduling.estimates import Belief, Pace
+from reelbook.client.scheduling.estimates import Belief, Pace, Took
 from reelbook.client.scheduling.polling import (
     Decision,
     Submit,
@@ -26,10 +26,14 @@ Decide = Callable[[dict[str, Belief], int, Budget, float], Decision]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run: when each job was known done (those never known are absent), and what it took."""
+    """One run: when each job was known done (those never known are absent), and what it took.
+
+    `took` is what a ledger would keep of it, in the order in which the ends were noticed.
+    """
 
     service: SimulatedService
     known_at: dict[int, float]
+    took: Sequence[Took] = ()
 
     @property
     def all_known_at(self) -> float:
@@ -44,11 +48,12 @@ class Outcome:
         return [at - self.service.ended_at(job) for job, at in self.known_at.items()]
 
 
-def scheduled(world: World, choose: Decide = decide) -> Outcome:
-    """A batch watched by the scheduler, which starts without any knowledge of the service."""
-    service, budget, pace, now = SimulatedService(world), Budget(), Pace(), 0.0
+def scheduled(world: World, choose: Decide = decide, took: Sequence[Took] = ()) -> Outcome:
+    """A batch watched by the scheduler, which knows of the service only what earlier jobs `took`."""
+    service, budget, pace, now = SimulatedService(world), Budget(), Pace(took), 0.0
     beliefs: dict[str, Belief] = {}
     known_at: dict[int, float] = {}
+    seen: list[Took] = []
     waiting = len(world.took)
     while len(known_at) < len(world.took):
         decision = choose(beliefs, waiting, budget, now)
@@ -71,11 +76,11 @@ def scheduled(world: World, choose: Decide = decide) -> Outcome:
         if status != 200:
             beliefs[job].failed(now)
         elif ended:
-            beliefs.pop(job).ended(now)
+            seen.append(beliefs.pop(job).ended(now))
             known_at[int(job)] = now
         else:
             beliefs[job].told(progress, now)
-    return Outcome(service, known_at)
+    return Outcome(service, known_at, seen)
 
 
 def looped(world: World, seconds: float, jitter: float, *, patient: bool, rng: random.Random) -> Outcome:

@@ -14,10 +14,19 @@ from dataclasses import dataclass, field
 WINDOW_SECONDS = 60.0
 PENDING_SHARE = 0.15
 
-DISTRIBUTIONS: dict[str, Callable[[random.Random], float]] = {
-    "lognormal(60 s, 0.35)": lambda rng: rng.lognormvariate(math.log(60), 0.35),
+Distribution = Callable[[random.Random], float]
+
+
+def lognormal(median: float, spread: float) -> Distribution:
+    """Times in seconds whose logarithm is normal; `spread` is its standard deviation."""
+    return lambda rng: rng.lognormvariate(math.log(median), spread)
+
+
+DISTRIBUTIONS: dict[str, Distribution] = {
+    "exactly 5 s": lambda rng: 5.0,
+    **{f"lognormal({median} s, 0.35)": lognormal(median, 0.35) for median in (5, 8, 20, 60, 180)},
     "5 s + exponential(60 s)": lambda rng: 5 + rng.expovariate(1 / 60),
-    "lognormal(180 s, 0.5)": lambda rng: rng.lognormvariate(math.log(180), 0.5),
+    "lognormal(180 s, 0.5)": lognormal(180, 0.5),
 }
 
 

@@ -195,10 +195,22 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
     with Ledger.open(folder, clock=clock) as other:
         assert other.take_up(known(ledger, handed))
         other.status(handed, "completed")
-    assert ledger.took_seconds(account, mode="text-to-video") == [30]
-    assert ledger.took_seconds(account, mode="text-to-video", duration_seconds=5, aspect_ratio="16:9") == [30]
+    took = [(0, 30, 40)]
+    assert ledger.took_seconds(account, mode="text-to-video") == took
+    assert ledger.took_seconds(account, mode="text-to-video", duration_seconds=5, aspect_ratio="16:9") == took
     assert ledger.took_seconds(account, mode="text-to-video", duration_seconds=6) == []
     assert ledger.took_seconds(account, mode="image-to-video") == []
+
+
+def test_a_job_that_was_seen_running_keeps_the_interval_in_which_it_ended(
+    ledger: Ledger, account: Account, clock: Clock
+) -> None:
+    """What a forecast learns from is the interval; what a person is shown is when the end was noticed."""
+    seen = submitted(ledger, account, "seen")
+    clock.now += 30
+    ledger.status(seen, "completed", took=(22.5, 29.5))
+    assert ledger.took_seconds(account, mode="text-to-video") == [(22.5, 29.5, 40)]
+    assert known(ledger, seen).took_seconds == 30
 
 
 def test_accounts_are_told_apart_by_origin_and_key(ledger: Ledger, account: Account) -> None:

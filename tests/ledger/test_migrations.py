@@ -42,7 +42,7 @@ def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
         ]
         assert ledger.spend(account) == Spend(0.252, 0.25, 0.25)
         assert ledger.samples.last(account) == Sample(at=1_800_000_000, balance_usd=9.5, total_spent_usd=0.5)
-        assert ledger.took_seconds(account, mode="text-to-video") == [60]
+        assert ledger.took_seconds(account, mode="text-to-video") == [(0, 60, 40)]
         assert not ledger.intend(account, fox(place=Place("cell"))).new
         assert ledger.intend(account, fox()).entry.id == 4
         ledger.annotations.set(1, note="kept", tags=["old"])

@@ -157,8 +157,8 @@ class AccountLedger:
         self.ledger.recover(self._account)
         return [entry for entry in self.ledger.unfinished(self._account) if self.ledger.take_up(entry)]
 
-    def took_seconds(self, request: JobRequest) -> list[float]:
-        """How long the last clips of this kind took, the newest last."""
+    def took_seconds(self, request: JobRequest) -> list[tuple[float, float, float | None]]:
+        """How long the last clips of this kind took, the newest last: see `Ledger.took_seconds`."""
         took = self.ledger.took_seconds(
             self._account,
             mode=request.mode,

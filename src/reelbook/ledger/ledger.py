@@ -264,11 +264,14 @@ class Ledger:
         duration_seconds: float | None = None,
         cost_usd: float | None = None,
         error: str | None = None,
+        took: tuple[float, float] | None = None,
         watched: bool = True,
     ) -> None:
         """What the service says of the job (interface, GET status). A late answer never undoes its end.
 
-        `watched` is False where the end was noticed late, so that it teaches no forecast.
+        `took` are the seconds that a finished job took at least and at most, as far as it was seen; without
+        it only the notice is known. `watched` is False where the end was noticed late, so that it teaches no
+        forecast.
         """
         heard = {
             "progress": progress,
@@ -285,7 +288,7 @@ class Ledger:
             return
         self._store.write(
             lambda connection: submissions.hear(
-                connection, entry_id, changes, self._clock(), self._kernel.name if watched else None
+                connection, entry_id, changes, self._clock(), self._kernel.name if watched else None, took
             ),
             flush=known["state"] != state,
         )
@@ -474,8 +477,11 @@ class Ledger:
         duration_seconds: int | None = None,
         aspect_ratio: str | None = None,
         limit: int = 50,
-    ) -> list[float]:
-        """How long the last clips of this kind took, newest first; None stands for any length or ratio."""
+    ) -> list[tuple[float, float, float | None]]:
+        """How long the last clips of this kind took, newest first; None stands for any length or ratio.
+
+        In seconds: at least, at most, and what the service had estimated.
+        """
         return self._store.read(
             lambda connection: submissions.took_seconds(
                 connection, account.id, mode, duration_seconds, aspect_ratio, limit

@@ -295,6 +295,12 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "ALTER TABLE entries ADD COLUMN repeats INTEGER",
         "CREATE INDEX entries_left_unsent ON entries (account, sameness) WHERE left_unsent = 1",
     ),
+    (
+        # `took_seconds` is when the end was noticed. The job took more than the first of these, and at most
+        # the second; of what was written before, only the notice is known.
+        "ALTER TABLE entries ADD COLUMN took_at_least REAL",
+        "ALTER TABLE entries ADD COLUMN took_at_most REAL",
+    ),
 )
 
 

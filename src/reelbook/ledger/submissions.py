@@ -136,9 +136,17 @@ def change(
 
 
 def hear(
-    connection: sqlite3.Connection, entry_id: int, changes: dict[str, Any], now: float, watcher: str | None
+    connection: sqlite3.Connection,
+    entry_id: int,
+    changes: dict[str, Any],
+    now: float,
+    watcher: str | None,
+    took: tuple[float, float] | None = None,
 ) -> None:
-    """What the service says of a job. Once it has ended, only another word on its end changes it."""
+    """What the service says of a job. Once it has ended, only another word on its end changes it.
+
+    `took` are the seconds that it took at least and at most, where that is known better than by `now`.
+    """
     known = row(connection, entry_id)
     ends = changes["state"] in _ENDED
     if known is None or (known["state"] in _ENDED and not ends):
@@ -153,6 +161,8 @@ def hear(
         )
         if changes["state"] == wire.COMPLETED and seen_through:
             changes["took_seconds"] = max(0.0, now - known["accepted_at"])
+            if took is not None:
+                changes["took_at_least"], changes["took_at_most"] = took
     change(connection, entry_id, (), changes)
 
 
@@ -247,15 +257,19 @@ def took_seconds(
     duration_seconds: int | None,
     aspect_ratio: str | None,
     limit: int,
-) -> list[float]:
-    """How long the last clips took that one kernel watched from beginning to end."""
+) -> list[tuple[float, float, float | None]]:
+    """How long the last clips took that one kernel watched from beginning to end.
+
+    In seconds: at least, at most, and what the service had estimated.
+    """
     rows = connection.execute(
-        "SELECT took_seconds FROM entries WHERE account = ? AND mode = ? AND took_seconds IS NOT NULL "
+        "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "
+        "estimated_duration_seconds FROM entries WHERE account = ? AND mode = ? AND took_seconds IS NOT NULL "
         "AND coalesce(duration_seconds = ?, 1) AND (? IS NULL OR aspect_ratio = ?) "
         "ORDER BY ended_at DESC LIMIT ?",
         (account, mode, duration_seconds, aspect_ratio, aspect_ratio, limit),
     )
-    return [each["took_seconds"] for each in rows]
+    return [(at_least, at_most, estimated) for at_least, at_most, estimated in rows]
 
 
 def _first(connection: sqlite3.Connection, sql: str, values: tuple[Any, ...]) -> Entry | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
-from ..client.scheduling.estimates import Belief, Pace
+from ..client.scheduling.estimates import Belief, Pace, Took
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..errors import (
     InsufficientBalance,
@@ -276,12 +276,13 @@ class JobLifecycle:
         if request is None:
             return Belief(Pace(), submitted_at)
         kind = (request.mode, request.duration_seconds, request.aspect_ratio)
+        # The interface doesn't say what is estimated: this may be the clip's length.
+        if estimate is not None and abs(estimate - request.duration_seconds) < SAME_SECONDS:
+            estimate = None
         pace = self._paces.get(kind)
         if pace is None:
-            if estimate is not None and abs(estimate - request.duration_seconds) < SAME_SECONDS:
-                estimate = None  # the interface doesn't say what is estimated: this may be the clip's length
-            pace = self._paces[kind] = Pace(estimate, self._account.took_seconds(request))
-        return Belief(pace, submitted_at)
+            pace = self._paces[kind] = Pace([Took(*each) for each in self._account.took_seconds(request)])
+        return Belief(pace, submitted_at, estimate)
 
     def _observe(self, job: Job, seen: Observation) -> None:
         known = job._snapshot
@@ -307,10 +308,13 @@ class JobLifecycle:
             changes |= {"error": job_failed(_id(job), status.error)}
         job._learn(**changes)
         if seen.status is not None:
-            self._write_down(job, seen.status)
+            self._write_down(job, seen.status, seen.took and (seen.took.at_least, seen.took.at_most))
 
-    def _write_down(self, job: Job, status: JobStatus) -> None:
-        """The service's answer about the job, for later kernels. Of a foreign job only the cost is kept."""
+    def _write_down(self, job: Job, status: JobStatus, took: tuple[float, float] | None = None) -> None:
+        """The service's answer about the job, for later kernels. Of a foreign job only the cost is kept.
+
+        `took` is at least and at most how many seconds it took, where it has ended.
+        """
         done = status if isinstance(status, Completed) else None
         if job.entry_id is not None:
             self._ledger.status(
@@ -321,6 +325,7 @@ class JobLifecycle:
                 duration_seconds=done.duration_seconds if done else None,
                 cost_usd=done.cost_usd if done else None,
                 error=status.error if isinstance(status, Failed) else None,
+                took=took,
             )
         elif done is not None:
             self._account.tool_job_ended(_id(job), seconds=done.duration_seconds, cost_usd=done.cost_usd)

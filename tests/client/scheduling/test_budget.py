@@ -254,3 +254,17 @@ def test_a_quota_of_a_month_is_not_taken_for_that_of_a_minute(limit: str) -> Non
     said = read({"x-ratelimit-limit": limit, "x-ratelimit-remaining": "3"})
     assert (said.limit, said.remaining) == (None, None)
     assert read({"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "3"}).limit == 1000
+
+
+@pytest.mark.parametrize(
+    ("reset", "fixed"), [(40, True), (59, False), (60, False), (6, False)], ids=["40", "59", "60", "6"]
+)
+def test_the_first_answer_may_show_when_a_fixed_window_ends(reset: int, fixed: bool) -> None:
+    """A sliding window forgets its only request after a minute, a bucket is full after one place."""
+    budget = Budget()
+    for number in range(10):
+        budget.sent()
+        said = {"x-ratelimit-limit": "10", "x-ratelimit-remaining": str(9 - number)}
+        budget.answered(200, {**said, "x-ratelimit-reset": str(reset)}, 100.0)
+    assert (budget.lost_at(100.0) is not None) == fixed
+    assert (budget.places_within(45.0, 100.0) == 10) == fixed

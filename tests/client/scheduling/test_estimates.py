@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reelbook.client.scheduling.estimates import Belief, Pace, Progress, survival
+from reelbook.client.scheduling.estimates import Belief, Pace, Progress, Took, survival
 
-RECORDS = [50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0]
+RECORDS = [Took(seconds, seconds) for seconds in (50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0)]
+
+
+def typical(pace: Pace) -> float:
+    return pace.outlook.typical_seconds
 
 
 def answer(belief: Belief, at: float, progress: float | None = None) -> None:
@@ -38,7 +42,7 @@ def test_the_chance_is_a_chance_and_only_grows_with_silence(
 
 def test_records_tell_when_to_expect_the_end() -> None:
     """With times of like jobs the end is unlikely well before them and likely well after."""
-    belief = Belief(Pace(took_seconds=RECORDS), 100.0)
+    belief = Belief(Pace(RECORDS), 100.0)
     assert belief.chance_ended(130) < 0.05
     assert belief.chance_ended(160) == pytest.approx(0.5, abs=0.15)
     assert belief.chance_ended(220) > 0.9
@@ -57,17 +61,17 @@ def test_what_one_job_shows_is_believed_of_those_like_it() -> None:
 def test_a_failed_job_teaches_nothing_about_times() -> None:
     """A prompt that is refused at once doesn't make people expect clips at once."""
     pace = Pace()
-    before = pace.typical_seconds
+    before = typical(pace)
     Belief(pace, 0.0).ended(1.0, completed=False)
-    assert pace.typical_seconds == before
+    assert typical(pace) == before
     Belief(pace, 0.0).ended(1.0)
-    assert pace.typical_seconds < before
+    assert typical(pace) < before
 
 
 @pytest.mark.parametrize("unit", [1.0, 100.0])
 def test_progress_outweighs_what_like_jobs_took(unit: float) -> None:
     """From 20 % at 40 s to 60 % at 80 s it ends at about 120 s, in percent or as a share of one."""
-    belief = Belief(Pace(took_seconds=RECORDS), 0.0)
+    belief = Belief(Pace(RECORDS), 0.0)
     answer(belief, 40, 0.2 * unit)
     answer(belief, 80, 0.6 * unit)
     assert belief.remaining_seconds(80) == pytest.approx(40, rel=0.05)
@@ -88,7 +92,7 @@ def test_progress_that_stands_still_is_not_trusted_for_ever() -> None:
 
 def test_the_waiting_is_the_time_since_the_end_on_average() -> None:
     """For a job surely ended long ago it is nearly the whole time since; for a fresh one it is nothing."""
-    belief = Belief(Pace(took_seconds=RECORDS), 0.0)
+    belief = Belief(Pace(RECORDS), 0.0)
     assert belief.waited_seconds(10, belief.chance_ended(10)) == pytest.approx(0, abs=0.1)
     assert belief.waited_seconds(600, belief.chance_ended(600)) == pytest.approx(540, rel=0.1)
 
@@ -118,8 +122,9 @@ def test_unusable_answers_are_followed_by_ever_longer_pauses() -> None:
 
 
 def finish(pace: Pace, low: float, high: float) -> None:
+    pace.begun()
     pace.still_running(0.0, low)
-    pace.ended_between(low, high)
+    pace.ended(Took(low, high), low)
 
 
 def test_half_of_the_jobs_take_longer_than_the_median() -> None:
@@ -135,32 +140,107 @@ def test_a_few_finished_jobs_teach_the_typical_time(truth: float) -> None:
     pace = Pace()
     for factor in (0.7, 0.8, 0.9, 1.0, 1.0, 1.1, 1.2, 1.4):
         finish(pace, 0.95 * factor * truth, 1.05 * factor * truth)
-    assert pace.typical_seconds == pytest.approx(truth, rel=0.25)
+    assert typical(pace) == pytest.approx(truth, rel=0.25)
 
 
 def test_jobs_that_still_run_lengthen_the_typical_time() -> None:
     """Each answer that a job still runs makes longer times more likely."""
     pace = Pace()
-    seen = [pace.typical_seconds]
+    seen = [typical(pace)]
     for age in (5.0, 20.0, 80.0, 320.0):
         pace.still_running(0.0 if age == 5 else age / 4, age)
-        seen.append(pace.typical_seconds)
+        seen.append(typical(pace))
     assert seen == sorted(seen)
     assert seen[-1] > 320
 
 
 def test_an_estimate_is_a_hint_that_finished_jobs_outvote() -> None:
     """The service's estimate moves the belief at first, what jobs really took moves it more."""
-    assert abs(Pace(hint_seconds=200).typical_seconds - 200) < abs(Pace().typical_seconds - 200)
-    pace = Pace(hint_seconds=5)
-    for _ in range(4):
-        finish(pace, 55, 65)
-    assert pace.typical_seconds == pytest.approx(60, rel=0.2)
+    expected = [Belief(Pace(), 0.0, estimate).outlook.typical_seconds for estimate in (None, 200.0)]
+    assert abs(expected[1] - 200) < abs(expected[0] - 200)
+    wrong = Pace([Took(55, 65, estimated=5.0)] * 4)
+    assert Belief(wrong, 0.0, 5.0).outlook.typical_seconds == pytest.approx(60, rel=0.2)
+
+
+def test_estimates_that_proved_right_are_believed_of_the_next_job() -> None:
+    """Where each job took what was estimated for it, a job with another estimate is expected to take that."""
+    right = Pace([Took(0.95 * seconds, 1.05 * seconds, seconds) for seconds in (20.0, 90.0, 30.0, 60.0)])
+    belief = Belief(right, 0.0, 200.0)
+    assert belief.remaining_seconds(0.0) == pytest.approx(200, rel=0.1)
+    assert belief.chance_ended(110) < 0.1
 
 
 def test_records_of_finished_jobs_are_heard_from_the_start() -> None:
     """With the ledger's times the belief is near them before the first answer."""
-    assert Pace(took_seconds=[58, 70, 61, 49]).typical_seconds == pytest.approx(60, rel=0.2)
+    assert typical(Pace([Took(0.9 * s, s) for s in (58, 70, 61, 49)])) == pytest.approx(60, rel=0.2)
+
+
+def test_a_late_notice_is_no_reason_to_ask_later() -> None:
+    """A job that had ended by 20 s may have taken 5: the next one isn't expected to take 20 or more."""
+    late = Pace([Took(0, 20.0)] * 4)
+    assert typical(late) < 15
+    assert Belief(late, 0.0).chance_ended(20) > 0.8
+    rows_of_before = Pace([Took(0, 60.0)] * 12)
+    assert typical(rows_of_before) < typical(Pace([Took(50.0, 60.0)] * 12))
+
+
+def test_two_jobs_that_were_seen_to_run_and_to_end_are_enough() -> None:
+    """The doubt shrinks with every interval, and the typical time lies within them."""
+    pace, doubts = Pace(), []
+    for _ in range(3):
+        doubts.append(pace.outlook.spread)
+        finish(pace, 4.5, 5.5)
+    assert doubts == sorted(doubts, reverse=True)
+    assert typical(pace) == pytest.approx(5, rel=0.1)
+    assert pace.outlook.spread < 0.25 < doubts[0]
+
+
+@pytest.mark.parametrize(("before", "after"), [(5.0, 60.0), (60.0, 5.0), (20.0, 40.0)])
+def test_a_change_of_pace_is_followed_within_a_few_jobs(before: float, after: float) -> None:
+    """In both directions, however long the old pace was the only one."""
+    old = [Took(0.9 * before, 1.1 * before)] * 24
+    new = [Took(0.9 * after, 1.1 * after)] * 3
+    assert typical(Pace([*old, *new])) == pytest.approx(after, rel=0.2)
+
+
+def test_the_longest_jobs_of_a_batch_are_no_change_of_pace() -> None:
+    """That they end last, while nothing was submitted in between, says nothing of the others."""
+    pace = Pace(RECORDS)
+    batch = [Belief(pace, 0.0) for _ in range(10)]
+    for belief in batch[:8]:
+        belief.ended(70.0)
+    for belief in batch[8:]:
+        answer(belief, 80.0)
+    assert typical(pace) == pytest.approx(62, rel=0.1)
+
+
+def test_two_queues_are_both_expected() -> None:
+    """Where jobs take 5 s or 60 s in no order, the next one may well have ended soon, and well later."""
+    short, long = Took(4.5, 5.5), Took(54.0, 66.0)
+    belief = Belief(Pace([short, long, long, short, long, short, short, long] * 3), 0.0)
+    assert 0.1 < belief.chance_ended(8) < 0.9
+    assert 0.1 < 1 - belief.chance_ended(50) < 0.9
+
+
+def test_the_services_own_timestamps_tell_better_than_the_notice() -> None:
+    """They are taken where they can be true: after the last "running" and before the answer."""
+    told = Belief(Pace(), 100.0)
+    answer(told, 110.0)
+    assert told.ended(140.0, told_seconds=22.0) == Took(21.0, 23.0)
+    for impossible in (3.0, 400.0):
+        other = Belief(Pace(), 100.0)
+        answer(other, 110.0)
+        assert other.ended(140.0, told_seconds=impossible) == Took(10.0, 40.0)
+
+
+def test_what_jobs_share_is_told_from_what_is_their_own() -> None:
+    """With nothing known nearly all doubt is shared; with many records of spread times little is."""
+    assert Pace().outlook.shared > 0.8
+    spread = Pace([Took(s, s) for s in (30.0, 50.0, 60.0, 70.0, 110.0, 45.0, 80.0, 60.0)] * 3)
+    assert spread.outlook.shared < 0.2
+    progressed = Belief(Pace(), 0.0)
+    answer(progressed, 10.0, 20.0)
+    assert progressed.outlook.shared == 0
 
 
 @given(st.lists(st.tuples(st.floats(0, 4000), st.floats(0.01, 4000), st.booleans()), max_size=30))
@@ -168,9 +248,25 @@ def test_the_belief_stays_a_belief_whatever_is_told(answers: list[tuple[float, f
     """Answers that contradict each other never break it: the weights always add up to one."""
     pace = Pace()
     for known, more, ended in answers:
-        (pace.ended_between if ended else pace.still_running)(known, known + more)
+        pace.begun()
+        pace.still_running(0.0, known)
+        if ended:
+            pace.ended(Took(known, known + more), known)
+        else:
+            pace.still_running(known, known + more)
     assert sum(weight for weight, _, _ in pace.parts) == pytest.approx(1)
-    assert pace.typical_seconds > 0
+    assert typical(pace) > 0
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 4000), st.floats(0, 4000), st.none() | st.floats(-5, 4000)), max_size=30)
+)
+def test_whatever_a_ledger_holds_is_a_belief(rows: list[tuple[float, float, float | None]]) -> None:
+    """Intervals of no length or turned round, times of nought, wrong estimates: none breaks it."""
+    pace = Pace([Took(*row) for row in rows])
+    assert sum(weight for weight, _, _ in pace.parts) == pytest.approx(1)
+    assert 0 <= pace.trust <= 1
+    assert 0 <= Belief(pace, 0.0, 40.0).chance_ended(60.0) <= 1
 
 
 def test_what_changes_nothing_makes_nobody_look_again() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from benchmarks.polling_bound import time_to_all
-from benchmarks.simulated_service import DISTRIBUTIONS, SimulatedService, World, draw
+from benchmarks.simulated_service import SimulatedService, World, draw
 from support import virtual_time
 
 from reelbook import errors, models
@@ -23,7 +23,7 @@ from reelbook.client.scheduling.watch import watch
 from reelbook.errors import Answer
 
 LATENCY_SECONDS = 0.2
-LOGNORMAL = next(iter(DISTRIBUTIONS))
+LOGNORMAL = "lognormal(60 s, 0.35)"
 
 
 def now() -> float:

@@ -212,6 +212,12 @@ class Budget:
     def _correct(self, used: int, said: RateHeaders, now: float) -> None:
         while len(self._places) + len(self._elsewhere) < used - self._in_flight:
             self._places.append(_Place(now, sure=False, told=True))  # somebody else's
+        if self._fixed_end is None and used <= 1 and said.reset is not None and not self._elsewhere:
+            # A sliding window forgets its only request after its whole length, a bucket is full again within
+            # the time of one place: what ends in between is a fixed window that began before.
+            one_place = self.window_seconds / self.limit + ROUNDING_SECONDS
+            if one_place < said.reset < self.window_seconds - ROUNDING_SECONDS:
+                self._fixed_end = now + said.reset + ROUNDING_SECONDS + MARGIN_SECONDS
         # With others under way the header may be older than what is known.
         if not self._alone or self._in_flight or self._elsewhere:
             return

@@ -1,14 +1,18 @@
 """What is believed about one job's remaining time: pure. `polling.py` decides from it whom to ask.
 
-Where the service reports progress, its pace says more than anything else; until then the job's `Pace`, which
-it shares with the jobs like it, is all there is.
+Nobody sees a job end; its end is only noticed. What is learnt of its time is therefore an interval (`Took`):
+it still ran at the last answer before, and had ended by the answer that said so. A `Pace` learns from such
+intervals how long jobs of one kind take, and a `Belief` adds what is known of one job: that it still runs,
+the progress that the service reports, and the service's estimate as far as its estimates proved right.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ... import wire
 
@@ -20,20 +24,51 @@ MOST_ASKS_A_MINUTE = 24  # of one job, whatever the key's limit
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 60.0
 REST_SHARE = 0.015  # of its age before a job is asked about again: a minute matters less after an hour
-SHORTEST_REMAINING_SECONDS = 0.5
+SHORTEST_SECONDS = 0.5
+TOLD_ERROR_SECONDS = 1.0  # the service's timestamps are whole seconds, and its answer takes a moment
 
 Term = tuple[float, float, float]  # weight, median as a logarithm, spread
 
 
-class Belief:
-    """One job that is watched. Times are seconds of one steady clock; ages count from the submission."""
+class Took(NamedTuple):
+    """How long a job took, as far as it is known: more than `at_least` and at most `at_most` seconds.
 
-    def __init__(self, pace: Pace, submitted_at: float) -> None:
+    `estimated` is what the service had estimated, in seconds, or None.
+    """
+
+    at_least: float
+    at_most: float
+    estimated: float | None = None
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """A job's whole time in three figures.
+
+    `typical_seconds` is its median, `spread` the standard deviation of its logarithm. `shared` is the share
+    of the variance, from 0 to 1, that the job has in common with the others of its pace: their typical time
+    is in doubt, and an answer about one of them is an answer about all.
+    """
+
+    typical_seconds: float
+    spread: float
+    shared: float
+
+
+class Belief:
+    """One job that is watched. Times are seconds of one steady clock; ages count from the submission.
+
+    `estimated_seconds` is how long the service says the job will take, or None where that isn't clear.
+    """
+
+    def __init__(self, pace: Pace, submitted_at: float, estimated_seconds: float | None = None) -> None:
+        pace.begun()
         self.pace = pace
         self.submitted_at = submitted_at
         self.known_at = submitted_at  # the job ran at this moment
         self.under_way = False
         self.not_before = submitted_at  # later where the job has rested too little, or no answer came
+        self._estimated = estimated_seconds if estimated_seconds and estimated_seconds > 0 else None
         # The submission is the first of the requests that the job may take in a minute.
         self._asked: deque[float] = deque([submitted_at], maxlen=MOST_ASKS_A_MINUTE)
         self._failures = 0
@@ -43,6 +78,7 @@ class Belief:
         self._terms: list[Term] = []
         self._terms_of: tuple[int, float, int] | None = None
         self._longer_than_known = 1.0
+        self._outlook = Outlook(1.0, 1.0, 0.0)
 
     @property
     def asked_before(self) -> bool:
@@ -76,11 +112,23 @@ class Belief:
         rest = min(LONGEST_PAUSE_SECONDS, REST_SHARE * (now - self.submitted_at))
         self.not_before = max(self.not_before, now + rest)
 
-    def ended(self, now: float, *, completed: bool = True) -> None:
-        """The job is known to be finished. One that failed says little about how long others take."""
+    def ended(self, now: float, *, completed: bool = True, told_seconds: float | None = None) -> Took:
+        """The job is known to be finished. One that failed says little about how long others take.
+
+        `told_seconds` is its time by the service's own timestamps; it counts where it can be true.
+        """
         self.under_way = False
+        known, age = self.known_at - self.submitted_at, now - self.submitted_at
+        took = Took(known, age, self._estimated)
+        if (
+            told_seconds is not None
+            and known - TOLD_ERROR_SECONDS <= told_seconds <= age + TOLD_ERROR_SECONDS
+        ):
+            at_least = max(known, told_seconds - TOLD_ERROR_SECONDS)
+            took = Took(min(at_least, age), min(age, told_seconds + TOLD_ERROR_SECONDS), self._estimated)
         if completed:
-            self.pace.ended_between(self.known_at - self.submitted_at, now - self.submitted_at)
+            self.pace.ended(took, known)
+        return took
 
     def failed(self, now: float) -> None:
         """No usable answer came: the next question waits longer each time."""
@@ -105,6 +153,12 @@ class Belief:
         return (now - self.known_at) * (4 * middle + chance) / 6
 
     @property
+    def outlook(self) -> Outlook:
+        """The job's whole time, summed up."""
+        self._refresh()
+        return self._outlook
+
+    @property
     def progress(self) -> float | None:
         """The job's progress from 0 to 1, None where the service says none."""
         return self._progress.fraction
@@ -114,8 +168,8 @@ class Belief:
         foretold = self._foretold()
         if foretold is not None:
             whole = math.exp(foretold[0])
-        elif self.pace.informed:
-            whole = self.pace.typical_seconds
+        elif self.pace.informed or self._estimated is not None:
+            whole = self.outlook.typical_seconds
         else:
             return None
         return max(0.0, self.submitted_at + whole - now)
@@ -126,12 +180,20 @@ class Belief:
             self._terms_of = state
             self._terms = self._weighed()
             self._longer_than_known = _longer(self._terms, self.known_at - self.submitted_at)
+            plain = self._terms is self.pace.parts
+            self._outlook = self.pace.outlook if plain else _outlook(self._terms, alone=bool(self._figures))
 
     def _weighed(self) -> list[Term]:
         """The job's whole time as weighted lognormal terms; only the weights' ratios mean something."""
         known = self.known_at - self.submitted_at
+        if not known and self._estimated is None:
+            return self.pace.parts
         # The weights of the pace hold already that this job ran at the age `known`.
         usual = [(w / max(survival(known, m, s), TINY), m, s) for w, m, s in self.pace.parts]
+        if self._estimated is not None:
+            trust, whole = self.pace.trust, math.fsum(weight for weight, _, _ in usual)
+            usual = [((1 - trust) * weight / whole, m, s) for weight, m, s in usual]
+            usual.append((trust, math.log(self._estimated), ESTIMATE_SPREAD))
         foretold = self._foretold()
         if foretold is None:
             return usual
@@ -154,13 +216,13 @@ class Belief:
             (began, low), error = self._figures[0], UNEVEN_ERROR
         else:  # it began between the last time it was seen pending and now, more likely early
             began, low, error = self._pending_until + 0.25 * (seen - self._pending_until), 0.0, FIRST_ERROR
-        remaining = max((1.0 - high) * (seen - began) / (high - low), SHORTEST_REMAINING_SECONDS)
+        remaining = max((1.0 - high) * (seen - began) / (high - low), SHORTEST_SECONDS)
         whole = seen - self.submitted_at + remaining
         return math.log(whole), math.hypot(error, FIGURE_STEP / (high - low)) * remaining / whole
 
 
 def _longer(terms: list[Term], seconds: float) -> float:
-    """The terms' share of jobs that take longer than `seconds`: `pace.survival`, but quick."""
+    """The terms' share of jobs that take longer than `seconds`: `survival`, but quick."""
     if seconds <= 0:
         return math.fsum(weight for weight, _, _ in terms)
     log_seconds, erfc = math.log(seconds), math.erfc
@@ -176,22 +238,50 @@ def _scaled(terms: list[Term], share: float, seen: float) -> list[Term]:
     return [(share * weight / whole, log_median, spread) for weight, log_median, spread in terms]
 
 
-SHORTEST_MEDIAN_SECONDS = 1.5
-MEDIAN_STEP = 1.3
-MEDIANS = tuple(SHORTEST_MEDIAN_SECONDS * MEDIAN_STEP**k for k in range(30))  # to 50 minutes
-SPREADS = (0.2, 0.4, 0.8)  # standard deviations of the time's logarithm
-COMMON_SECONDS = 300.0  # with nothing known every median up to here is as likely as any other
-HINT_SPREAD = 0.5
-HINT_TRUST = 3.0  # how much a fitting hint lifts a median, as a logarithm; a wrong one is soon outvoted
-RECORDS_HEARD = 12
-RECORD_TRUST = 0.5  # another day's service may be quicker or slower than today's
+def _outlook(terms: list[Term], *, alone: bool = False) -> Outlook:
+    """The terms summed up; with `alone` they are one job's, and say nothing of the others."""
+    whole = math.fsum(weight for weight, _, _ in terms)
+    centre = math.fsum(weight * log_median for weight, log_median, _ in terms) / whole
+    between = math.fsum(w * (log_median - centre) ** 2 for w, log_median, _ in terms) / whole
+    within = math.fsum(weight * spread * spread for weight, _, spread in terms) / whole
+    shared = 0.0 if alone else between / (between + within)
+    return Outlook(math.exp(centre), math.sqrt(between + within), shared)
+
+
+SHORTEST_MEDIAN_SECONDS = 1.0
+MEDIAN_STEP = 1.2
+MEDIANS = tuple(SHORTEST_MEDIAN_SECONDS * MEDIAN_STEP**k for k in range(45))  # to 50 minutes
+# Standard deviations of the time's logarithm, and how likely each is beforehand. The widest stands for two
+# queues of different pace, too.
+SPREADS = {0.06: 0.5, 0.15: 1.0, 0.35: 2.0, 0.7: 1.0, 1.2: 0.5}
+COMMON_SECONDS = (5.0, 300.0)  # with nothing known every median from here to there is as likely as any other
+CHANGE_CHANCE = 0.01  # that the service takes up another pace between two jobs
+RECORDS_HEARD = 24
+FINEST_SHARE = 0.02  # of a job's time: no interval counts as narrower
+ESTIMATE_SPREAD = 0.3  # of the true time around an estimate that is right, as a logarithm
+MOST_TRUST = 0.98
 NEGLIGIBLE = 0.03
 UNCHANGED = 0.02
-IMPROBABLE = 1e-6
 TINY = 1e-12
 ROOT_OF_TWO = math.sqrt(2)
 
 _GRID = tuple((math.log(median), spread) for median in MEDIANS for spread in SPREADS)
+
+
+def _shares(weights: Sequence[float]) -> list[float]:
+    whole = math.fsum(weights)
+    return [weight / whole for weight in weights]
+
+
+_PRIOR = tuple(
+    _shares(
+        [
+            share * min(1.0, median / COMMON_SECONDS[0], COMMON_SECONDS[1] / median)
+            for median in MEDIANS
+            for share in SPREADS.values()
+        ]
+    )
+)
 
 
 def survival(seconds: float, log_median: float, spread: float) -> float:
@@ -204,56 +294,96 @@ def survival(seconds: float, log_median: float, spread: float) -> float:
 class Pace:
     """What is believed about the whole time of jobs of one kind: mode, clip length and aspect ratio.
 
-    `hint_seconds` is the service's estimate, or None where it may as well be the clip's length;
-    `took_seconds` are the times of finished jobs of this kind, the newest last.
+    The times are taken to be lognormal, and the belief is a weight for each point of a grid of medians and
+    spreads. Every finished job changes the weights by Bayes' rule: a point counts for as much as it made the
+    job's interval likely. Between two jobs the service may have changed its pace, so each time a small share
+    of the belief goes back to where it began (a hidden Markov model with a fixed share); that share takes
+    over within a few jobs where the old belief no longer explains what is seen. Jobs under way count as far
+    as they have run. `took` are finished jobs of this kind, the newest last.
     """
 
-    def __init__(self, hint_seconds: float | None = None, took_seconds: Sequence[float] = ()) -> None:
+    def __init__(self, took: Sequence[Took] = ()) -> None:
         # Whether anything but what jobs still running say is known of such jobs' times.
-        self.informed = bool(took_seconds) or hint_seconds is not None
+        self.informed = bool(took)
         self.version = 0  # grows with everything learnt, so that others know what is out of date
-        self._scores = [_prior(log_median, hint_seconds) for log_median, _ in _GRID]
+        self.trust = 0.5  # the chance that the service's estimates tell how long a job takes
+        self.parts: list[Term] = []
+        self._finished = list(_PRIOR)
+        self._running = [0.0] * len(_GRID)  # logarithms of the chance that all jobs under way still run
         self._weights = [0.0] * len(_GRID)
-        self.parts: list[tuple[float, float, float]] = []
-        for seconds in took_seconds[-RECORDS_HEARD:]:
-            self._record(seconds)
+        self._may_change = False
+        for each in took[-RECORDS_HEARD:]:
+            self._begin()
+            self._learn(each)
         self._weigh()
+
+    def begun(self) -> None:
+        """Another job was submitted."""
+        if self._may_change:
+            self._begin()
+            self._weigh()
 
     def still_running(self, known: float, age: float) -> None:
         """A job known to run at the age `known` (seconds) still runs at `age`."""
-        self._hear(
-            math.log(now / before) for before, now in zip(_survivals(known), _survivals(age), strict=True)
-        )
+        self._move(known, age)
         self._weigh()
 
-    def ended_between(self, known: float, age: float) -> None:
-        """A job has ended by `age`; that it ran at the age `known` was told before."""
+    def ended(self, took: Took, known: float) -> None:
+        """A job has ended that was known to run at the age `known` (seconds)."""
         self.informed = True
-        self._hear(
-            math.log(max((before - now) / before, IMPROBABLE))
-            for before, now in zip(_survivals(known), _survivals(age), strict=True)
-        )
+        self._move(known, 0.0)
+        self._learn(took)
         self._weigh()
 
-    def _record(self, seconds: float) -> None:
-        around = zip(_survivals(0.9 * seconds), _survivals(1.1 * seconds), strict=True)
-        self._hear(RECORD_TRUST * math.log(max(before - after, IMPROBABLE)) for before, after in around)
+    def _begin(self) -> None:
+        """A part of the belief goes back to where it began: the service may have another pace by now.
 
-    def _hear(self, evidence: Iterable[float]) -> None:
-        self._scores = [score + said for score, said in zip(self._scores, evidence, strict=True)]
+        Not so between jobs that were submitted before anything was learnt of one of them. Those that take
+        longest always end last, and aren't to be taken for a change.
+        """
+        self._finished = [
+            (1 - CHANGE_CHANCE) * share + CHANGE_CHANCE * prior
+            for share, prior in zip(self._finished, _PRIOR, strict=True)
+        ]
+        self._may_change = False
+
+    def _move(self, known: float, age: float) -> None:
+        """A job under way counts with the age `age` instead of `known`."""
+        ages = zip(self._running, _survivals(known), _survivals(age), strict=True)
+        self._running = [score + math.log(later / earlier) for score, earlier, later in ages]
+
+    def _learn(self, took: Took) -> None:
+        at_most = max(took.at_most, SHORTEST_SECONDS)
+        at_least = min(took.at_least, (1 - FINEST_SHARE) * at_most)
+        chances = [
+            max(longer - still_longer, TINY)
+            for longer, still_longer in zip(_survivals(at_least), _survivals(at_most), strict=True)
+        ]
+        fitting = [share * chance for share, chance in zip(self._finished, chances, strict=True)]
+        if took.estimated is not None and took.estimated > 0:
+            log_estimate = math.log(took.estimated)
+            right = survival(at_least, log_estimate, ESTIMATE_SPREAD)
+            right -= survival(at_most, log_estimate, ESTIMATE_SPREAD)
+            right = self.trust * max(right, TINY)
+            trust = right / (right + (1 - self.trust) * math.fsum(fitting))
+            self.trust = min(max(trust, 1 - MOST_TRUST), MOST_TRUST)
+        self._finished = _shares(fitting)
+        self._may_change = True
 
     def _weigh(self) -> None:
-        best = max(self._scores)
-        weights = [math.exp(score - best) for score in self._scores]
+        best = max(self._running)
+        weights = [w * math.exp(score - best) for w, score in zip(self._finished, self._running, strict=True)]
+        heaviest = max(weights)
+        weights = [weight / heaviest for weight in weights]
         # What changes hardly isn't worth the time that all who rely on it would take to follow.
         if all(abs(new - old) < UNCHANGED for new, old in zip(weights, self._weights, strict=True)):
             return
         self._weights = weights
         # The few points that count; the rest would only cost time at every decision.
         kept = [(w, *point) for w, point in zip(weights, _GRID, strict=True) if w > NEGLIGIBLE]
-        total = sum(w for w, _, _ in kept)
+        total = math.fsum(w for w, _, _ in kept)
         self.parts = [(w / total, log_median, spread) for w, log_median, spread in kept]
-        self.typical_seconds = math.exp(sum(w * log_median for w, log_median, _ in self.parts))
+        self.outlook = _outlook(self.parts)
         self.version += 1
 
 
@@ -265,14 +395,6 @@ def _survivals(seconds: float) -> list[float]:
     return [
         0.5 * erfc((log_seconds - log_median) / (spread * ROOT_OF_TWO)) + TINY for log_median, spread in _GRID
     ]
-
-
-def _prior(log_median: float, hint_seconds: float | None) -> float:
-    prior = min(0.0, math.log(COMMON_SECONDS) - log_median)
-    if hint_seconds is not None and hint_seconds > 0:
-        off = (log_median - math.log(hint_seconds)) / HINT_SPREAD
-        prior += HINT_TRUST * math.exp(-0.5 * off * off)
-    return prior
 
 
 ALMOST = 0.99  # full is said by `completed`, not by a figure

@@ -1,36 +1,54 @@
-"""What to spend the key's next request on: pure, the time is an argument. `watching.py` carries it out.
+"""What to spend the key's next request on: pure, the time is an argument. `scheduler.py` carries it out.
 
 A question has a price, in seconds of people's waiting: what is lost when it finds the job still running. It
-is worth asking once the waiting that it is likely to end outweighs that price. The budget says what may go
-out, the beliefs say what is likely; this module only weighs the one against the other.
+is worth asking once the waiting that it is likely to end outweighs that price. The price follows from how
+many questions the budget has to spare, the waiting from what is believed of the jobs. Where the typical time
+of like jobs is in doubt, one question answers for all of them, so doubt makes it cheap.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ... import wire
 from .budget import Budget, Purpose
 from .estimates import MOST_ASKS_A_MINUTE, TINY, Belief
 
-# The shares and limits below were found with tests/benchmarks/bench_polling.py, which shows what they reach.
-TIME_SPREAD = 1.3  # how wide the times of like jobs are taken to lie, in typical times
-HIGHEST_PRICE = 5.0  # in typical times
-JOBS_SHARE = 0.8  # of the key's requests that one job may take: leaves room for a person's click
+# The figures below were found with tests/benchmarks/bench_polling.py, which shows what they reach.
+
+# The price of a question that fails.
+SCARCITY = 0.72  # in spreads, where each job has one question to spare
+TURNS = 1.2  # in turns, where there is none to spare
+LATER_SHARE = 0.5  # of the time until a place comes back, where only a later window has some to spare
+LOWEST_PRICE_SECONDS = 0.3
+ENOUGH = 2.0  # questions to spare for what jobs share; more of them say the same again
+LEARNING = (
+    0.35  # the power of what jobs don't share by which their doubt makes a question cheaper all the same
+)
+LAST_MOMENT_PRICE = 0.1  # of the price, for places that a window's end takes anyway
+LAST_MOMENT_SECONDS = 1.5
+
+# How far ahead the budget is looked at.
+SPAN = 6.4  # spreads in which the ends of like jobs lie
+LONGEST_SPAN = 2.0  # ages: where little is known, the near future counts
+WIDEST_SPREAD = 1.8
+
+# Who gets the places.
+SOON = 0.44  # of the time until a place comes back: one is kept for a job whose end is noticed by then
+SURELY = 1.3  # spreads after its typical time at which a job is asked about that has one question
+SHORT = 0.75  # of a window: jobs that surely take less are asked about before others are submitted
 SUBMIT_SHARE = 0.5  # of a window's places, while submissions wait: else later windows find nothing to ask
 SUBMIT_SHARE_OF_FIXED = 0.4  # where a window's last moments still serve for questions
-SOON_SECONDS = 30.0
-LOOK_AHEAD_SECONDS = 20.0  # a job that ends by then won't need the place that a question takes now
-LEAST_NEED = 0.5
+JOBS_SHARE = 0.8  # of the key's requests that one job may take: leaves room for a person's click
 LIKELY = 0.6  # a question that may use the places kept for a person's click
-LAST_MOMENT_SECONDS = 1.5
-LAST_MOMENT_PRICE = 0.1
+
 LONGEST_SILENCE_SECONDS = 300.0
 LONGEST_NAP_SECONDS = 5.0
 SHORTEST_NAP_SECONDS = 0.25
 NAP_SHARE = 0.8
+OVERSLEPT = 1.5  # ripeness that a nap mustn't reach
 
 
 @dataclass(frozen=True)
@@ -56,80 +74,82 @@ Decision = Submit | Ask | Wait
 
 
 @dataclass(frozen=True)
-class _Terms:
-    """What a question costs at this moment.
+class _Supply:
+    """What the budget has to give at a moment, and what the jobs need of it.
 
-    `turn_seconds` is how long it takes to ask about all jobs once; `few` jobs leave places for what comes;
-    `share` is that of the price that has to be paid.
+    `places` requests fit at once, and the next one comes back after `back_seconds`; `keep` of them are left
+    free for what comes. The `jobs` need `needed` requests at the least. `alike` counts the jobs of each pace.
+    `share` is that of its price which a question has to pay.
     """
 
-    turn_seconds: float
-    most_a_minute: int
-    few: bool
+    budget: Budget
+    now: float
+    keep: int
+    jobs: int
+    places: int
+    back_seconds: float
+    needed: int
+    alike: Counter[int]
     share: float = 1.0
 
+    @property
+    def slack(self) -> int:
+        """How many places the last window has left over if every question succeeds."""
+        spare = self.places - self.needed
+        return spare if spare >= 0 else spare % self.budget.limit
 
-def decide(beliefs: Mapping[str, Belief], waiting: int, budget: Budget, now: float) -> Decision:
+    @property
+    def turn_seconds(self) -> float:
+        """How long it takes to ask about every job once."""
+        return self.jobs * self.budget.window_seconds / self.budget.limit
+
+    def places_within(self, seconds: float) -> float:
+        """How many requests the budget allows in that time."""
+        budget, window = self.budget, self.budget.window_seconds
+        later = max(0.0, seconds - window) / window * (budget.limit - self.keep)
+        return budget.places_within(min(seconds, window), self.now) + later
+
+
+def decide(
+    beliefs: Mapping[str, Belief], waiting: int, budget: Budget, now: float, *, sent: int = 0
+) -> Decision:
     """The best use of the key's next request.
 
-    `beliefs` holds every job that is watched, by its id, and `waiting` counts the submissions that have
-    yet to go out. Carry the decision out, tell the budget and the belief, and decide again; decide also when
-    a job or a submission comes to it.
+    `beliefs` holds every job that is watched, by its id, `waiting` counts the submissions that have yet to
+    go out, and `sent` those that did and aren't watched yet. Carry the decision out, tell the budget and the
+    belief, and decide again; decide also when a job or a submission comes to it.
     """
-    jobs = len(beliefs) + waiting
     opens_at = budget.opens_at(now)
     if opens_at > now:
         return Wait(opens_at)
-    keep = budget.kept_free(Purpose.POLL, jobs)
+    supply = _supply(beliefs, waiting, sent, budget, now)
     lost_at = budget.lost_at(now)
-    last_moment = math.inf if lost_at is None or keep else lost_at - LAST_MOMENT_SECONDS
-    terms = _terms(jobs, budget, keep, now)
+    last_moment = math.inf if lost_at is None or supply.keep else lost_at - LAST_MOMENT_SECONDS
     if now >= last_moment:  # what the window's end takes anyway is cheap
-        terms = replace(terms, share=LAST_MOMENT_PRICE)
-    job, wake_at = _ripest(beliefs, terms, now)
+        supply = replace(supply, share=LAST_MOMENT_PRICE)
+    job, wake_at = _ripest(beliefs, supply, now)
     if now < last_moment:
         wake_at = min(wake_at, last_moment)
-    asks_at = budget.opens_at(now, keep)
+    asks_at = budget.opens_at(now, supply.keep)
     # The kept places are for a person's click, and for a clip that is likely to be there.
     if job is not None and asks_at > now and beliefs[job].chance_ended(now) < LIKELY:
         job, wake_at = None, min(asks_at, now + LONGEST_NAP_SECONDS)
-    submit_share = SUBMIT_SHARE if lost_at is None else SUBMIT_SHARE_OF_FIXED
-    if waiting and (job is None or _submitted_lately(beliefs, budget, now) < submit_share * budget.limit):
+    if waiting and _may_submit(beliefs, job, supply, now):
         return Submit()
     return Wait(wake_at) if job is None else Ask(job)
 
 
-def price_seconds(turn_seconds: float, typical_seconds: float) -> float:
-    """What a question that finds the job still running costs, in seconds of waiting.
-
-    `turn_seconds` is the time in which the budget could ask about every job once, `typical_seconds` the time
-    such a job takes. Times that spread over a span R end at a rate 1/R, and a question every t seconds then
-    ends a waiting of t²/2R: the price is such that the jobs together ask just as often as the budget allows.
-    """
-    price = turn_seconds**2 / (TIME_SPREAD * typical_seconds)
-    return min(price, HIGHEST_PRICE * typical_seconds)
-
-
-def expected_at(belief: Belief, jobs: int, budget: Budget, now: float) -> float:
-    """When the next question about a job is to be expected, with `jobs` jobs in all: for a person to see."""
-    keep = budget.kept_free(Purpose.POLL, jobs)
-    terms = _terms(jobs, budget, keep, now)
-    soonest = max(now, belief.may_be_asked_at(terms.most_a_minute))
+def expected_at(job: str, beliefs: Mapping[str, Belief], waiting: int, budget: Budget, now: float) -> float:
+    """When the next question about a job is to be expected: for a person to see."""
+    belief, supply = beliefs[job], _supply(beliefs, waiting, 0, budget, now)
+    soonest = max(now, belief.may_be_asked_at(most_asks_a_minute(budget.limit)))
     late, step = soonest, SHORTEST_NAP_SECONDS
-    while step < LONGEST_SILENCE_SECONDS and _ripeness(belief, terms, late) < 1:
+    while step < LONGEST_SILENCE_SECONDS and _ripeness(belief, supply, late) < 1:
         soonest, late, step = late, late + step, 1.5 * step
     while late - soonest > SHORTEST_NAP_SECONDS:
         middle = (soonest + late) / 2
-        soonest, late = (soonest, middle) if _ripeness(belief, terms, middle) >= 1 else (middle, late)
-    return max(late, budget.opens_at(now, keep))
-
-
-def _terms(jobs: int, budget: Budget, keep: int, now: float) -> _Terms:
-    most = most_asks_a_minute(budget.limit)
-    # At the pace of a window, or of what is left for now.
-    soon = SOON_SECONDS / max(0.5, budget.places_within(SOON_SECONDS, now, keep))
-    turn = jobs * max(budget.window_seconds / max(1, budget.limit - keep), soon)
-    return _Terms(max(turn, wire.RATE_WINDOW_SECONDS / most), most, few=keep > 0)
+        soonest, late = (soonest, middle) if _ripeness(belief, supply, middle) >= 1 else (middle, late)
+    return max(late, budget.opens_at(now, supply.keep))
 
 
 def most_asks_a_minute(limit: int) -> int:
@@ -137,38 +157,136 @@ def most_asks_a_minute(limit: int) -> int:
     return max(1, min(int(JOBS_SHARE * limit), MOST_ASKS_A_MINUTE))
 
 
-def _ripest(beliefs: Mapping[str, Belief], terms: _Terms, now: float) -> tuple[str | None, float]:
+def price_seconds(spread_seconds: float, spare: float, highest: float) -> float:
+    """What a question that finds the job still running costs, in seconds of waiting.
+
+    `spread_seconds` is how uncertain the job's end is, and `spare` how many questions about it may fail.
+    With n to spare they are spread evenly over the time in which the end may lie, one every spread/n, and a
+    waiting of about spread/n² is what each of them is there to end. With less than one, the question has to
+    wait until failing is as rare as that, which comes to spread/n. `highest` is the price where none is to
+    spare.
+    """
+    if spare <= 0:
+        return max(LOWEST_PRICE_SECONDS, highest)
+    price = SCARCITY * spread_seconds / (spare * max(1.0, spare))
+    return max(LOWEST_PRICE_SECONDS, min(price, highest))
+
+
+def _supply(beliefs: Mapping[str, Belief], waiting: int, sent: int, budget: Budget, now: float) -> _Supply:
+    jobs = len(beliefs) + waiting + sent
+    unasked = sum(not belief.under_way for belief in beliefs.values())
+    # Where none is free and one may go out all the same, a new window is likely to have begun.
+    places = budget.places_within(0.0, now) or budget.limit
+    back_at = budget.opens_at(now, places) if places < budget.limit else now + budget.window_seconds
+    if (lost_at := budget.lost_at(now)) is not None:
+        back_at = min(back_at, max(now, lost_at))
+    return _Supply(
+        budget,
+        now,
+        keep=budget.kept_free(Purpose.POLL, jobs),
+        jobs=jobs,
+        places=places,
+        back_seconds=back_at - now,
+        needed=unasked + sent + 2 * waiting,
+        alike=Counter(id(belief.pace) for belief in beliefs.values()),
+    )
+
+
+def _may_submit(beliefs: Mapping[str, Belief], ripe: str | None, supply: _Supply, now: float) -> bool:
+    """Whether the next place is a submission's; `ripe` is the job that is worth a question now, if any.
+
+    A place that is used now comes back after b seconds. If it is kept for a job that ends in r seconds, that
+    job's end is known b - r sooner; the job that isn't submitted meanwhile is known its own time later. Among
+    jobs that are alike, and that are submitted one by one, keeping pays while they take less than b/2. So a
+    place is kept for every job that will be known soon, and the rest is for submissions.
+    """
+    budget = supply.budget
+    if ripe is not None:
+        outlook = beliefs[ripe].outlook
+        if outlook.typical_seconds * math.exp(SURELY * outlook.spread) < SHORT * budget.window_seconds:
+            return False
+        share = SUBMIT_SHARE if budget.lost_at(now) is None else SUBMIT_SHARE_OF_FIXED
+        return _submitted_lately(beliefs, budget, now) < share * budget.limit
+    if not beliefs:
+        return True
+    soon = now + SOON * supply.back_seconds
+    kept = sum(_chance_known(belief, soon, tried=supply.slack > 0) for belief in beliefs.values())
+    # The submission is of one more job that is like them.
+    return supply.places - 1 >= round(kept * (1 + 1 / len(beliefs)))
+
+
+def _chance_known(belief: Belief, at: float, *, tried: bool) -> float:
+    """The chance that the job's end is noticed by `at`: with one question, asked when it surely has ended.
+
+    When that is depends on the typical time, which may be in doubt; where it can't be `tried` out, because
+    there are no questions to spare, only a likely end counts.
+    """
+    outlook, age = belief.outlook, at - belief.submitted_at
+    if age <= 0:
+        return 0.0
+    beyond = math.log(age / outlook.typical_seconds)
+    shared = max(outlook.spread * math.sqrt(outlook.shared), 0.05)
+    alone = outlook.spread * math.sqrt(1 - outlook.shared)
+    chance = 0.5 * math.erfc((SURELY * alone - beyond) / (shared * math.sqrt(2)))
+    return chance if tried else float(chance > LIKELY)
+
+
+def _ripest(beliefs: Mapping[str, Belief], supply: _Supply, now: float) -> tuple[str | None, float]:
     """The job most worth asking about, or None; and when to look again."""
     best, most, wake_at = None, 1.0, now + LONGEST_NAP_SECONDS
+    most_a_minute = most_asks_a_minute(supply.budget.limit)
     for job, belief in _candidates(beliefs):
-        if (rested_at := belief.may_be_asked_at(terms.most_a_minute)) > now:
+        if (rested_at := belief.may_be_asked_at(most_a_minute)) > now:
             wake_at = min(wake_at, rested_at)
             continue
-        ripeness = _ripeness(belief, terms, now)
+        ripeness = _ripeness(belief, supply, now)
         if ripeness >= most:
             best, most = job, ripeness
         elif ripeness < 1:
-            # It grows about as the square of the silence, or faster: go most of the way and look again.
+            # It grows about as the square of the silence, or much faster where the end is well known: go most
+            # of the way, but not beyond the moment, and look again.
             silence = now - belief.known_at
-            nap = min(NAP_SHARE * silence * (1 / math.sqrt(max(ripeness, 1e-6)) - 1), silence)
+            nap = min(NAP_SHARE * silence * (1 / math.sqrt(max(ripeness, 1e-6)) - 1), silence, wake_at - now)
+            while nap > SHORTEST_NAP_SECONDS and _ripeness(belief, supply, now + nap) > OVERSLEPT:
+                nap /= 2
             wake_at = min(wake_at, now + max(nap, SHORTEST_NAP_SECONDS))
     return best, wake_at
 
 
-def _ripeness(belief: Belief, terms: _Terms, now: float) -> float:
+def _ripeness(belief: Belief, supply: _Supply, now: float) -> float:
     """How much a question is worth its price: asked from 1 on."""
     silence = now - belief.known_at
-    price = terms.share * price_seconds(terms.turn_seconds, belief.pace.typical_seconds)
-    if terms.few:
-        price *= max(LEAST_NEED, 1.0 - belief.chance_ended(now + LOOK_AHEAD_SECONDS))
     chance = belief.chance_ended(now)
     # Only a question that fails costs its price: one that succeeds has to be asked some time anyway.
-    costs = price * max(1.0 - chance, TINY)
+    costs = _costs(belief, supply, now) * max(1.0 - chance, TINY)
     ripeness = 0.5 * silence * chance / costs
     if ripeness > 0.5:  # else a rough figure will do
         ripeness = belief.waited_seconds(now, chance) / costs
     # Whatever is believed, nobody is forgotten.
     return max(ripeness, silence / LONGEST_SILENCE_SECONDS)
+
+
+def _costs(belief: Belief, supply: _Supply, now: float) -> float:
+    """What it costs to ask about the job in vain, in seconds of its own waiting.
+
+    As far as jobs share their doubt they are as good as one: a question about one of them is asked for the
+    waiting of all, and fewer of them are needed.
+    """
+    outlook, alike = belief.outlook, supply.alike[id(belief.pace)]
+    apart = 1 - outlook.shared * (1 - 1 / alike)
+    jobs = supply.jobs * apart
+    age = max(now - belief.submitted_at, 1.0)
+    span = min(SPAN * outlook.spread, LONGEST_SPAN) * age
+    places = supply.places_within(span) - supply.needed
+    spare = min(places / jobs, max(ENOUGH, places / supply.jobs))
+    if supply.slack >= jobs:  # enough to find out how long such jobs take, whatever else is short
+        spare = max(spare, supply.slack / jobs)
+    if supply.slack:
+        highest = LATER_SHARE * supply.back_seconds
+    else:  # one in vain takes another window, and all come a place later
+        highest = TURNS * max(supply.back_seconds, supply.turn_seconds)
+    price = price_seconds(min(outlook.spread, WIDEST_SPREAD) * age, spare, highest)
+    return supply.share * price * math.pow(apart, 1.0 if spare > 0 else LEARNING)
 
 
 def _candidates(beliefs: Mapping[str, Belief]) -> list[tuple[str, Belief]]:

@@ -28,6 +28,7 @@ from .polling import (
     expected_at,
 )
 
+WATCHED_SECONDS = 1.0  # so long after its acceptance a job counts that isn't watched yet
 OVERDUE_SECONDS = 60.0  # so long the unimportant waits for room; then one of it goes out all the same
 
 
@@ -50,8 +51,9 @@ class SharedRequests(Protocol):
 
 @dataclass(frozen=True)
 class _Admitted:
-    """A request that may go out: the budget it is counted in, and its place among the shared ones."""
+    """A request that may go out: purpose, the budget it counts in, its place among the shared ones."""
 
+    purpose: Purpose
     budget: Budget
     place: int | None
 
@@ -84,6 +86,8 @@ class Scheduler:
         self._queues: dict[Purpose, deque[_Waiter]] = {purpose: deque() for purpose in Purpose}
         self._beliefs: dict[str, Belief] = {}
         self._askers: dict[str, _Waiter] = {}
+        self._submitting = 0
+        self._accepted: deque[float] = deque()  # when the newest jobs were, until they are watched
         self._names = itertools.count(1)
         self._timer: asyncio.Handle | None = None
 
@@ -97,6 +101,8 @@ class Scheduler:
         """While a job is watched: the name under which its questions wait for their `turn`."""
         name = f"job {next(self._names)}"
         self._beliefs[name] = belief
+        if self._accepted:
+            self._accepted.popleft()
         try:
             yield name
         finally:
@@ -112,8 +118,7 @@ class Scheduler:
         admitted = await self._wait(purpose, job)
         if admitted.budget is not self.budget:  # the key was changed in the very moment
             self._give_back(admitted)
-            self.budget.sent()
-            admitted = _Admitted(self.budget, None)
+            admitted = self._let_out(purpose, None)
         turn = Turn()
         arrived = True
         try:
@@ -122,12 +127,14 @@ class Scheduler:
             arrived = False
             raise
         finally:
+            if purpose is Purpose.SUBMIT and turn.reply is not None and turn.reply.status < 300:
+                self._accepted.append(asyncio.get_running_loop().time())
             self._settle(admitted, turn.reply, arrived=arrived)
 
     def next_question_at(self, job: str) -> float:
         """When the next question about a watched job is to be expected."""
         now = asyncio.get_running_loop().time()
-        return expected_at(self._beliefs[job], self._jobs, self.budget, now)
+        return expected_at(job, self._beliefs, len(self._queues[Purpose.SUBMIT]), self.budget, now)
 
     async def _wait(self, purpose: Purpose, job: str | None) -> _Admitted:
         loop = asyncio.get_running_loop()
@@ -149,11 +156,17 @@ class Scheduler:
             if job is not None:
                 self._askers.pop(job, None)
 
+    def _let_out(self, purpose: Purpose, place: int | None) -> _Admitted:
+        self.budget.sent()
+        self._submitting += purpose is Purpose.SUBMIT
+        return _Admitted(purpose, self.budget, place)
+
     def _settle(self, admitted: _Admitted, reply: Reply | None, *, arrived: bool) -> None:
         if not arrived:
             self._give_back(admitted)
             return
         now, budget = asyncio.get_running_loop().time(), admitted.budget
+        self._submitting -= admitted.purpose is Purpose.SUBMIT
         if reply is None:
             budget.lost(now)
         else:
@@ -164,6 +177,7 @@ class Scheduler:
 
     def _give_back(self, admitted: _Admitted) -> None:
         admitted.budget.unsent()
+        self._submitting -= admitted.purpose is Purpose.SUBMIT
         if self._shared is not None and admitted.place is not None:
             self._shared.give_back(admitted.place)
         self._look()
@@ -194,13 +208,12 @@ class Scheduler:
                 place = self._shared.enter(now, functools.partial(self._fits, now, keep))
                 if place is None:
                     continue  # the others were quicker, as the budget knows now
-            self.budget.sent()
             if job is None:
                 self._queues[waiter.purpose].popleft()
             else:
                 self._beliefs[job].asked(now)
                 del self._askers[job]
-            waiter.future.set_result(_Admitted(self.budget, place))
+            waiter.future.set_result(self._let_out(waiter.purpose, place))
 
     def _fits(self, now: float, keep: int, elsewhere: Sequence[float], limit: int | None) -> bool:
         self.budget.elsewhere(elsewhere, limit)
@@ -240,7 +253,10 @@ class Scheduler:
         there = {
             name: belief for name, belief in self._beliefs.items() if name in self._askers or belief.under_way
         }
-        return decide(there, len(self._queues[Purpose.SUBMIT]), self.budget, now)
+        while self._accepted and self._accepted[0] <= now - WATCHED_SECONDS:
+            self._accepted.popleft()
+        sent = self._submitting + len(self._accepted)
+        return decide(there, len(self._queues[Purpose.SUBMIT]), self.budget, now, sent=sent)
 
     @property
     def _jobs(self) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from ...errors import (
     AuthenticationError,
@@ -19,7 +20,7 @@ from ...errors import (
 )
 from ...formatting import terminal_line
 from ...lazy_module import LazyModule
-from .estimates import Belief
+from .estimates import Belief, Took
 
 if TYPE_CHECKING:
     from ... import models
@@ -31,6 +32,9 @@ else:
 REFUSALS = 5
 PATIENCE_SECONDS = 600.0
 
+ACCEPTED_NAMES = ("created_at", "submitted_at", "accepted_at")
+ENDED_NAMES = ("completed_at", "finished_at", "ended_at")
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -38,7 +42,7 @@ class Observation:
 
     `progress` goes from 0 to 1, never backwards; `remaining_seconds` is a guess from its pace, or from how
     long such jobs take, None where nothing is known. `asked_at` and `next_ask_at` (a guess) are the event
-    loop's time, in seconds.
+    loop's time, in seconds. `took` is, of a finished job, how long it took as far as that was seen.
     """
 
     status: JobStatus | None = None
@@ -47,6 +51,7 @@ class Observation:
     remaining_seconds: float | None = None
     asked_at: float | None = None
     next_ask_at: float | None = None
+    took: Took | None = None
 
 
 async def watch(
@@ -81,18 +86,49 @@ async def watch(
                 raise
         now = loop.time()
         done = status is not None and status.finished
+        took: Took | None = None
         if status is None:
             belief.failed(now)
         elif done:
-            belief.ended(now, completed=isinstance(status, models.Completed))
+            completed = isinstance(status, models.Completed)
+            took = belief.ended(now, completed=completed, told_seconds=told_seconds(status))
         else:
             refusals = 0
             belief.told(status.progress if isinstance(status, models.Processing) else None, now)
         yield Observation(
-            status, error, belief.progress, None if done else belief.remaining_seconds(now), now
+            status,
+            error,
+            belief.progress,
+            None if done else belief.remaining_seconds(now),
+            now,
+            took=took,
         )
         if done:
             return
+
+
+def told_seconds(status: JobStatus) -> float | None:
+    """How long the job took by timestamps that the service adds to its answer; None where it adds none.
+
+    The interface names none. These are what such services call them.
+    """
+    extra = status.model_extra or {}
+    began, ended = (
+        next((moment for name in names if (moment := _moment(extra.get(name))) is not None), None)
+        for names in (ACCEPTED_NAMES, ENDED_NAMES)
+    )
+    return ended - began if began is not None and ended is not None and ended > began else None
+
+
+def _moment(value: Any) -> float | None:
+    """A timestamp in seconds, from ISO 8601, epoch seconds or epoch milliseconds; None for anything else."""
+    try:
+        if isinstance(value, str):
+            return datetime.fromisoformat(value).timestamp()
+        moment = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return moment / 1000 if moment > 1e11 else moment
 
 
 def job_failed(request_id: str, reason: str | None) -> JobFailed:
