@@ -1,0 +1,123 @@
+"""What a class gets on paper and as files."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from reelbook.classroom.handouts import (
+    Handout,
+    checked,
+    file_name,
+    prepared,
+    reaches_colab,
+    read,
+    write,
+    write_sheet,
+)
+from reelbook.errors import ClassroomError, InvalidInput
+from reelbook.ledger.classrooms import Classroom, Seat
+from reelbook.secret import Secret
+
+ADA = Seat(1, "Ada <b>", "c · Ada", "01-ada.txt", "made", "k1")
+BO = Seat(2, "Bo", "c · Bo", "02-bo.txt", "waiting", None)
+
+
+def room(folder: Path, address: str = "https://api.example.com") -> Classroom:
+    return Classroom(
+        1, "sandbox", "Drawing", "c", str(folder), address, 20, 1.5, frozenset(), 0.0, None, (ADA, BO)
+    )
+
+
+def test_a_students_file_says_how_to_connect_and_holds_the_only_copy_of_the_key(tmp_path: Path) -> None:
+    """It is read again as it was written; a file that isn't there, or isn't one, holds nothing."""
+    write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    file = tmp_path / ADA.file
+    assert "REELBOOK_API_KEY=sk-planted\nREELBOOK_BASE_URL=https://api.example.com\n" in file.read_text()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert read(room(tmp_path), ADA) == Handout("k1", Secret("sk-planted"))
+    assert read(room(tmp_path), BO) is None
+    (tmp_path / BO.file).write_text("REELBOOK_API_KEY=\n")
+    assert read(room(tmp_path), BO) is None
+
+
+def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
+    """Made from the files: where one is missing it says so. Names are text, and nothing is fetched."""
+    write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    page = write_sheet(room(tmp_path)).read_text()
+    assert page.count('<section class="card">') == 2
+    assert page.count("sk-planted") == 1
+    assert "the student's file isn't in the folder" in page
+    assert "Ada &lt;b&gt;" in page
+    assert "reelbook classroom close --name Drawing" in page
+    assert not [word for word in ("src=", "href=", "url(", "<script") if word in page]
+
+
+@pytest.mark.parametrize(
+    ("address", "colab"),
+    [("https://api.example.com", "%pip install reelbook"), ("http://10.0.0.7:8000", "Colab can't reach")],
+)
+def test_colab_is_offered_in_the_file_where_it_works(address: str, colab: str, tmp_path: Path) -> None:
+    """A room's own address means a computer in the room."""
+    write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
+    assert colab in (tmp_path / ADA.file).read_text()
+
+
+@pytest.mark.parametrize(
+    ("address", "reached"),
+    [
+        ("https://api.example.com", True),
+        ("https://8.8.8.8", True),
+        ("http://192.168.1.20:8000", False),
+        ("http://127.0.0.1:8000", False),
+        ("http://teacher.local:8000", False),
+        ("http://teacher:8000", False),
+    ],
+)
+def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bool) -> None:
+    """It runs elsewhere, and knows no address of the room."""
+    assert reaches_colab(address) is reached
+
+
+@pytest.mark.parametrize(
+    ("number", "student", "name"),
+    [
+        (7, "Björn Ångström", "07-björn-ångström.txt"),
+        (1, "../../etc/passwd", "01-etc-passwd.txt"),
+        (12, "🦊", "12.txt"),
+        (3, "x" * 99, f"03-{'x' * 40}.txt"),
+    ],
+)
+def test_a_file_is_called_after_its_student(number: int, student: str, name: str) -> None:
+    """By number first, and never outside its folder."""
+    assert file_name(number, student) == name
+
+
+def test_keys_go_into_no_repository_and_among_no_other_things(tmp_path: Path) -> None:
+    """A fresh class has a folder of its own; one that goes on has its files there."""
+    (tmp_path / "lecture" / ".git").mkdir(parents=True)
+    with pytest.raises(InvalidInput, match="lies in a repository"):
+        checked(tmp_path / "lecture" / "keys")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "thesis.txt").touch()
+    with pytest.raises(InvalidInput, match="holds other things"):
+        checked(tmp_path / "own", fresh=True)
+    assert checked(tmp_path / "own") == tmp_path / "own"
+
+
+def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
+    """Half a file of an opening that was killed is taken away."""
+    folder = prepared(tmp_path / "class", fresh=True)
+    (folder / ".0123.part").touch()
+    prepared(folder, fresh=False)
+    assert list(folder.iterdir()) == []
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_file_that_cant_be_written_is_said_without_the_key(tmp_path: Path) -> None:
+    """And what happens with that key."""
+    with pytest.raises(ClassroomError, match=r"couldn't be written .* is revoked then") as failed:
+        write(room(tmp_path / "gone"), ADA, "k1", Secret("sk-planted"))
+    assert "planted" not in str(failed.value)

@@ -1,0 +1,86 @@
+"""The sandbox on a socket, from this process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from sandbox.doubles import InstantExecutor
+
+from reelbook.errors import SandboxError
+from reelbook.sandbox.lock_file import read_notice, running_lock
+from reelbook.sandbox.places import Places
+from reelbook.sandbox.service import Service
+from reelbook.sandbox.serving import LOOPBACK, bound_socket, local_url, make_server, serve
+
+
+def test_the_first_free_port_is_taken() -> None:
+    """Where none is free, that is said."""
+    with bound_socket(LOOPBACK, 0) as taken:
+        port = taken.getsockname()[1]
+        with bound_socket(LOOPBACK, port, 0) as other:
+            assert other.getsockname()[1] not in (port, 0)
+        with pytest.raises(OSError, match="in use"):
+            bound_socket(LOOPBACK, port)
+    with bound_socket(LOOPBACK, port) as again:
+        assert again.getsockname()[1] == port
+
+
+def test_the_address_is_one_for_this_machine() -> None:
+    """Also where it listens everywhere."""
+    with bound_socket("0.0.0.0", 0) as everywhere:
+        assert local_url(everywhere) == f"http://127.0.0.1:{everywhere.getsockname()[1]}"
+    if socket.has_ipv6:
+        with bound_socket("::1", 0) as sixth:
+            assert local_url(sixth) == f"http://[::1]:{sixth.getsockname()[1]}"
+
+
+def test_a_server_answers_when_it_says_so_and_ends_when_told(tmp_path: Path) -> None:
+    """`end` of the service ends it."""
+
+    async def main() -> bytes:
+        service = Service(tmp_path, make_executor=InstantExecutor)
+        started = asyncio.Event()
+        server = make_server(service, host=LOOPBACK, on_started=started.set)
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        await started.wait()
+        url = f"{local_url(listening)}/_sandbox/about"
+        answer = await asyncio.to_thread(lambda: urllib.request.urlopen(url).read())
+        service.end()
+        await asyncio.wait_for(serving, 20)
+        return bytes(answer)
+
+    listening = bound_socket(LOOPBACK, 0)
+    assert b'"instance"' in asyncio.run(main())
+
+
+def test_one_sandbox_serves_a_home(tmp_path: Path) -> None:
+    """The second one is told where the first is, and leaves it alone."""
+    places = Places.under(tmp_path)
+    places.create()
+    with running_lock(places), pytest.raises(SandboxError, match="already runs"):
+        serve(tmp_path)
+
+
+def test_a_process_serves_until_it_is_ended(tmp_path: Path) -> None:
+    """It says where it is, and its notice goes with it."""
+    code = "import sys; from pathlib import Path; from reelbook.sandbox.serving import serve; "
+    code += "serve(Path(sys.argv[1]), pace=0, workers=1)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    said = [process.stdout.readline() for _ in range(4)]
+    notice = read_notice(Places.under(tmp_path))
+    assert notice is not None
+    assert said[0] == f"The sandbox serves at {notice.url}\n"
+    assert said[3].endswith("Ctrl-C stops it.\n")
+    process.terminate()
+    assert process.communicate(timeout=30)[1] == ""
+    assert process.returncode == 0
+    assert read_notice(Places.under(tmp_path)) is None
