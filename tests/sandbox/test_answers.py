@@ -75,6 +75,12 @@ def test_what_cant_be_paid_or_found_is_refused(tmp_path: Path) -> None:
 
 def test_the_address_is_the_one_that_the_client_used() -> None:
     """By name, number or another port: it works for that client."""
-    scope = {"type": "http", "scheme": "https", "path": "/", "headers": [(b"host", b"room:8000")]}
-    scope |= {"server": ("127.0.0.1", 1), "query_string": b""}
+    scope = {
+        "type": "http",
+        "scheme": "https",
+        "path": "/",
+        "headers": [(b"host", b"room:8000")],
+        "server": ("127.0.0.1", 1),
+        "query_string": b"",
+    }
     assert answers.reached_at(Request(scope)) == "https://room:8000"
