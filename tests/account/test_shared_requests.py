@@ -19,7 +19,7 @@ import json, threading
 import reelbook as rb
 session = rb.connect("sandbox")
 statuses = []
-budget = session._client._gate.budget
+budget = session._client._scheduler.budget
 answered = budget.answered
 budget.answered = lambda status, headers, now: (statuses.append(status), answered(status, headers, now))
 for _ in range(8):
@@ -68,7 +68,7 @@ def test_a_clock_that_is_set_by_an_hour_brings_no_refusal(
     statuses: list[int] = []
 
     def spied(session: rb.Session) -> rb.Session:
-        budget = session._client._gate.budget
+        budget = session._client._scheduler.budget
         answered = budget.answered
 
         def spy(status: int, headers: Mapping[str, str], now: float) -> None:

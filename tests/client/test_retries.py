@@ -249,7 +249,7 @@ async def test_a_client_that_only_fails_stops_repeating_and_begins_again_after_s
     works = False
     with raw_server(lambda e: e.answer(200, b'{"balance_usd": 1}') if works else fail(e)) as service:
         async with AsyncClient(KEY, service.url) as client:
-            client._gate.budget.limit = 1000  # the rate limit isn't the question here
+            client._scheduler.budget.limit = 1000  # the rate limit isn't the question here
 
             async def requests() -> int:
                 before = len(service.seen)

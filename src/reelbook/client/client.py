@@ -128,7 +128,8 @@ class AsyncClient:
 
         self.deadline_seconds = deadline_seconds
         self._transport = Transport(self.base_url, self._key)
-        self._gate = Scheduler(Budget(), shared)
+        self._scheduler = Scheduler(Budget(), shared)
+        self._pace = Pace()  # of jobs of which nothing else is known
         self._quota = retries.RetryQuota()
         self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
@@ -148,7 +149,7 @@ class AsyncClient:
 
     def budget(self, now: float | None = None) -> BudgetView:
         """The key's request budget as known here, without a request. `now` is the event loop's time."""
-        return self._gate.budget.view(asyncio.get_running_loop().time() if now is None else now)
+        return self._scheduler.budget.view(asyncio.get_running_loop().time() if now is None else now)
 
     def moved_to(self, base_url: str) -> None:
         """The same service has another address now: a sandbox that was started again."""
@@ -158,7 +159,7 @@ class AsyncClient:
         """Another client of the same service, to try a key of `rate_limit` requests a minute with."""
         other = AsyncClient(key, self.base_url, deadline_seconds=self.deadline_seconds)
         if rate_limit is not None:
-            other._gate.budget = Budget(rate_limit)
+            other._scheduler.budget = Budget(rate_limit)
         return other
 
     def use_key(self, key: str | Secret, *, tried_by: AsyncClient | None = None) -> None:
@@ -169,7 +170,7 @@ class AsyncClient:
         """
         self._key = settings.checked_key(Secret.of(key))
         self._transport.use_key(self._key)
-        self._gate.change_budget(Budget() if tried_by is None else tried_by._gate.budget)
+        self._scheduler.change_budget(Budget() if tried_by is None else tried_by._scheduler.budget)
 
     async def former_keys_done(self) -> None:
         """Waits until every request that went out with a former key is answered: then it can be revoked."""
@@ -351,21 +352,22 @@ class AsyncClient:
         """Asks about a job until it is finished, and yields what was learnt each time.
 
         When to ask is decided for all jobs of this client together. `belief` is what is known beforehand of
-        the time that the job takes; without one, nothing is. Ends after the observation of a finished status.
-        A fault in between is an observation with an `error`, and the watch goes on. Raises
+        the time that the job takes; without one, only what others of this client took. Ends after the
+        observation of a finished status. A fault in between is an observation with an `error`, and the watch
+        goes on. Raises
         AuthenticationError at once; any other refusal, such as NotFound, only where the service repeats it at
         least five times and for `patience_seconds`, and answers other questions meanwhile.
         """
         request_id = validation.identifier(request_id, "request_id")
         if belief is None:
-            belief = Belief(Pace(), asyncio.get_running_loop().time())
-        with self._gate.watched(belief) as job:
+            belief = Belief(self._pace, asyncio.get_running_loop().time())
+        with self._scheduler.watched(belief) as job:
             ask = functools.partial(self._status, request_id, Purpose.POLL, attempts=1, job=job)
             watching = watch(belief, ask, self._otherwise_answers, patience_seconds=patience_seconds)
             async with contextlib.aclosing(watching) as observations:
                 async for seen in observations:
                     over = seen.status is not None and seen.status.finished
-                    yield replace(seen, next_ask_at=None if over else self._gate.next_question_at(job))
+                    yield replace(seen, next_ask_at=None if over else self._scheduler.next_question_at(job))
 
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
         """Watches a job to its end. Raises JobFailed, or WaitTimeout while the job goes on."""
@@ -463,7 +465,7 @@ class AsyncClient:
         while True:
             attempt += 1
             try:
-                async with self._gate.turn(purpose, job) as turn:
+                async with self._scheduler.turn(purpose, job) as turn:
                     if paid is not None:
                         paid.sending()
                     reply = await self._transport.request(

@@ -44,6 +44,7 @@ SUBMIT_SHARE_OF_FIXED = 0.4  # where a window's last moments still serve for que
 JOBS_SHARE = 0.8  # of the key's requests that one job may take: leaves room for a person's click
 LIKELY = 0.6  # a question that may use the places kept for a person's click
 
+WATCHED_SECONDS = 0.5  # a job that was accepted so long ago and isn't watched will not be
 LONGEST_SILENCE_SECONDS = 300.0
 LONGEST_NAP_SECONDS = 5.0
 SHORTEST_NAP_SECONDS = 0.25
@@ -78,7 +79,9 @@ class _Supply:
     """What the budget has to give at a moment, and what the jobs need of it.
 
     `places` requests fit at once, and the next one comes back after `back_seconds`; `keep` of them are left
-    free for what comes. The `jobs` need `needed` requests at the least. `alike` counts the jobs of each pace.
+    free for what comes. The `jobs`, of which `sent` aren't watched yet, need `needed` requests at the least,
+    beside the `asked` questions that are on their way.
+    `alike` counts the jobs of each pace, and `answering` holds the paces of which an answer is on its way.
     `share` is that of its price which a question has to pay.
     """
 
@@ -86,10 +89,13 @@ class _Supply:
     now: float
     keep: int
     jobs: int
+    sent: int
     places: int
     back_seconds: float
     needed: int
+    asked: int
     alike: Counter[int]
+    answering: frozenset[int]
     share: float = 1.0
 
     @property
@@ -136,7 +142,9 @@ def decide(
         job, wake_at = None, min(asks_at, now + LONGEST_NAP_SECONDS)
     if waiting and _may_submit(beliefs, job, supply, now):
         return Submit()
-    return Wait(wake_at) if job is None else Ask(job)
+    if job is not None:
+        return Ask(job)
+    return Wait(min(wake_at, now + WATCHED_SECONDS) if sent else wake_at)
 
 
 def expected_at(job: str, beliefs: Mapping[str, Belief], waiting: int, budget: Budget, now: float) -> float:
@@ -174,7 +182,7 @@ def price_seconds(spread_seconds: float, spare: float, highest: float) -> float:
 
 def _supply(beliefs: Mapping[str, Belief], waiting: int, sent: int, budget: Budget, now: float) -> _Supply:
     jobs = len(beliefs) + waiting + sent
-    unasked = sum(not belief.under_way for belief in beliefs.values())
+    asked = sum(belief.under_way for belief in beliefs.values())
     # Where none is free and one may go out all the same, a new window is likely to have begun.
     places = budget.places_within(0.0, now) or budget.limit
     back_at = budget.opens_at(now, places) if places < budget.limit else now + budget.window_seconds
@@ -185,10 +193,13 @@ def _supply(beliefs: Mapping[str, Belief], waiting: int, sent: int, budget: Budg
         now,
         keep=budget.kept_free(Purpose.POLL, jobs),
         jobs=jobs,
+        sent=sent,
         places=places,
         back_seconds=back_at - now,
-        needed=unasked + sent + 2 * waiting,
+        needed=len(beliefs) - asked + sent + 2 * waiting,
+        asked=asked,
         alike=Counter(id(belief.pace) for belief in beliefs.values()),
+        answering=frozenset(id(belief.pace) for belief in beliefs.values() if belief.under_way),
     )
 
 
@@ -207,12 +218,14 @@ def _may_submit(beliefs: Mapping[str, Belief], ripe: str | None, supply: _Supply
             return False
         share = SUBMIT_SHARE if budget.lost_at(now) is None else SUBMIT_SHARE_OF_FIXED
         return _submitted_lately(beliefs, budget, now) < share * budget.limit
-    if not beliefs:
+    if supply.places >= supply.needed:
         return True
+    if not beliefs:  # the first ones say what the others will be like
+        return supply.sent < SUBMIT_SHARE * budget.limit
     soon = now + SOON * supply.back_seconds
     kept = sum(_chance_known(belief, soon, tried=supply.slack > 0) for belief in beliefs.values())
-    # The submission is of one more job that is like them.
-    return supply.places - 1 >= round(kept * (1 + 1 / len(beliefs)))
+    # Those that were sent are like them, and so is the next one.
+    return supply.places - 1 >= round(kept * (1 + (supply.sent + 1) / len(beliefs)))
 
 
 def _chance_known(belief: Belief, at: float, *, tried: bool) -> float:
@@ -270,14 +283,15 @@ def _costs(belief: Belief, supply: _Supply, now: float) -> float:
     """What it costs to ask about the job in vain, in seconds of its own waiting.
 
     As far as jobs share their doubt they are as good as one: a question about one of them is asked for the
-    waiting of all, and fewer of them are needed.
+    waiting of all, and fewer of them are needed. One at a time: its answer says what the next one is worth.
     """
     outlook, alike = belief.outlook, supply.alike[id(belief.pace)]
-    apart = 1 - outlook.shared * (1 - 1 / alike)
+    apart = 1.0 if id(belief.pace) in supply.answering else 1 - outlook.shared * (1 - 1 / alike)
     jobs = supply.jobs * apart
     age = max(now - belief.submitted_at, 1.0)
     span = min(SPAN * outlook.spread, LONGEST_SPAN) * age
-    places = supply.places_within(span) - supply.needed
+    # A question whose answer is on its way may have to be asked again.
+    places = supply.places_within(span) - supply.needed - supply.asked
     spare = min(places / jobs, max(ENOUGH, places / supply.jobs))
     if supply.slack >= jobs:  # enough to find out how long such jobs take, whatever else is short
         spare = max(spare, supply.slack / jobs)

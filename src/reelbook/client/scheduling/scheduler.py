@@ -21,6 +21,7 @@ from ..responses import Reply
 from .budget import Budget, Purpose
 from .estimates import Belief
 from .polling import (
+    WATCHED_SECONDS,
     Ask,
     Decision,
     Submit,
@@ -28,7 +29,6 @@ from .polling import (
     expected_at,
 )
 
-WATCHED_SECONDS = 1.0  # so long after its acceptance a job counts that isn't watched yet
 OVERDUE_SECONDS = 60.0  # so long the unimportant waits for room; then one of it goes out all the same
 
 
