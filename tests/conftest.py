@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy  # noqa: F401  # pytest.approx looks at it, also half imported by a
 import pytest
 from hypothesis import HealthCheck, settings
 from support.hurried_time import HurriedLoop
+from support.kept_clips import KeptClips
 
 from reelbook.event_thread import EventThread
 from reelbook.sandbox import server
@@ -29,7 +29,19 @@ settings.register_profile("reelbook", deadline=None, suppress_health_check=[Heal
 settings.load_profile("reelbook")
 
 SESSIONS_SPEED = 5
-_BROWSER_FILES = sorted(path.name for path in (Path(__file__).parent / "browser").glob("test_*.py"))
+# What takes longest begins first, so that nobody waits for it in the end.
+FIRST = (
+    "tests/colab/test_liveness.py",
+    "tests/colab/test_panels.py",
+    "tests/browser/test_panels.py",
+    "tests/browser/test_access.py",
+    "tests/browser/test_saved.py",
+    "tests/browser/",
+    "tests/colab/",
+    "tests/notebooks/",
+)
+# Their tests share nothing and are long: each of them goes where there is room.
+SPREAD = ("tests/colab/test_environment.py", "tests/notebooks/test_notebooks.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,30 +52,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first."""
-    items.sort(key=lambda item: _lab(item.nodeid) is None)
+    """Puts `FIRST` first, in its order."""
+    items.sort(
+        key=lambda item: next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Files that share a lab go to one process, as labs take long to start; others go where there is room."""
+    """A file goes to one process, as labs, clusters and sandboxes are made for a file or more of them.
+
+    All of Colab goes to one process, for its lab takes long to start.
+    """
     from xdist.scheduler import LoadFileScheduling
 
     class LoadLabScheduling(LoadFileScheduling):  # type: ignore[misc] # it has no types
         def _split_scope(self, nodeid: str) -> str:
             file: str = super()._split_scope(nodeid)
-            return _lab(file) or file
+            if file in SPREAD:
+                return nodeid
+            return "colab" if file.startswith("tests/colab/") else file
 
     return LoadLabScheduling(config, log)
-
-
-def _lab(nodeid: str) -> str | None:
-    """The lab of a test: the classic Notebook, or one of two JupyterLabs; None where it needs none."""
-    if nodeid.startswith("tests/colab/"):
-        return "colab"
-    if nodeid.startswith("tests/browser/"):
-        return f"browser {_BROWSER_FILES.index(Path(nodeid.partition('::')[0]).name) % 2}"
-    return None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -94,15 +104,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     server.stop(folder)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sessions' clock runs faster: they give a job some seconds before they first ask about it."""
     monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SESSIONS_SPEED)))
 
 
 @pytest.fixture
-def sandbox(home: Path, hurried_sessions: None) -> Iterator[Sandbox]:
+def sandbox(home: Path) -> Iterator[Sandbox]:
     """A sandbox in a thread of the test, as fast as it can be and without a rate limit."""
-    with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as running:
+    with server.in_thread(home, pace=0, executor=KeptClips()) as running:
         running.settings(rate_limiting=False)
         yield running

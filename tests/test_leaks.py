@@ -17,6 +17,8 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
 from reelbook.secret import Secret
 
+pytestmark = [pytest.mark.browser]
+
 KEY = "sk-planted-4f1c0ffee"
 
 PREPARE = """

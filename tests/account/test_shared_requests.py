@@ -14,6 +14,8 @@ import reelbook as rb
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
+pytestmark = [pytest.mark.browser]
+
 ASK = """
 import json, threading
 import reelbook as rb

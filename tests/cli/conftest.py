@@ -27,7 +27,7 @@ def clips() -> TinyClips:
 
 
 @pytest.fixture
-def sandbox(home: Path, clips: TinyClips, hurried_sessions: None) -> Iterator[Sandbox]:
+def sandbox(home: Path, clips: TinyClips) -> Iterator[Sandbox]:
     """A sandbox on a real socket whose clips are there at once."""
     with server.in_thread(home, pace=0, rate_limiting=False, executor=clips) as running:
         yield running

@@ -97,6 +97,7 @@ def one_for_each(home: Path, url: str) -> None:
         assert student_session.balance().balance_usd == 25
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize(
     ("owner", "step", "before"),
     [
@@ -126,6 +127,7 @@ def test_killed_half_way_and_opened_again(
     assert not [key for key in keys() if key.is_active]
 
 
+@pytest.mark.browser
 def test_killed_at_any_moment_and_opened_again(
     words: list[str], home: Path, run: Run, sandbox: Sandbox, folder: Path
 ) -> None:

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from cli.doubles import WAIT_SECONDS, command, environment, said_on, start
 from reelbook.media.clips import probe
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+
+pytestmark = [pytest.mark.browser]
 
 # One job is done, one's file is being fetched, one runs, and one is being sent when it is killed.
 SCRIPT = """
@@ -75,6 +78,31 @@ class Crash:
 
 @pytest.fixture
 def crash(home: Path, folder: Path) -> Crash:
+    """One of the test's own, to be mended."""
+    return _crashed(home, folder)
+
+
+@pytest.fixture(scope="module")
+def old_crash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crash]:
+    """One for all tests that only look at it."""
+    folder = tmp_path_factory.mktemp("crash")
+    home = folder / "home"
+    with pytest.MonkeyPatch.context() as settings:
+        settings.setenv("REELBOOK_HOME", str(home))
+        crash = _crashed(home, folder)
+    yield crash
+    server.stop(home)
+
+
+@pytest.fixture
+def seen_crash(old_crash: Crash, monkeypatch: pytest.MonkeyPatch) -> Crash:
+    """The one that is only looked at."""
+    monkeypatch.setenv("REELBOOK_HOME", str(old_crash.folder / "home"))
+    monkeypatch.chdir(old_crash.folder)
+    return old_crash
+
+
+def _crashed(home: Path, folder: Path) -> Crash:
     sandbox = server.ensure(home)
     sandbox.settings(pace=0, rate_limiting=False)
     process = subprocess.Popen(
@@ -89,12 +117,12 @@ def crash(home: Path, folder: Path) -> Crash:
     return Crash(sandbox, folder)
 
 
-def test_the_list_is_true_and_asks_nothing(crash: Crash) -> None:
+def test_the_list_is_true_and_asks_nothing(seen_crash: Crash) -> None:
     """What was received is listed with its id, what was being sent is uncertain, and no request goes out."""
-    before = crash.sandbox.state()["requests"]
-    jobs = crash.jobs()
-    result = crash.run("jobs")
-    assert crash.sandbox.state()["requests"] == before
+    before = seen_crash.sandbox.state()["requests"]
+    jobs = seen_crash.jobs()
+    result = seen_crash.run("jobs")
+    assert seen_crash.sandbox.state()["requests"] == before
     assert {word: job["state"] for word, job in jobs.items()} == {
         "dawn": "uncertain",
         "river": "pending",
@@ -103,7 +131,7 @@ def test_the_list_is_true_and_asks_nothing(crash: Crash) -> None:
     }
     for job in jobs.values():
         if job["id"] is not None:
-            assert crash.truth(job["id"])["status"] == job["state"]
+            assert seen_crash.truth(job["id"])["status"] == job["state"]
     assert (jobs["dawn"]["id"], jobs["head"]["clip_path"]) == (None, None)
     assert probe(Path(jobs["night"]["clip_path"])).duration_seconds == 2.0
     assert jobs["night"]["experiment"] == "fog"
@@ -115,16 +143,16 @@ def test_the_list_is_true_and_asks_nothing(crash: Crash) -> None:
     ]
     assert "sandbox: $0.15 spent · $0.05 reserved · $0.15 uncertain" in result.stderr
     assert "2 clips not here yet. To get them:\n  reelbook jobs resume\n" in result.stderr
-    assert crash.sandbox.api_key.reveal() not in result.stdout + result.stderr
+    assert seen_crash.sandbox.api_key.reveal() not in result.stdout + result.stderr
 
 
-def test_one_job_is_shown_with_what_to_do(crash: Crash) -> None:
+def test_one_job_is_shown_with_what_to_do(seen_crash: Crash) -> None:
     """What was being sent may be billed; what runs can be taken up by the command that is said."""
-    jobs = crash.jobs()
-    uncertain = crash.run("jobs", "show", f"#{jobs['dawn']['number']}").stdout
+    jobs = seen_crash.jobs()
+    uncertain = seen_crash.run("jobs", "show", f"#{jobs['dawn']['number']}").stdout
     assert re.search(r"^cost +about \$0\.15, if it was accepted$", uncertain, re.MULTILINE)
     assert "It was not sent again." in uncertain
-    runs = crash.run("jobs", "show", jobs["river"]["id"][:14]).stdout
+    runs = seen_crash.run("jobs", "show", jobs["river"]["id"][:14]).stdout
     assert f"To get its clip:\n  reelbook jobs resume {jobs['river']['id']}\n" in runs
 
 
@@ -173,16 +201,16 @@ def test_one_job_can_be_resumed_alone(crash: Crash) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_a_terminal_gets_a_table_that_fits(crash: Crash, columns: int) -> None:
+def test_a_terminal_gets_a_table_that_fits(seen_crash: Crash, columns: int) -> None:
     """No line is wider than the terminal, and the id that stands there is enough for `show`."""
-    screen, code = on_a_terminal(crash.folder, columns, "jobs")
+    screen, code = on_a_terminal(seen_crash.folder, columns, "jobs")
     assert code == 0
     table = screen[: next(number for number, line in enumerate(screen) if "spent" in line)]
     assert max(map(len, table)) <= columns
     assert table[0].split()[:3] == ["When", "State", "Prompt"]
     [row] = [line for line in table if "pending" in line]
     [short] = re.findall(r"req_\w+", row)
-    assert crash.run("jobs", "show", short).stdout.startswith("a brown bear fishes in a river\n")
+    assert seen_crash.run("jobs", "show", short).stdout.startswith("a brown bear fishes in a river\n")
     assert "about $0.05" in row
 
 

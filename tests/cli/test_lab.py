@@ -22,6 +22,7 @@ from reelbook.errors import ReelbookError
 from reelbook.sandbox import server
 
 
+@pytest.mark.browser
 def test_jupyterlab_opens_on_the_first_lesson_and_never_sees_a_key(
     home: Path, folder: Path, live: RawServer
 ) -> None:

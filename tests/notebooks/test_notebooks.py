@@ -23,6 +23,7 @@ LESSONS = shipped_lessons()
 KEY = "sk-planted-lesson"
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: Path) -> None:
     """Every stored output is what comes out, and a configured live service hears nothing of it."""
@@ -37,6 +38,7 @@ def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: P
     assert KEY not in done.stdout
 
 
+@pytest.mark.browser
 def test_a_wrong_stored_output_is_noticed(home: Path, tmp_path: Path) -> None:
     """The comparison is a real one: a price that is no longer true fails."""
     notebook = read(LESSONS[0])

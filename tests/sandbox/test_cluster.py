@@ -28,6 +28,8 @@ from reelbook.sandbox.cluster import DaskPool
 from reelbook.sandbox.render import Spec, render
 from reelbook.sandbox.render_pool import WorkerKilled
 
+pytestmark = [pytest.mark.browser]
+
 PROMPT = "a red fox"
 # Dask's own setting: how long a scheduler is waited for.
 PATIENCE = "distributed.comm.timeouts.connect"

@@ -132,6 +132,7 @@ def test_stop_while_a_session_is_made_leaves_it_to_the_next_connect(
     session.close()
 
 
+@pytest.mark.browser
 def test_interrupts_at_random_moments_lose_strand_and_buy_nothing_twice() -> None:
     """Over all that a session does, while another kernel writes to the same ledger. See the benchmark."""
     tests = Path(__file__).parent.parent

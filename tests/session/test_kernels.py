@@ -13,6 +13,8 @@ from support.kernels import Kernel
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
+pytestmark = [pytest.mark.browser]
+
 SUBMIT = """
 import time
 import reelbook as rb

@@ -52,6 +52,7 @@ def service() -> Iterator[Outside]:
         yield running
 
 
+@pytest.mark.browser
 def test_nothing_is_lost_by_a_kill_between_the_answers(service: Outside) -> None:
     """No id, no clip and no cent: known jobs come home, the others are uncertain, none is made twice."""
     count = random.randint(1, JOBS - 2)
@@ -63,6 +64,7 @@ def test_nothing_is_lost_by_a_kill_between_the_answers(service: Outside) -> None
     assert len(found.unknown) >= 1
 
 
+@pytest.mark.browser
 def test_an_answer_that_was_not_written_down_in_time_is_uncertain(service: Outside) -> None:
     """Killed between the answer's arrival and the disk, the kernel leaves a job that counts as uncertain."""
     with round_of(service, sabotage=dies("accepted", 4, before=True)) as batch:
@@ -72,6 +74,7 @@ def test_an_answer_that_was_not_written_down_in_time_is_uncertain(service: Outsi
     assert len(found.unknown) == JOBS - 3
 
 
+@pytest.mark.browser
 def test_the_harness_notices_what_is_lost(service: Outside) -> None:
     """A kernel that doesn't write down what it sends is found out: its ids are lost, its jobs unexplained."""
     with round_of(service, sabotage=FORGETFUL) as batch:

@@ -15,6 +15,8 @@ from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
+pytestmark = [pytest.mark.browser]
+
 SCRIPT = """
 import reelbook as rb
 session = rb.connect("sandbox")

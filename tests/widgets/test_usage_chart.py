@@ -28,7 +28,7 @@ NOW = 20_000 * DAY_SECONDS + 50_000
 
 
 @pytest.fixture
-def sandbox(home: Path, hurried_sessions: None) -> Iterator[Sandbox]:
+def sandbox(home: Path) -> Iterator[Sandbox]:
     """A sandbox whose clips are there at once."""
     with server.in_thread(home, pace=0, rate_limiting=False, executor=TinyClips()) as running:
         yield running
