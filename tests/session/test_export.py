@@ -12,17 +12,20 @@ import pytest
 
 import reelbook as rb
 from reelbook.errors import InvalidInput, ReelbookError
+from reelbook.sandbox.handle import Sandbox
 from reelbook.session.export import FIELDS, export
 
 
 @pytest.fixture
-def session(sandbox: object, home: object) -> Iterator[rb.Session]:
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
     with rb.connect("sandbox") as session:
         yield session
 
 
 def finished(session: rb.Session, *prompts: str) -> list[rb.Job]:
-    jobs = [session.text_to_video(prompt, duration_seconds=1, seed=7) for prompt in prompts]
+    jobs = [
+        session.text_to_video(prompt, duration_seconds=1, aspect_ratio="1:1", seed=7) for prompt in prompts
+    ]
     for job in jobs:
         job.result(30)
     return jobs

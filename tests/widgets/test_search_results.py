@@ -7,19 +7,20 @@ from collections.abc import Iterator
 import pytest
 
 import reelbook as rb
+from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets import search_results
 from reelbook.widgets.search_results import SearchResults
 
 
 @pytest.fixture
-def session(sandbox: object, home: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[rb.Session]:
+def session(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[rb.Session]:
     monkeypatch.setattr(search_results, "PAGE", 2)
     with rb.connect("sandbox") as session:
         yield session
 
 
 def submitted(session: rb.Session, *prompts: str) -> list[rb.Job]:
-    jobs = [session.text_to_video(prompt, duration_seconds=1) for prompt in prompts]
+    jobs = [session.text_to_video(prompt, duration_seconds=1, aspect_ratio="1:1") for prompt in prompts]
     for job in jobs:
         job.result(30)
     return jobs
