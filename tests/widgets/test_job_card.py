@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends, work_ends
+from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import JobRequest, Reconciliation, Verdict
+from reelbook.session import JobRequest
 from reelbook.widgets.bundle import packed
 from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
@@ -140,18 +140,6 @@ def test_again_sends_the_same_request_once(tmp_path: Path) -> None:
     assert card.state == "processing"
 
 
-def test_what_cannot_be_taken_back_is_said() -> None:
-    """Sent is sent, and it is billed."""
-
-    class Sent(FakeSession):
-        def cancel(self, _: Any) -> bool:
-            return False
-
-    card = JobCard(job(session=Sent(), state="sending", request_id=None))
-    page_sends(card, {"name": "cancel"})
-    assert card.message["text"] == "It was already sent. The job goes on and is billed."
-
-
 def test_the_still_form_shows_the_clip_and_escapes_what_came_from_outside(tmp_path: Path) -> None:
     """A saved page has poster, prompt, figures and cost, in at most 20 KB and without markup of others."""
     asked = JobRequest("text-to-video", "<script>alert(1)</script> & a fox", 5, "16:9", 7)
@@ -214,61 +202,4 @@ def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:
         card.job = bad
         assert (card.state, card.poster, card.face["shape"]) == ("failed", b"", None)
         assert "content policy" in card.face["note"]
-        card.close()
-
-
-def uncertain_card() -> tuple[JobCard, FakeSession]:
-    session = FakeSession()
-    return JobCard(job(session=session, state="uncertain", request_id=None)), session
-
-
-def test_finding_out_asks_once_and_holds_up_nobody() -> None:
-    """The press comes back at once; until the answer is there, another one asks nothing."""
-    card, session = uncertain_card()
-    page_sends(card, {"name": "find_out"})
-    page_sends(card, {"name": "find_out"})
-    assert [alone for alone, _ in session.asked] == [False]
-    assert (card.face["aside"], card.live) == ("Asking for balance and usage.", True)
-
-
-def test_the_persons_word_is_asked_for_where_it_would_tell() -> None:
-    """Can't tell, unless nobody else was there: the card offers to say so."""
-    card, session = uncertain_card()
-    assert card.job is not None
-    page_sends(card, {"name": "find_out"})
-    verdict = Verdict(card.job, "can't tell", ("Requests 3 → 4.",), "…", if_alone="accepted")
-    session.asked[0][1].set_result(Reconciliation((verdict,)))
-    work_ends(card)
-    assert ["only_me", "Only I use this account"] in card.face["actions"]
-    page_sends(card, {"name": "only_me"})
-    assert [alone for alone, _ in session.asked] == [False, True]
-
-
-def test_what_keeps_from_finding_out_is_shown() -> None:
-    """An error of the service stands under the card, and the button is back."""
-    card, session = uncertain_card()
-    page_sends(card, {"name": "find_out"})
-    session.asked[0][1].set_exception(errors.ServiceUnreachable("No connection. Nothing was lost."))
-    work_ends(card)
-    assert card.message["text"] == "No connection. Nothing was lost."
-    assert card.face["actions"][0] == ["find_out", "Find out"]
-
-
-def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
-    """On a sandbox: a lost answer, found out from the card, with its reasons in the note."""
-    with rb.connect("sandbox") as session:
-        session.usage()
-        sandbox.fault("answer_lost", endpoint="generate")
-        lost = session.text_to_video("a fox", duration_seconds=1)
-        with pytest.raises(errors.SubmissionUncertain):
-            lost.result(30)
-        card = JobCard(lost)
-        for press, state, said in (
-            ("find_out", "uncertain", "Can't tell."),
-            ("only_me", "lost", "Accepted."),
-        ):
-            page_sends(card, {"name": press})
-            work_ends(card)
-            assert (card.state, card.face["note"].startswith(said)) == (state, True)
-            assert "requests 0 at" in card.face["note"].lower()
         card.close()
