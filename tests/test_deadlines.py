@@ -12,12 +12,7 @@ from support import virtual_time
 from support.virtual_time import VirtualLoop
 
 from reelbook import deadlines
-from reelbook.deadlines import (
-    LOOK_SECONDS,
-    MAX_LATE_LOOKS,
-    Countdown,
-    Deadline,
-)
+from reelbook.deadlines import LOOK_SECONDS, MAX_LATE_LOOKS, Countdown, Deadline
 
 
 class Clock:

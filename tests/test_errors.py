@@ -9,12 +9,7 @@ import re
 import pytest
 
 from reelbook import errors
-from reelbook.errors import (
-    Answer,
-    InsufficientBalance,
-    RateLimited,
-    ReelbookError,
-)
+from reelbook.errors import Answer, InsufficientBalance, RateLimited, ReelbookError
 
 ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, ReelbookError)]
 

@@ -14,15 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reelbook.secret import (
-    NOT_SHOWN,
-    Secret,
-    is_held,
-    quotable,
-    shown,
-    veiled,
-    without_keys,
-)
+from reelbook.secret import NOT_SHOWN, Secret, is_held, quotable, shown, veiled, without_keys
 
 KEY = "sk-planted-secret"
 

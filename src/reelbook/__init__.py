@@ -26,12 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import errors
-    from .account import (
-        Facts,
-        Receipt,
-        Rotation,
-        Spending,
-    )
+    from .account import Facts, Receipt, Rotation, Spending
     from .agent_tools.server import ToolServer
     from .client import AsyncClient
     from .session import (

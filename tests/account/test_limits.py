@@ -10,7 +10,7 @@ import pytest
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.account.limits import Spending, nearing, said_elsewhere
+from reelbook.account.limits import Spending, spend_notices, without_spend_warnings
 from reelbook.ledger import Ledger, Spend, Submission
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
@@ -26,7 +26,7 @@ def session(sandbox: Sandbox) -> Iterator[rb.Session]:
 
 
 def said(cost_usd: float, spend: Spend = NONE, **known: float | None) -> list[tuple[str, int, str]]:
-    near = nearing(cost_usd, **{"spend": spend, "limit_usd": None, "balance_usd": None, **known})  # type: ignore[arg-type]
+    near = spend_notices(cost_usd, **{"spend": spend, "limit_usd": None, "balance_usd": None, **known})  # type: ignore[arg-type]
     return [(each.kind, each.stage, each.text) for each in near]
 
 
@@ -47,7 +47,7 @@ def test_nothing_is_said_while_limit_and_balance_are_far_off() -> None:
 def test_the_last_fifth_of_a_limit_is_said(committed: float, stage: int, text: str) -> None:
     """And more, once another one like it wouldn't be sent any more; what is uncertain counts."""
     spend = Spend(committed - 0.3, 0.2, 0.1)
-    (near,) = nearing(1.1, spend=spend, limit_usd=3.0, balance_usd=None, each_usd=0.58)
+    (near,) = spend_notices(1.1, spend=spend, limit_usd=3.0, balance_usd=None, each_usd=0.58)
     assert (near.kind, near.stage, near.text) == ("limit", stage, text)
     assert near.left_usd == pytest.approx(1.9 - committed)
 
@@ -193,7 +193,7 @@ def test_a_topped_up_balance_may_be_warned_of_again(sandbox: Sandbox) -> None:
 
 def test_what_a_panel_has_said_is_not_said_again(session: rb.Session) -> None:
     """The form and the terminal say it before they send."""
-    with said_elsewhere():
+    with without_spend_warnings():
         session.text_to_video("a fox", duration_seconds=9)
 
 

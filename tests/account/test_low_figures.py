@@ -14,7 +14,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.account.limits import said_elsewhere
+from reelbook.account.limits import without_spend_warnings
 from reelbook.event_thread import EventThread
 
 Said = dict[str, Any]
@@ -58,7 +58,7 @@ def bought(session: rb.Session, until: Callable[[rb.Job], object]) -> int:
     """How many clips for $0.25 the limit lets through, each `until` something is known of it."""
     for number in range(30):
         try:
-            with said_elsewhere():
+            with without_spend_warnings():
                 job = session.text_to_video("a fox")
         except errors.SpendLimitReached:
             return number

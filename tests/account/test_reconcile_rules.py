@@ -10,15 +10,7 @@ from account.accounts import BOX, EVERY_HABIT, HABIT, LATE, NOON, Habit, Truth, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reelbook.account.reconcile_rules import (
-    LINGERS_SECONDS,
-    LIVE,
-    SANDBOX,
-    Evidence,
-    Finding,
-    Rules,
-    compare,
-)
+from reelbook.account.reconcile_rules import LINGERS_SECONDS, LIVE, SANDBOX, Evidence, Finding, Rules, compare
 from reelbook.ledger import Entry, Sample, ToolCall
 from reelbook.ledger.tool_calls import Outcome
 

@@ -10,13 +10,7 @@ from account.usage_service import AFTERNOON, DAY, Service, busy, in_runs, refine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reelbook.account.usage import (
-    Known,
-    Reading,
-    Totals,
-    infer,
-    spans,
-)
+from reelbook.account.usage import Known, Reading, Totals, infer_reading, spans
 
 BOTH = pytest.mark.parametrize("reading", ["rolling", "calendar"])
 
@@ -170,14 +164,14 @@ def test_the_reading_shows_once_money_was_spent_between(reading: Reading) -> Non
     service = Service(events, reading)
     moments = [(noon - 15 * 3600, service.spent(noon - 15 * 3600))]
     answer = service.usage(1, noon)
-    assert infer([answer], moments) == reading
+    assert infer_reading([answer], moments) == reading
 
 
 @BOTH
 def test_the_reading_shows_from_clips_of_ones_own(reading: Reading) -> None:
     """The answer is exactly what the ledger has of one of the two periods."""
     own = [(AFTERNOON - 20 * 3600, 1.0), (AFTERNOON - 3600, 0.5)]
-    assert infer([Service(own, reading).usage(1, AFTERNOON)], (), own) == reading
+    assert infer_reading([Service(own, reading).usage(1, AFTERNOON)], (), own) == reading
 
 
 @BOTH
@@ -185,7 +179,7 @@ def test_a_reading_isnt_claimed_without_reason(reading: Reading) -> None:
     """One round of questions alone can't tell."""
     service = Service(busy(1, 30, 1 / 3), reading)
     refine(service, AFTERNOON)
-    assert infer(service.answers) is None
+    assert infer_reading(service.answers) is None
 
 
 @BOTH
@@ -195,4 +189,4 @@ def test_the_wrong_reading_is_never_inferred(reading: Reading) -> None:
         service = Service(busy(seed, 33, 1 / 2, AFTERNOON + 3 * DAY), reading, late=3600)
         for hours in (0, 22, 53, 70):
             refine(service, AFTERNOON + hours * 3600, kept=tuple(service.answers))
-            assert infer(service.answers, (), service.events[::2]) in (None, reading)
+            assert infer_reading(service.answers, (), service.events[::2]) in (None, reading)

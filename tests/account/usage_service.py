@@ -6,15 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from reelbook.account.usage import (
-    Known,
-    Reading,
-    Totals,
-    UsageSpan,
-    began_at,
-    next_days,
-    spans,
-)
+from reelbook.account.usage import Known, Reading, Totals, UsageSpan, began_at, next_days, spans
 
 DAY = 86_400.0
 MIDNIGHT = 20_000 * DAY

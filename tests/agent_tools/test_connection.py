@@ -11,7 +11,7 @@ from client.tool_doubles import USER, calls, official, result, scripted
 from support.raw_server import Exchange
 
 import reelbook
-from reelbook.agent_tools.connection import Connection
+from reelbook.agent_tools.connection import ToolConnection
 from reelbook.agent_tools.failures import Failed, Note
 from reelbook.agent_tools.types import ToolProgress
 from reelbook.secret import Secret
@@ -19,9 +19,9 @@ from reelbook.secret import Secret
 pytestmark = pytest.mark.anyio
 
 
-async def joined(url: str, use: Callable[[Connection], Awaitable[Any]]) -> Any:
+async def joined(url: str, use: Callable[[ToolConnection], Awaitable[Any]]) -> Any:
     """What `use` does with a session, from joining to leaving."""
-    connection = Connection(url, Secret(USER), asyncio.create_task)
+    connection = ToolConnection(url, Secret(USER), asyncio.create_task)
     try:
         await connection.ready
         return await use(connection)
@@ -34,7 +34,7 @@ async def joined(url: str, use: Callable[[Connection], Awaitable[Any]]) -> Any:
 async def test_both_generations_of_the_protocol_are_agreed_on(modern: bool) -> None:
     """The newer one is tried first; who the server is comes with it."""
 
-    async def use(connection: Connection) -> Any:
+    async def use(connection: ToolConnection) -> Any:
         return connection.info(), await connection.listed("tools")
 
     with official(modern=modern) as running:
@@ -77,7 +77,7 @@ async def test_a_server_that_isnt_there_is_told_by_ready() -> None:
     """The task ends by itself."""
     with official() as running:
         pass
-    connection = Connection(running.url, Secret(USER), asyncio.create_task)
+    connection = ToolConnection(running.url, Secret(USER), asyncio.create_task)
     with pytest.raises(Failed) as failed:
         await connection.ready
     await asyncio.wait_for(connection.task, 5)
@@ -87,7 +87,7 @@ async def test_a_server_that_isnt_there_is_told_by_ready() -> None:
 async def test_it_says_which_program_it_is() -> None:
     """By name and version."""
 
-    async def use(connection: Connection) -> None:
+    async def use(connection: ToolConnection) -> None:
         """Joining is enough."""
 
     with scripted() as server:

@@ -18,12 +18,7 @@ from support.raw_server import Exchange, raw_server
 
 from reelbook.agent_tools import failures, http
 from reelbook.agent_tools.server import ToolServer
-from reelbook.agent_tools.types import (
-    TextContent,
-    ToolProgress,
-    ToolResult,
-    UnknownContent,
-)
+from reelbook.agent_tools.types import TextContent, ToolProgress, ToolResult, UnknownContent
 from reelbook.errors import (
     AnswerLost,
     AuthenticationError,

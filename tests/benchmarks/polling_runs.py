@@ -12,12 +12,7 @@ from benchmarks.simulated_service import SimulatedService, World
 
 from reelbook.client.scheduling.budget import Budget
 from reelbook.client.scheduling.estimates import Belief, Pace, Took
-from reelbook.client.scheduling.polling import (
-    Decision,
-    Submit,
-    Wait,
-    decide,
-)
+from reelbook.client.scheduling.polling import Decision, Submit, Wait, decide
 
 MOST_SECONDS = 3600.0
 

@@ -12,12 +12,7 @@ import pytest
 import reelbook as rb
 from reelbook import errors
 from reelbook.classroom import handouts
-from reelbook.classroom.classroom import (
-    Opened,
-    classroom_status,
-    close_classroom,
-    open_classroom,
-)
+from reelbook.classroom.classroom import Opened, classroom_status, close_classroom, open_classroom
 from reelbook.classroom.provisioning import Step
 from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox

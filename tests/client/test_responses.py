@@ -8,18 +8,8 @@ from functools import partial
 import pytest
 
 from reelbook import errors
-from reelbook.client.responses import (
-    Reply,
-    error_for,
-    read,
-)
-from reelbook.models import (
-    Accepted,
-    CreatedKey,
-    Failed,
-    job_status,
-    revoked,
-)
+from reelbook.client.responses import Reply, error_for, read
+from reelbook.models import Accepted, CreatedKey, Failed, job_status, revoked
 
 
 def reply(status: int, body: object = None, headers: dict[str, str] | None = None) -> Reply:

@@ -15,7 +15,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.account.limits import said_elsewhere
+from reelbook.account.limits import without_spend_warnings
 from reelbook.client import AsyncClient
 from reelbook.executions import Execution
 from reelbook.ledger import Ledger
@@ -183,7 +183,7 @@ os._exit(0)
     subprocess.run([sys.executable, "-"], input=write.encode(), check=True)
     with rb.connect("sandbox", max_spend=0.05) as session:
         assert session.spending().of_key.committed_usd == 0
-        with said_elsewhere():
+        with without_spend_warnings():
             job = session.text_to_video("a fox", once="fox", **FOX)  # type: ignore[arg-type]
         assert job.result(30).path.exists()
 

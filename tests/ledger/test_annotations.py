@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 from ledger.doubles import KEY, Clock, fox
 
-from reelbook.ledger import (
-    Account,
-    Ledger,
-    Pick,
-    search,
-)
+from reelbook.ledger import Account, Ledger, Pick, search
 
 
 def entry(ledger: Ledger, account: Account, prompt: str = "a red fox") -> int:

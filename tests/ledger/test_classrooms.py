@@ -8,13 +8,7 @@ from pathlib import Path
 from ledger.doubles import SERVICE, Clock
 
 from reelbook.ledger import Ledger
-from reelbook.ledger.classrooms import (
-    ASKED,
-    MADE,
-    REVOKED,
-    WAITING,
-    Classroom,
-)
+from reelbook.ledger.classrooms import ASKED, MADE, REVOKED, WAITING, Classroom
 from reelbook.ledger.recovery import rescue
 from reelbook.ledger.store import open_memory
 

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 from ledger.doubles import KEY, SERVICE, fox
 
-from reelbook.ledger import (
-    CellId,
-    Ledger,
-    Place,
-    Sample,
-    Spend,
-)
+from reelbook.ledger import CellId, Ledger, Place, Sample, Spend
 from reelbook.ledger.migrations import MIGRATIONS, NewerLedger, migrate
 
 OLDEST = Path(__file__).with_name("oldest.sql")

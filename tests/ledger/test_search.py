@@ -12,12 +12,7 @@ from typing import Any
 import pytest
 from ledger.doubles import KEY, Clock, fox
 
-from reelbook.ledger import (
-    Account,
-    Entry,
-    Ledger,
-    search,
-)
+from reelbook.ledger import Account, Entry, Ledger, search
 
 WORDS = (
     "red",

@@ -9,13 +9,7 @@ import pytest
 from ledger.doubles import Clock, Kernel, fox, heard, tell
 
 from reelbook.errors import SpendLimitReached
-from reelbook.ledger import (
-    Account,
-    Ledger,
-    Place,
-    Sample,
-    Spend,
-)
+from reelbook.ledger import Account, Ledger, Place, Sample, Spend
 
 
 def test_every_state_counts_as_what_it_may_cost(ledger: Ledger, account: Account) -> None:

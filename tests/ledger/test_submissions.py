@@ -12,14 +12,7 @@ import pytest
 from ledger.doubles import KEY, SERVICE, fox
 
 from reelbook.executions import Execution
-from reelbook.ledger import (
-    Account,
-    CellId,
-    Ledger,
-    Place,
-    PlaceCounter,
-    Submission,
-)
+from reelbook.ledger import Account, CellId, Ledger, Place, PlaceCounter, Submission
 
 
 def in_cell(

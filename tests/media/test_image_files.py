@@ -14,7 +14,7 @@ from media.pictures import gradient, saved
 from PIL import Image
 
 from reelbook.errors import InvalidImage
-from reelbook.media.image_files import never_a_picture, opened, quietly
+from reelbook.media.image_files import never_a_picture, open_image, quietly
 
 
 def test_every_source_gives_the_same_picture(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_every_source_gives_the_same_picture(tmp_path: Path) -> None:
     file = BytesIO(b"before" + data)
     file.seek(6)
     for source in (path, str(path), data, bytearray(data), file):
-        assert data == opened(source).data
+        assert data == open_image(source).data
     assert not file.closed
 
 
@@ -44,7 +44,7 @@ def test_arrays_are_pictures(
     shape: tuple[int, ...], dtype: type[np.generic], value: float, expected: tuple[int, int, int]
 ) -> None:
     """Arrays of height × width with one, three or four channels are taken, in bytes, floats or booleans."""
-    picture = opened(np.full(shape, value, dtype=dtype)).picture.convert("RGB")
+    picture = open_image(np.full(shape, value, dtype=dtype)).picture.convert("RGB")
     assert picture.size == (8, 6)
     assert expected == picture.getpixel((4, 3))
 
@@ -66,7 +66,7 @@ def test_arrays_are_pictures(
 def test_arrays_that_are_no_pictures(array: np.ndarray, words: str) -> None:
     """An array of another shape or type is refused with what to do about it."""
     with pytest.raises(InvalidImage, match=words):
-        opened(array)
+        open_image(array)
 
 
 def chunk(name: bytes, body: bytes) -> bytes:
@@ -90,7 +90,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(side: int) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(InvalidImage, match="million pixels"):
-            opened(bomb(side))
+            open_image(bomb(side))
     assert caught == []
 
 
@@ -120,7 +120,7 @@ MP4 = b"\0\0\0\x20ftypisom\0\0\2\0isomiso2avc1mp41"
 def test_what_is_no_picture_is_named(data: bytes, words: str) -> None:
     """Bytes that are no picture are refused with what they look like."""
     with pytest.raises(InvalidImage, match=words):
-        opened(data)
+        open_image(data)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "BMP"])
@@ -128,7 +128,7 @@ def test_a_truncated_file_is_found(kind: str) -> None:
     """A file that ends too early is refused rather than sent half grey."""
     data = saved(gradient(200, 200), kind)
     with pytest.raises(InvalidImage, match="damaged or cut off"):
-        opened(data[: len(data) * 2 // 3])
+        open_image(data[: len(data) * 2 // 3])
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_truncated_file_is_found(kind: str) -> None:
 def test_a_source_that_cannot_be_opened(source: str, words: str) -> None:
     """A wrong path, a folder, an address or another object is refused by name."""
     with pytest.raises(InvalidImage, match=words):
-        opened(source)
+        open_image(source)
 
 
 def test_a_file_opened_as_text(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_file_opened_as_text(tmp_path: Path) -> None:
     path = tmp_path / "note.txt"
     path.write_text("words")
     with path.open() as file, pytest.raises(InvalidImage, match='mode "rb"'):
-        opened(file)  # type: ignore[arg-type] # what a person may do all the same
+        open_image(file)  # type: ignore[arg-type] # what a person may do all the same
 
 
 def test_a_closed_picture_is_refused(tmp_path: Path) -> None:
@@ -163,22 +163,22 @@ def test_a_closed_picture_is_refused(tmp_path: Path) -> None:
     with Image.open(path) as picture:
         pass
     with pytest.raises(InvalidImage, match="PIL image"):
-        opened(picture)
+        open_image(picture)
 
 
 def test_a_key_typed_as_a_path_isnt_quoted() -> None:
     """It may have been pasted into the wrong field."""
     with pytest.raises(InvalidImage) as caught:
-        opened("sk-planted-0123456789abcdef0123456789abcdef")
+        open_image("sk-planted-0123456789abcdef0123456789abcdef")
     assert "planted" not in str(caught.value)
 
 
 def test_the_callers_picture_is_left_as_it_was() -> None:
     """What is opened is a copy; a file's own bytes, format and frames are told."""
     mine = gradient()
-    assert opened(mine).picture is not mine
-    assert (opened(mine).data, opened(mine).format) == (None, "")
-    file = opened(saved(gradient(), "PNG"))
+    assert open_image(mine).picture is not mine
+    assert (open_image(mine).data, open_image(mine).format) == (None, "")
+    file = open_image(saved(gradient(), "PNG"))
     assert (file.format, file.frames, file.picture.size) == ("PNG", 1, (64, 48))
 
 

@@ -10,13 +10,7 @@ from media.pictures import gradient, saved
 from PIL import ExifTags, Image, ImageCms, PngImagePlugin
 
 from reelbook.errors import InvalidImage
-from reelbook.media.images import (
-    Crop,
-    PreparedImage,
-    cropped,
-    prepare,
-    thumbnail,
-)
+from reelbook.media.images import Crop, PreparedImage, cropped, prepare, thumbnail
 
 SECRET = b"47.3769-planted"
 

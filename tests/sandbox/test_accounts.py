@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 from sandbox.doubles import NOON
 
-from reelbook.sandbox.accounts import (
-    Accounts,
-    BalanceTooLow,
-    charge,
-    micro,
-    require_funds,
-)
+from reelbook.sandbox.accounts import Accounts, BalanceTooLow, charge, micro, require_funds
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.store import Store
 from reelbook.secret import Secret

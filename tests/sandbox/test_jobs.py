@@ -7,15 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from reelbook.sandbox.jobs import (
-    MOVES,
-    Job,
-    checked_pace,
-    next_move,
-    planned_seconds,
-    progress,
-    status_body,
-)
+from reelbook.sandbox.jobs import MOVES, Job, checked_pace, next_move, planned_seconds, progress, status_body
 
 JOB = Job(
     "req_1", "pending", "text-to-video", "a fox", 5, "16:9", 7, accepted_at=1000.0, planned_seconds=10.0

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from reelbook.sandbox import log
-from reelbook.sandbox.log import (
-    MOST_ALIKE,
-    MOST_BYTES,
-    PERIOD_SECONDS,
-    RepetitionFilter,
-    bounded_file,
-)
+from reelbook.sandbox.log import MOST_ALIKE, MOST_BYTES, PERIOD_SECONDS, RepetitionFilter, bounded_file
 from reelbook.sandbox.places import Places
 
 

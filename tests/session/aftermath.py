@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reelbook import wire
-from reelbook.ledger import (
-    INTENDED,
-    SENDING,
-    UNCERTAIN,
-    Spend,
-)
+from reelbook.ledger import INTENDED, SENDING, UNCERTAIN, Spend
 
 UNSENT = "before the first POST"
 SUBMITTING = "between intent and answer"

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import reelbook as rb
-from reelbook.account.limits import Warner
+from reelbook.account.limits import SpendWarner
 from reelbook.event_thread import Future
 from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox
@@ -61,13 +61,13 @@ def test_stop_between_intent_and_sending_strands_nothing(
     session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clip that was written down by then is the session's: running, and bought once."""
-    look = Warner.look
+    look = SpendWarner.look
 
-    def stop_before(self: Warner, *given: object) -> None:
+    def stop_before(self: SpendWarner, *given: object) -> None:
         stop()
         look(self, *given)  # type: ignore[arg-type]  # as it was called
 
-    monkeypatch.setattr(Warner, "look", stop_before)
+    monkeypatch.setattr(SpendWarner, "look", stop_before)
     with pytest.raises(KeyboardInterrupt):
         session.text_to_video("a fox", **FOX, once="fox")  # type: ignore[arg-type]  # the same in all tests
     monkeypatch.undo()

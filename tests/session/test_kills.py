@@ -11,13 +11,7 @@ import pytest
 from session.aftermath import OVER, SUBMITTING, UNSENT, Aftermath, Made, Written
 from session.killing import JOBS, Outside, dies, once_gone, once_received, outside, round_of
 
-from reelbook.ledger import (
-    CANCELLED,
-    INTENDED,
-    SENDING,
-    UNCERTAIN,
-    Spend,
-)
+from reelbook.ledger import CANCELLED, INTENDED, SENDING, UNCERTAIN, Spend
 
 # One id was received and written down, one answer was lost with the kernel, one submission wasn't sent.
 KNOWN = Written("a fox", "completed", "req_1", whole=True)

@@ -14,13 +14,7 @@ import av
 import numpy as np
 
 from reelbook.account import Facts, Spending
-from reelbook.session import (
-    Clip,
-    Job,
-    JobRequest,
-    JobView,
-    Session,
-)
+from reelbook.session import Clip, Job, JobRequest, JobView, Session
 from reelbook.session.job import JobSnapshot
 from reelbook.widgets.background import WorksInBackground
 from reelbook.widgets.base import Panel

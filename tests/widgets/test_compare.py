@@ -15,12 +15,7 @@ from widgets.doubles import FOX, FakeSession, clip_file, heard, job, learn, page
 
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import (
-    Clip,
-    JobRequest,
-    Session,
-    connect,
-)
+from reelbook.session import Clip, JobRequest, Session, connect
 from reelbook.widgets.compare import Compare
 
 DUNES = replace(FOX, prompt="a red fox runs through dunes", seed=9)

@@ -14,20 +14,8 @@ from widgets.doubles import clip_file, heard, page_sends
 
 import reelbook as rb
 from reelbook.agent_tools.parsing import FoundJob
-from reelbook.agent_tools.types import (
-    BinaryContent,
-    OnProgress,
-    TextContent,
-    Tool,
-    ToolProgress,
-    ToolResult,
-)
-from reelbook.errors import (
-    ConfigurationError,
-    ReelbookError,
-    ServiceUnreachable,
-    ToolCallUncertain,
-)
+from reelbook.agent_tools.types import BinaryContent, OnProgress, TextContent, Tool, ToolProgress, ToolResult
+from reelbook.errors import ConfigurationError, ReelbookError, ServiceUnreachable, ToolCallUncertain
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.text import tools as words

@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from reelbook.agent_tools.types import (
-    BinaryContent,
-    Resource,
-    TextContent,
-    ToolResult,
-    UnknownContent,
-)
+from reelbook.agent_tools.types import BinaryContent, Resource, TextContent, ToolResult, UnknownContent
 from reelbook.widgets import tool_result_view
 from reelbook.widgets.tool_result_view import ShownResult, encodable, shown_result
 

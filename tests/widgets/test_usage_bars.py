@@ -8,14 +8,7 @@ import pytest
 from PIL import Image
 
 from reelbook.account.usage import DAY_SECONDS, UsageSpan
-from reelbook.widgets.usage_bars import (
-    NOTHING,
-    STILL_SIZE,
-    BarFigure,
-    bars,
-    bars_png,
-    nice_amounts,
-)
+from reelbook.widgets.usage_bars import NOTHING, STILL_SIZE, BarFigure, bars, bars_png, nice_amounts
 
 NOW = 20_000 * DAY_SECONDS + 50_000
 

@@ -17,11 +17,7 @@ from reelbook.account.usage import DAY_SECONDS, UsageSpan
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
-from reelbook.widgets.usage_bars import (
-    NOTHING,
-    bars,
-    bars_png,
-)
+from reelbook.widgets.usage_bars import NOTHING, bars, bars_png
 from reelbook.widgets.usage_chart import UsageChart
 
 NOW = 20_000 * DAY_SECONDS + 50_000

@@ -8,12 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import (
-    AuthenticationError,
-    RateLimited,
-    ReelbookError,
-    ServiceError,
-)
+from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError
 from ..event_thread import EventThread
 from ..ledger.account_ledger import AccountLedger
 from ..models import Balance, Usage

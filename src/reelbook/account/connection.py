@@ -19,7 +19,7 @@ T = TypeVar("T")
 Service = Literal["sandbox", "live"]
 
 
-class Call(Protocol):
+class CallService(Protocol):
     """Asks the service on the session's thread and waits for the answer, whoever calls it."""
 
     def __call__(self, ask: Callable[[AsyncClient], Awaitable[T]], /) -> T: ...

@@ -9,17 +9,11 @@ from dataclasses import replace
 
 from .. import settings, wire
 from ..client import AsyncClient
-from ..errors import (
-    ConfigurationError,
-    KeyUncertain,
-    NotFound,
-    ReelbookError,
-    RotationFailed,
-)
+from ..errors import ConfigurationError, KeyUncertain, NotFound, ReelbookError, RotationFailed
 from ..ledger.account_ledger import AccountLedger
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
-from .connection import Call, Connection
+from .connection import CallService, Connection
 from .keys import Keys
 
 STAYS = "This session goes on with its key, which still works."
@@ -34,7 +28,7 @@ class Rotation:
     """
 
     def __init__(
-        self, new: CreatedKey, old: ApiKey | None, *, call: Call, connection: Connection, former: str
+        self, new: CreatedKey, old: ApiKey | None, *, call: CallService, connection: Connection, former: str
     ) -> None:
         self.new = new
         self.old = old
@@ -103,7 +97,7 @@ def rotate(
     name: str | None,
     rate_limit: int | None,
     *,
-    call: Call,
+    call: CallService,
     connection: Connection,
     account: AccountLedger,
     proof: str | None,

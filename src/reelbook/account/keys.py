@@ -12,7 +12,7 @@ from ..errors import KeyUncertain, ReelbookError
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
 from ..suggestions import SuggestsNames
-from .connection import Call
+from .connection import CallService
 
 CLOCKS_DIFFER_SECONDS = 600.0
 _MASK = re.compile(r"(…|\.{2,}|[*•]+|[xX]{3,})")
@@ -21,7 +21,7 @@ _MASK = re.compile(r"(…|\.{2,}|[*•]+|[xX]{3,})")
 class Keys(SuggestsNames):
     """The account's API keys (interface, "API key"). All calls wait for the answer."""
 
-    def __init__(self, call: Call, key: Secret) -> None:
+    def __init__(self, call: CallService, key: Secret) -> None:
         self._call = call
         self._key = key
         self._own_id: str | None = None

@@ -70,7 +70,7 @@ class Spending(Spend):
 
 
 @dataclass(frozen=True)
-class Nearing:
+class SpendNotice:
     """That a submission nears the end of something: `left_usd` is what it leaves of it, `text` says so.
 
     `stage` 1: not much is left. 2: not enough for another clip like it. 3: perhaps not enough for this one.
@@ -82,14 +82,14 @@ class Nearing:
     text: str
 
 
-def nearing(
+def spend_notices(
     estimate_usd: float,
     *,
     spend: Spend,
     limit_usd: float | None,
     balance_usd: float | None,
     each_usd: float | None = None,
-) -> tuple[Nearing, ...]:
+) -> tuple[SpendNotice, ...]:
     """What is to be said of a submission of `estimate_usd`, where `spend` is what counts before it.
 
     `balance_usd` is the balance as last heard; clips on their way may still be taken from it. `each_usd` is
@@ -105,31 +105,35 @@ def nearing(
     return tuple(said)
 
 
-def _limit(estimate_usd: float, each_usd: float, committed_usd: float, limit_usd: float) -> Nearing | None:
+def _limit(
+    estimate_usd: float, each_usd: float, committed_usd: float, limit_usd: float
+) -> SpendNotice | None:
     left = _exact(limit_usd - committed_usd - estimate_usd)
     if left < 0:
         return None
     said = f"This leaves {exact_dollars(left)} of your limit of {exact_dollars(limit_usd)}"
     if left < each_usd:
-        return Nearing("limit", 2, left, f"{said}: not enough for another clip like it.")
+        return SpendNotice("limit", 2, left, f"{said}: not enough for another clip like it.")
     if left <= limit_usd * (1 - LIMIT_SHARE) + _LEAST_USD:
-        return Nearing("limit", 1, left, f"{said}.")
+        return SpendNotice("limit", 1, left, f"{said}.")
     return None
 
 
-def _balance(estimate_usd: float, each_usd: float, reserved_usd: float, balance_usd: float) -> Nearing | None:
+def _balance(
+    estimate_usd: float, each_usd: float, reserved_usd: float, balance_usd: float
+) -> SpendNotice | None:
     left = _exact(balance_usd - reserved_usd - estimate_usd)
     if left < 0:
         beside = (
             f", and {exact_dollars(reserved_usd)} of it is for clips on their way" if reserved_usd else ""
         )
         text = f"The balance was {exact_dollars(balance_usd)}{beside}: perhaps not enough for this."
-        return Nearing("balance", 3, left, text)
+        return SpendNotice("balance", 3, left, text)
     more = math.floor(left / wire.PRICE_USD_PER_SECOND + _LEAST_USD)
     said = f"This leaves about {exact_dollars(left)} of the balance, enough for {count(more, 'more second')}."
     if left < each_usd:
-        return Nearing("balance", 2, left, said)
-    return Nearing("balance", 1, left, said) if left < FEW_CLIPS * each_usd else None
+        return SpendNotice("balance", 2, left, said)
+    return SpendNotice("balance", 1, left, said) if left < FEW_CLIPS * each_usd else None
 
 
 def _exact(amount_usd: float) -> float:
@@ -141,7 +145,7 @@ _silent: ContextVar[bool] = ContextVar("reelbook_says_it_elsewhere", default=Fal
 
 
 @contextlib.contextmanager
-def said_elsewhere() -> Iterator[None]:
+def without_spend_warnings() -> Iterator[None]:
     """What is submitted within isn't warned of: the caller has said it."""
     token = _silent.set(True)
     try:
@@ -170,7 +174,7 @@ def caller() -> Caller:
     return Caller(frame.f_code.co_filename, frame.f_lineno, known.get("__name__", "<string>"), registry)
 
 
-class Warner:
+class SpendWarner:
     """Which thresholds a session has crossed. One that was left behind again may be warned of once more."""
 
     def __init__(self, account: AccountLedger) -> None:
@@ -187,7 +191,7 @@ class Warner:
             return
         costs = [entry.estimated_cost_usd for entry in new]
         spend = self._account.spend()
-        near = nearing(
+        near = spend_notices(
             sum(costs),
             spend=replace(spend, reserved_usd=max(0.0, round(spend.reserved_usd - sum(costs), 6))),
             limit_usd=limit_usd,

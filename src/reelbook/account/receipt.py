@@ -18,13 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from .. import wire
-from ..formatting import (
-    count,
-    exact_dollars,
-    local,
-    spreadsheet_cell,
-    terminal_line,
-)
+from ..formatting import count, exact_dollars, local, spreadsheet_cell, terminal_line
 from ..ledger import Entry, ToolJob
 from ..ledger.records import told_state
 

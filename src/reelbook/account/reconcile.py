@@ -17,17 +17,7 @@ from ..ledger.account_ledger import AccountLedger
 from ..ledger.tool_calls import KEPT
 from .balance import BalanceTracker
 from .connection import Connection
-from .reconcile_rules import (
-    FIELDS,
-    LIVE,
-    SANDBOX,
-    Change,
-    Evidence,
-    Finding,
-    compare,
-    value,
-    written,
-)
+from .reconcile_rules import FIELDS, LIVE, SANDBOX, Change, Evidence, Finding, compare, value, written
 
 
 @dataclass(frozen=True)

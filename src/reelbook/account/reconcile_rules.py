@@ -16,17 +16,7 @@ from typing import Final, Literal, NamedTuple
 from .. import wire
 from ..client.client import DEADLINE_SECONDS
 from ..formatting import clock, exact_dollars, local
-from ..ledger import (
-    CANCELLED,
-    INTENDED,
-    LOST,
-    NOT_ACCEPTED,
-    REFUSED,
-    UNCERTAIN,
-    Entry,
-    Sample,
-    ToolCall,
-)
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, UNCERTAIN, Entry, Sample, ToolCall
 from .usage import SETTLED_SECONDS
 
 Answer = Literal["accepted", "not accepted", "can't tell"]

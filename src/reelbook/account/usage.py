@@ -144,7 +144,7 @@ def next_days(known: Known, asked: Collection[int]) -> int | None:
     return max(halves)[-1] if halves else None
 
 
-def infer(answers: Sequence[Totals], moments: Moments = (), own: Moments = ()) -> Reading | None:
+def infer_reading(answers: Sequence[Totals], moments: Moments = (), own: Moments = ()) -> Reading | None:
     """How the service counts days: the reading that fits, None while both do.
 
     `moments` tell the total spent, `own` what each of this ledger's clips cost.

@@ -17,7 +17,7 @@ from ..errors import ReelbookError
 from ..event_thread import wait_until_done
 from ..listeners import Listeners
 from . import usage
-from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan, infer
+from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan, infer_reading
 
 if TYPE_CHECKING:
     from ..event_thread import EventThread
@@ -150,7 +150,7 @@ class UsageHistory:
         own = [(each.at, each.usd) for each in self._own(since, tools=False)]
 
         def learn() -> None:
-            reading = infer(answers, moments, own)
+            reading = infer_reading(answers, moments, own)
             self._known = Known(self.days, began, tuple(answers), moments, reading)
 
         learn()

@@ -32,7 +32,7 @@ Listing = Literal["tools", "resources", "prompts"]
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
-class Connection:
+class ToolConnection:
     """A session that is being joined, or was, by a task of its own.
 
     `ready` is done when it can be used, or with Failed.

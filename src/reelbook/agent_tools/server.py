@@ -29,7 +29,7 @@ from .failures import Failed, Note, call_error, error_of
 from .types import OnProgress, Prompt, Resource, Tool, ToolResult, ToolServerInfo
 
 if TYPE_CHECKING:
-    from .connection import Connection, Listing, Spawn
+    from .connection import Listing, Spawn, ToolConnection
 
 INSTALL = "pip install 'reelbook[agents]'"
 JOIN_SECONDS = 30.0
@@ -83,7 +83,7 @@ class ToolServer:
         self.user_id = checked_user_id(user_id)
         self._spawn = spawn or asyncio.create_task
         self._lock = asyncio.Lock()
-        self._connection: Connection | None = None
+        self._connection: ToolConnection | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ class ToolServer:
     async def info(self) -> ToolServerInfo:
         """Who the server says it is. Joins it where that isn't done yet."""
 
-        async def ask(connection: Connection) -> ToolServerInfo:
+        async def ask(connection: ToolConnection) -> ToolServerInfo:
             return connection.info()
 
         return await self._asked(ask)
@@ -142,7 +142,7 @@ class ToolServer:
         seconds = CALL_SECONDS if deadline_seconds is None else deadline_seconds
         note = Note()
 
-        async def send(connection: Connection) -> Mapping[str, Any]:
+        async def send(connection: ToolConnection) -> Mapping[str, Any]:
             nonlocal note
             note = Note()
             return await connection.call(name, given, on_progress, note)
@@ -181,7 +181,7 @@ class ToolServer:
             {row.uri if isinstance(row, Resource) else row.name: row for row in rows if row}.values()
         )
 
-    async def _asked(self, ask: Callable[[Connection], Awaitable[T]]) -> T:
+    async def _asked(self, ask: Callable[[ToolConnection], Awaitable[T]]) -> T:
         """The answer to a question that costs nothing. Raises ReelbookError."""
         try:
             return await self._sent(ask, LIST_SECONDS)
@@ -190,7 +190,7 @@ class ToolServer:
         except TimeoutError:
             raise DeadlineExceeded("The tool server didn't answer in time.") from None
 
-    async def _sent(self, send: Callable[[Connection], Awaitable[T]], seconds: float) -> T:
+    async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
         """What `send` brings; sent a second time where the server had dropped the session, and so refused it
         unread. Raises Failed, TimeoutError, and ReelbookError where the server can't be joined.
         """
@@ -207,7 +207,7 @@ class ToolServer:
                 self._connection = None
             return await send(await self._join())
 
-    async def _join(self) -> Connection:
+    async def _join(self) -> ToolConnection:
         """The session with the server, joined where there is none. Raises ReelbookError and TimeoutError."""
         if self._closed:
             raise SessionClosed("The connection to the tool server is closed.")
@@ -216,7 +216,7 @@ class ToolServer:
                 self._connection = await self._joined()
             return self._connection
 
-    async def _joined(self) -> Connection:
+    async def _joined(self) -> ToolConnection:
         try:
             # It takes half a second, in which the loop would stand still.
             await asyncio.to_thread(importlib.import_module, ".connection", __package__)
@@ -224,9 +224,9 @@ class ToolServer:
             raise ConfigurationError(
                 f"Agent tools need a package that isn't installed ({absent.name}). Install it: {INSTALL}"
             ) from None
-        from .connection import Connection
+        from .connection import ToolConnection
 
-        connection = Connection(self.url, self.user_id, self._spawn)
+        connection = ToolConnection(self.url, self.user_id, self._spawn)
         try:
             async with Deadline(JOIN_SECONDS):
                 await asyncio.shield(connection.ready)

@@ -17,12 +17,7 @@ from ..ledger.classrooms import Classroom, Seat
 from ..models import ApiKey
 from ..secret import shown
 from . import handouts
-from .provisioning import (
-    Report,
-    checked_name,
-    is_of,
-    working,
-)
+from .provisioning import Report, checked_name, is_of, working
 from .roster import tidy, unique
 
 if TYPE_CHECKING:

@@ -17,21 +17,10 @@ from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
-from ..errors import (
-    ClassroomError,
-    InvalidInput,
-    KeyUncertain,
-    NotFound,
-    ReelbookError,
-)
+from ..errors import ClassroomError, InvalidInput, KeyUncertain, NotFound, ReelbookError
 from ..formatting import file_name, plain_name
 from ..ledger import Ledger
-from ..ledger.classrooms import (
-    ASKED,
-    MADE,
-    Classroom,
-    Seat,
-)
+from ..ledger.classrooms import ASKED, MADE, Classroom, Seat
 from ..models import ApiKey
 from . import handouts
 from .address import address_for_students

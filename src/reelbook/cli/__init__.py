@@ -14,16 +14,7 @@ from typer.core import TyperGroup
 from .. import settings
 from ..errors import InvalidInput, ReelbookError
 from ..secret import NOT_SHOWN, looks_like_key, without_keys
-from . import (
-    classroom,
-    generate,
-    jobs,
-    keys,
-    lab,
-    sandbox,
-    tools,
-    usage,
-)
+from . import classroom, generate, jobs, keys, lab, sandbox, tools, usage
 from .console import error_text, plain_mistake, say
 
 __all__ = ["app", "main"]

@@ -149,13 +149,13 @@ def make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str
     `resume_command` takes the job up again, once its id is appended; it is said wherever the job may go on
     without us. Ctrl-C ends in typer's Exit(130). Raises what `Job.result` raises.
     """
-    from ..account.limits import said_elsewhere
+    from ..account.limits import without_spend_warnings
     from .progress import wait_for_clip
 
     job: Job | None = None
     with CtrlC() as ctrl_c:
         try:
-            with said_elsewhere():  # beside the cost
+            with without_spend_warnings():  # beside the cost
                 job = session.job(wanted) if isinstance(wanted, str) else session.submit(wanted)
             return wait_for_clip(job, ctrl_c)
         except KeyboardInterrupt:

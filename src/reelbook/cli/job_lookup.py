@@ -19,14 +19,7 @@ import typer
 from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_line
-from ..ledger import (
-    UNCERTAIN,
-    Account,
-    Entry,
-    Ledger,
-    Spend,
-    ToolJob,
-)
+from ..ledger import UNCERTAIN, Account, Entry, Ledger, Spend, ToolJob
 from ..ledger.records import named_states, refuse_strange, told_state
 from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown

@@ -650,12 +650,12 @@ def _take_up(
 
 def _resumed(session: Session, to_send: Sequence[Entry]) -> tuple[Job, ...]:
     """The unfinished jobs of a session, and those that are sent only now; their cost is said first."""
-    from ..account.limits import said_elsewhere
+    from ..account.limits import without_spend_warnings
 
     if to_send:
         cost = dollars(sum(entry.estimated_cost_usd for entry in to_send))
         say(f"Sending {count(len(to_send), 'clip')} for about {cost}.", err=True)
-    with said_elsewhere():  # beside the cost
+    with without_spend_warnings():  # beside the cost
         return session.resume(unsent=bool(to_send))
 
 

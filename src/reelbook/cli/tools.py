@@ -25,12 +25,7 @@ from .console import say, say_in_place, say_json
 from .options import Home, Service
 
 if TYPE_CHECKING:
-    from ..agent_tools.types import (
-        Content,
-        Tool,
-        ToolProgress,
-        ToolResult,
-    )
+    from ..agent_tools.types import Content, Tool, ToolProgress, ToolResult
     from ..session import Session, Tools
 
 MAX_ABOUT = 300

@@ -10,13 +10,7 @@ import typer
 
 from ..errors import ReelbookError
 from ..formatting import dollars, iso_time
-from .console import (
-    say,
-    say_drawn,
-    say_in_place,
-    say_json,
-    waiting_notice,
-)
+from .console import say, say_drawn, say_in_place, say_json, waiting_notice
 from .options import AsJson, Home, Service, Which
 
 if TYPE_CHECKING:

@@ -19,33 +19,17 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from .. import settings, validation, wire
 from ..deadlines import Deadline
-from ..errors import (
-    ConfigurationError,
-    InvalidInput,
-    RateLimited,
-    ReelbookError,
-    WaitTimeout,
-)
+from ..errors import ConfigurationError, InvalidInput, RateLimited, ReelbookError, WaitTimeout
 from ..lazy_module import LazyModule
 from ..requests import JobRequest
 from ..secret import Secret, veiled
 from . import responses, retries
 from .job_ids import JobIds
-from .retries import (
-    OnSending,
-    OnUncertain,
-    Paid,
-    key_uncertain,
-)
+from .retries import OnSending, OnUncertain, Paid, key_uncertain
 from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
 from .scheduling.scheduler import Scheduler, SharedRequests
-from .scheduling.watch import (
-    PATIENCE_SECONDS,
-    Observation,
-    job_failed,
-    watch,
-)
+from .scheduling.watch import PATIENCE_SECONDS, Observation, job_failed, watch
 
 if TYPE_CHECKING:
     pass

@@ -29,14 +29,7 @@ from urllib.parse import urljoin
 from filelock import AsyncFileLock
 
 from ..deadlines import Deadline
-from ..errors import (
-    AnswerLost,
-    ConnectionFailed,
-    DownloadFailed,
-    LinkExpired,
-    NotAVideo,
-    ReelbookError,
-)
+from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, LinkExpired, NotAVideo, ReelbookError
 from ..formatting import plain_name
 from . import retries
 from .responses import Reply

@@ -20,18 +20,7 @@ from ..models import Balance, Usage
 from ..requests import JobRequest
 from ..secret import Secret
 from .ledger import Ledger
-from .records import (
-    SENDING,
-    UNCERTAIN,
-    Account,
-    EarlierRun,
-    Entry,
-    Marks,
-    Pick,
-    Sample,
-    Spend,
-    Submission,
-)
+from .records import SENDING, UNCERTAIN, Account, EarlierRun, Entry, Marks, Pick, Sample, Spend, Submission
 from .request_log import AccountRequests
 from .search import Filter, Sort
 from .submissions import PlaceCounter

@@ -5,12 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final, Literal
 
-from .records import (
-    Account,
-    Sample,
-    micro,
-    usd,
-)
+from .records import Account, Sample, micro, usd
 from .store import Store
 
 Figure = Literal["balance_usd", "total_spent_usd", "total_requests", "total_seconds", "total_cost_usd"]

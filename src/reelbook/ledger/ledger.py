@@ -16,12 +16,7 @@ from typing import Any
 from .. import wire
 from ..executions import CellId
 from ..secret import Secret
-from . import (
-    records,
-    search,
-    spend,
-    submissions,
-)
+from . import records, search, spend, submissions
 from .annotations import Annotations
 from .billing_samples import Samples
 from .classrooms import Classrooms

@@ -19,12 +19,7 @@ from ..errors import InvalidInput
 from ..executions import CellId
 from ..formatting import local
 from ..requests import JobRequest
-from ..secret import (
-    NOT_SHOWN,
-    Secret,
-    holds_key,
-    quotable,
-)
+from ..secret import NOT_SHOWN, Secret, holds_key, quotable
 
 # A job's states before the service knows it, and those it never hears of; after acceptance the state is the
 # service's own word (interface, "Job states").

@@ -9,13 +9,7 @@ from typing import Final
 
 from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
-from .records import (
-    MICRO,
-    Entry,
-    Spend,
-    Submission,
-    micro,
-)
+from .records import MICRO, Entry, Spend, Submission, micro
 
 CENT: Final = MICRO // 100
 

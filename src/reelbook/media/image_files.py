@@ -46,7 +46,7 @@ class Opened:
     frames: int = 1
 
 
-def opened(image: ImageSource) -> Opened:
+def open_image(image: ImageSource) -> Opened:
     """Open and decode `image`; the caller's object is left as it was.
 
     A file object is read from where it stands and not closed. Of a moving picture the first frame is taken

@@ -15,13 +15,7 @@ from typing import Final, Literal
 from PIL import ExifTags, Image
 
 from reelbook.errors import InvalidImage
-from reelbook.media.image_files import (
-    MAX_PIXELS,
-    ImageSource,
-    Opened,
-    opened,
-    quietly,
-)
+from reelbook.media.image_files import MAX_PIXELS, ImageSource, Opened, open_image, quietly
 from reelbook.media.metadata import hidden_data, is_srgb
 from reelbook.secret import veiled
 
@@ -72,7 +66,7 @@ def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = MAX_BY
     clear parts, else as JPEG. Raises `InvalidImage`.
     """
     image = veiled(image)  # type: ignore[assignment]  # verbose tracebacks print arguments
-    source = opened(image)
+    source = open_image(image)
     with quietly():
         if _passes(source, max_side, max_bytes):
             picture = source.picture
@@ -104,7 +98,7 @@ def named(kind: str) -> str:
 
 def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_000) -> bytes:
     """A small upright JPEG of `image` for previews, of at most `max_bytes`; clear parts become white."""
-    source = opened(image)
+    source = open_image(image)
     with quietly():
         picture, _ = _upright(source.picture)
         picture, _ = _plain(picture)

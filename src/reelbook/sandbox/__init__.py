@@ -61,12 +61,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .handle import Sandbox
-    from .server import (
-        ensure,
-        find,
-        in_thread,
-        stop,
-    )
+    from .server import ensure, find, in_thread, stop
     from .serving import serve
 
 __all__ = ["Sandbox", "ensure", "find", "in_thread", "serve", "stop"]

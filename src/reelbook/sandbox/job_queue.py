@@ -20,12 +20,7 @@ from typing import TypeVar
 from .. import wire
 from .accounts import charge, micro, require_funds
 from .clock import Clock
-from .jobs import (
-    MOVES,
-    UNDER_WAY,
-    Job,
-    next_move,
-)
+from .jobs import MOVES, UNDER_WAY, Job, next_move
 from .places import Places, write_whole
 from .render import Spec
 from .render_pool import ClusterLost, Renders

@@ -24,13 +24,7 @@ from ..deadlines import Countdown, acquire
 from ..errors import SandboxError
 from . import protocol
 from .handle import Sandbox, ask, handle_on
-from .lock_file import (
-    ended_within,
-    put_up,
-    read_notice,
-    running_lock,
-    take_down,
-)
+from .lock_file import ended_within, put_up, read_notice, running_lock, take_down
 from .places import Places
 from .protocol import version
 
@@ -117,12 +111,7 @@ def in_thread(
     import asyncio
 
     from .service import Service
-    from .serving import (
-        LOOPBACK,
-        bound_socket,
-        local_url,
-        make_server,
-    )
+    from .serving import LOOPBACK, bound_socket, local_url, make_server
 
     if executor is not None:
         settings["make_executor"] = lambda: executor

@@ -13,24 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import wire
-from .access import (
-    Access,
-    ensure_access,
-    new_api_key,
-    write_access,
-)
+from .access import Access, ensure_access, new_api_key, write_access
 from .accounts import Accounts, Key
 from .clock import Clock
 from .cluster import DaskPool, WhenDaskIsLost
 from .faults import Faults
 from .job_queue import JobQueue
-from .jobs import (
-    BRISK,
-    Job,
-    Pace,
-    checked_pace,
-    planned_seconds,
-)
+from .jobs import BRISK, Job, Pace, checked_pace, planned_seconds
 from .limits import Limits
 from .payloads import Wanted
 from .places import Places

@@ -21,13 +21,7 @@ from ..errors import SandboxError
 from .app import make_app
 from .cluster import DaskPool, WhenDaskIsLost
 from .jobs import BRISK, Pace
-from .lock_file import (
-    last_port,
-    put_up,
-    read_notice,
-    running_lock,
-    take_down,
-)
+from .lock_file import last_port, put_up, read_notice, running_lock, take_down
 from .log import start_log
 from .places import Places
 from .protocol import TOOLS, version

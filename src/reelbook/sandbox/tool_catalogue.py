@@ -20,12 +20,7 @@ from .. import wire
 from . import answers, payloads
 from .answers import Answered
 from .jobs import UNDER_WAY
-from .payloads import (
-    DEFAULT_DAYS,
-    MAX_DAYS,
-    MAX_PROMPT_CHARACTERS,
-    Refused,
-)
+from .payloads import DEFAULT_DAYS, MAX_DAYS, MAX_PROMPT_CHARACTERS, Refused
 from .service import Service
 
 SERVICE: Final = "sandbox"

@@ -25,12 +25,7 @@ from .answers import reached_at
 from .payloads import Refused
 from .protocol import SERVICE_NAME, version
 from .service import MAX_IMAGE_BYTES, Service
-from .tool_catalogue import (
-    CATALOGUE,
-    INSTRUCTIONS,
-    AgentTool,
-    Call,
-)
+from .tool_catalogue import CATALOGUE, INSTRUCTIONS, AgentTool, Call
 
 logger = logging.getLogger(__name__)
 

@@ -20,13 +20,7 @@ from ..errors import (
 )
 from ..event_thread import Future, until_done
 from ..formatting import dollars
-from ..ledger import (
-    CANCELLED,
-    NOT_ACCEPTED,
-    REFUSED,
-    SENDING,
-    UNCERTAIN,
-)
+from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
 from ..requests import JobRequest
 from . import display
 from .clip import Clip

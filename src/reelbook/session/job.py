@@ -17,17 +17,7 @@ from .. import wire
 from ..errors import ReelbookError, WaitTimeout
 from ..event_thread import EventThread, Future, until_done
 from ..formatting import terminal_line
-from ..ledger import (
-    CANCELLED,
-    INTENDED,
-    LOST,
-    NOT_ACCEPTED,
-    REFUSED,
-    SENDING,
-    UNCERTAIN,
-    EarlierRun,
-    Marks,
-)
+from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, EarlierRun, Marks
 from ..listeners import Listeners
 from ..models import JobStatus
 from ..suggestions import SuggestsNames

@@ -23,19 +23,9 @@ from ..errors import (
 )
 from ..event_thread import EventThread
 from ..formatting import dollars, file_name
-from ..ledger import (
-    CANCELLED,
-    REFUSED,
-    SENDING,
-    UNCERTAIN,
-)
+from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN
 from ..ledger.account_ledger import AccountLedger
-from ..models import (
-    Accepted,
-    Completed,
-    Failed,
-    JobStatus,
-)
+from ..models import Accepted, Completed, Failed, JobStatus
 from ..requests import JobRequest
 from .clip import Clip
 from .job import Job, state_of, unforeseen

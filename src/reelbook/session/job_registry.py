@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from .. import wire
 from ..account.connection import Connection
-from ..account.limits import Caller, Warner
+from ..account.limits import Caller, SpendWarner
 from ..client.scheduling.watch import job_failed
 from ..errors import (
     Answer,
@@ -76,7 +76,7 @@ class JobRegistry:
         self._own: list[Job] = []
         self._numbers = 0
         self._found: dict[int, Job] = {}
-        self._warner = Warner(account)
+        self._warner = SpendWarner(account)
 
     def __iter__(self) -> Iterator[Job]:
         """Those submitted or taken up here, oldest first."""

@@ -16,17 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from .. import validation, wire
-from ..account import (
-    Facts,
-    Receipt,
-    Rotation,
-    Spending,
-)
+from ..account import Facts, Receipt, Rotation, Spending
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection, Service
 from ..account.key_rotation import rotate
 from ..account.keys import Keys
-from ..account.limits import caller, nearing, say_unsent
+from ..account.limits import caller, say_unsent, spend_notices
 from ..account.receipt import receipt_of
 from ..account.reconcile import Reconciler
 from ..account.usage_history import UsageHistory
@@ -42,13 +37,7 @@ from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
-from ..requests import (
-    BatchItem,
-    BatchOptions,
-    JobRequest,
-    checked,
-    merged,
-)
+from ..requests import BatchItem, BatchOptions, JobRequest, checked, merged
 from ..secret import Secret, veiled
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
@@ -583,7 +572,7 @@ class Session(Tooling, SuggestsNames):
         By what was last heard of the balance: nothing is asked.
         """
         self._thread.refuse_closed()
-        near = nearing(
+        near = spend_notices(
             cost_usd,
             spend=self._account.spend(),
             limit_usd=self._account.max_spend_usd,

@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import settings
 from ..agent_tools.parsing import found_jobs
 from ..agent_tools.server import ToolServer, checked_arguments
-from ..agent_tools.types import (
-    OnProgress,
-    Prompt,
-    Resource,
-    Tool,
-    ToolProgress,
-    ToolResult,
-    ToolServerInfo,
-)
+from ..agent_tools.types import OnProgress, Prompt, Resource, Tool, ToolProgress, ToolResult, ToolServerInfo
 from ..errors import (
     ConfigurationError,
     InvalidInput,

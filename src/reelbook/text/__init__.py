@@ -5,13 +5,7 @@ There is a module for each panel. Amounts, times and lines that count seconds ar
 
 from __future__ import annotations
 
-from ..formatting import (
-    Line,
-    counting,
-    dollars,
-    plain,
-    seconds,
-)
+from ..formatting import Line, counting, dollars, plain, seconds
 from .board import (
     Row,
     Tally,

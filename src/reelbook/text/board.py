@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from reelbook import wire
 
-from ..formatting import (
-    Line,
-    count,
-    counting,
-    dollars,
-    seconds,
-)
+from ..formatting import Line, count, counting, dollars, seconds
 from .card import FINAL, job_face
 
 if TYPE_CHECKING:

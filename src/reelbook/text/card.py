@@ -8,21 +8,11 @@ from typing import TYPE_CHECKING, TypedDict
 
 from reelbook import wire
 
-from ..formatting import (
-    Line,
-    counting,
-    dollars,
-    seconds,
-)
+from ..formatting import Line, counting, dollars, seconds
 from ..session.clip import clip_file_name
 
 if TYPE_CHECKING:
-    from reelbook.session import (
-        Clip,
-        EarlierRun,
-        JobRequest,
-        JobView,
-    )
+    from reelbook.session import Clip, EarlierRun, JobRequest, JobView
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NOT_WATCHING = "Not watching. The job goes on and is billed."

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from reelbook.account.balance import Facts
-from reelbook.classroom.classroom import (
-    Closed,
-    Opened,
-    Presence,
-    Status,
-)
+from reelbook.classroom.classroom import Closed, Opened, Presence, Status
 from reelbook.classroom.handouts import SHEET
 from reelbook.classroom.plan import ClassPlan
 from reelbook.classroom.provisioning import Step

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 from reelbook import wire
 
 from ..formatting import Line, dollars
-from .card import (
-    clip_face,
-    empty_face,
-    job_face,
-    job_lines,
-)
+from .card import clip_face, empty_face, job_face, job_lines
 
 if TYPE_CHECKING:
     from reelbook.session import Clip, JobRequest, JobView

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reelbook import wire
-from reelbook.account.limits import nearing
+from reelbook.account.limits import spend_notices
 from reelbook.ledger import Spend
 
 from ..formatting import dollars, file_size
@@ -29,7 +29,7 @@ def form_words(
         line, low = f"{length} s × {dollars(wire.PRICE_USD_PER_SECOND)}", ""
         off = _unaffordable(cost, balance_usd, spend, limit_usd)
         if not off:
-            near = nearing(cost, spend=spend or _NOTHING, limit_usd=limit_usd, balance_usd=balance_usd)
+            near = spend_notices(cost, spend=spend or _NOTHING, limit_usd=limit_usd, balance_usd=balance_usd)
             # Of two limits the one that is nearer: it will be reached first.
             low = min(near, key=lambda each: each.left_usd).text if near else ""
             if balance_usd is not None and "balance" not in {each.kind for each in near}:

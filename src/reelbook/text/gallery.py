@@ -11,12 +11,7 @@ from reelbook import wire
 
 from ..formatting import Line, count
 from .board import board_row
-from .card import (
-    Face,
-    empty_face,
-    job_face,
-    job_lines,
-)
+from .card import Face, empty_face, job_face, job_lines
 
 if TYPE_CHECKING:
     from reelbook.session import Clip, JobRequest, JobView

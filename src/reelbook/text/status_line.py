@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reelbook import wire
-from reelbook.account.limits import Nearing, nearing
+from reelbook.account.limits import SpendNotice, spend_notices
 
 from ..formatting import count, dollars
 
@@ -37,11 +37,11 @@ def facts_words(
     }
 
 
-def _near(facts: Facts, spend: Spend | None) -> tuple[Nearing, ...]:
+def _near(facts: Facts, spend: Spend | None) -> tuple[SpendNotice, ...]:
     if spend is None:
         return ()
     usual = wire.cost_usd(wire.DEFAULT_SECONDS)
-    return nearing(
+    return spend_notices(
         0.0, spend=spend, limit_usd=facts.max_spend_usd, balance_usd=facts.balance_usd, each_usd=usual
     )
 

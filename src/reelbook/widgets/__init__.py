@@ -9,12 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from reelbook.session import (
-    Batch,
-    Clip,
-    Job,
-    display,
-)
+from reelbook.session import Batch, Clip, Job, display
 
 if TYPE_CHECKING:
     from .classroom_panel import ClassroomPanel

@@ -6,12 +6,7 @@ import contextlib
 from collections.abc import Hashable
 from typing import Any
 
-from reelbook.session import (
-    Clip,
-    Job,
-    JobView,
-    Session,
-)
+from reelbook.session import Clip, Job, JobView, Session
 
 from .. import text
 from .background import WorksInBackground

@@ -10,7 +10,7 @@ from typing import Any
 import traitlets
 
 from reelbook import wire
-from reelbook.account.limits import said_elsewhere
+from reelbook.account.limits import without_spend_warnings
 from reelbook.errors import (
     InvalidAspectRatio,
     InvalidDuration,
@@ -132,7 +132,7 @@ class PromptForm(TakesImage):
         return form_words(facts.balance_usd, spend=spend, limit_usd=facts.max_spend_usd)
 
     def _submit(self) -> Job:
-        with said_elsewhere():  # beside the button
+        with without_spend_warnings():  # beside the button
             return self.session.submit(self._request())
 
     def _request(self) -> JobRequest:

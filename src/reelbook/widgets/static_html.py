@@ -7,12 +7,7 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..text import (
-    Face,
-    Line,
-    Row,
-    plain,
-)
+from ..text import Face, Line, Row, plain
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -13,12 +13,7 @@ from reelbook.agent_tools.server import is_installed
 from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
 
-from .base import (
-    Panel,
-    Still,
-    only_known,
-    session_of,
-)
+from .base import Panel, Still, only_known, session_of
 from .compare import Compare
 from .connection_panel import ConnectionPanel
 from .gallery import Gallery

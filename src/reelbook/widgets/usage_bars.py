@@ -14,12 +14,7 @@ from typing import Any, Final
 
 import ipywidgets
 
-from reelbook.account.usage import (
-    DAY_SECONDS,
-    Reading,
-    UsageSpan,
-    began_at,
-)
+from reelbook.account.usage import DAY_SECONDS, Reading, UsageSpan, began_at
 
 from ..text.usage import span_words
 

@@ -10,13 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reelbook.client.scheduling.budget import (
-    Budget,
-    Purpose,
-    RateHeaders,
-    read,
-    reset_seconds,
-)
+from reelbook.client.scheduling.budget import Budget, Purpose, RateHeaders, read, reset_seconds
 
 
 def spend(budget: Budget, at: float, status: int = 200, **headers: object) -> None:

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from reelbook.client.scheduling.budget import Budget
 from reelbook.client.scheduling.estimates import Belief, Pace, Took
-from reelbook.client.scheduling.polling import (
-    Ask,
-    Submit,
-    Wait,
-    decide,
-    price_seconds,
-)
+from reelbook.client.scheduling.polling import Ask, Submit, Wait, decide, price_seconds
 
 RECORDS = [Took(seconds, seconds) for seconds in (50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0)]
 LOGNORMAL = "lognormal(60 s, 0.35)"

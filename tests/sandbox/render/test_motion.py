@@ -10,13 +10,7 @@ import pytest
 from PIL import ExifTags, Image
 
 from reelbook.sandbox.render import SIZES, Spec, render
-from reelbook.sandbox.render.motion import (
-    choreography,
-    moved,
-    nearest_size,
-    pose,
-    upright,
-)
+from reelbook.sandbox.render.motion import choreography, moved, nearest_size, pose, upright
 from reelbook.sandbox.render.words import Move
 
 PROMPTS = (

@@ -14,13 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from reelbook.sandbox.render import (
-    FRAMES_PER_SECOND,
-    SIZES,
-    Rendered,
-    Spec,
-    render,
-)
+from reelbook.sandbox.render import FRAMES_PER_SECOND, SIZES, Rendered, Spec, render
 from reelbook.sandbox.render import vocabulary as known
 from reelbook.sandbox.render.film import dice, film, shoot
 from reelbook.sandbox.render.layers import Stage, View

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reelbook.sandbox.render.words import (
-    Move,
-    Scene,
-    Subject,
-    scene,
-)
+from reelbook.sandbox.render.words import Move, Scene, Subject, scene
 
 
 def kinds(prompt: str) -> list[str]:

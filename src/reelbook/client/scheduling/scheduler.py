@@ -20,14 +20,7 @@ from ...errors import ServiceUnreachable
 from ..responses import Reply
 from .budget import Budget, Purpose
 from .estimates import Belief
-from .polling import (
-    WATCHED_SECONDS,
-    Ask,
-    Decision,
-    Submit,
-    decide,
-    expected_at,
-)
+from .polling import WATCHED_SECONDS, Ask, Decision, Submit, decide, expected_at
 
 OVERDUE_SECONDS = 60.0  # so long the unimportant waits for room; then one of it goes out all the same
 

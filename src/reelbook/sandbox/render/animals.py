@@ -9,12 +9,7 @@ import math
 from dataclasses import replace
 
 from reelbook.sandbox.render.builds import BUILDS, GAITS, Build
-from reelbook.sandbox.render.palette import (
-    Palette,
-    brightness,
-    mix,
-    shaded,
-)
+from reelbook.sandbox.render.palette import Palette, brightness, mix, shaded
 from reelbook.sandbox.render.shapes import Pen, Point
 from reelbook.sandbox.render.words import RGB, Subject
 

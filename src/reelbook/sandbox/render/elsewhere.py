@@ -10,25 +10,9 @@ import numpy as np
 from PIL import Image
 
 from reelbook.sandbox.render.land import Built
-from reelbook.sandbox.render.layers import (
-    Floats,
-    Layer,
-    Sprite,
-    Stage,
-    wrapped,
-)
-from reelbook.sandbox.render.palette import (
-    MOOD_HUES,
-    Palette,
-    mix,
-    shaded,
-)
-from reelbook.sandbox.render.shapes import (
-    Strip,
-    clouded,
-    gradient,
-    waves,
-)
+from reelbook.sandbox.render.layers import Floats, Layer, Sprite, Stage, wrapped
+from reelbook.sandbox.render.palette import MOOD_HUES, Palette, mix, shaded
+from reelbook.sandbox.render.shapes import Strip, clouded, gradient, waves
 from reelbook.sandbox.render.words import RGB, Scene
 
 _NEBULAE: tuple[tuple[RGB, RGB], ...] = (

@@ -8,15 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
-from reelbook.sandbox.render import (
-    animals,
-    craft,
-    flyers,
-    land,
-    people,
-    swimmers,
-    vehicles,
-)
+from reelbook.sandbox.render import animals, craft, flyers, land, people, swimmers, vehicles
 from reelbook.sandbox.render.builds import BUILDS, GAITS
 from reelbook.sandbox.render.elsewhere import hues
 from reelbook.sandbox.render.layers import Sprite

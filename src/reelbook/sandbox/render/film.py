@@ -8,12 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from PIL import Image
 
-from reelbook.sandbox.render import (
-    camera,
-    layers,
-    sky,
-    weather,
-)
+from reelbook.sandbox.render import camera, layers, sky, weather
 from reelbook.sandbox.render.layers import Layer, Stage, View
 from reelbook.sandbox.render.mark import mark, stamp
 from reelbook.sandbox.render.palette import Palette, palette

@@ -10,12 +10,7 @@ import math
 import numpy as np
 
 from reelbook.sandbox.render import plants
-from reelbook.sandbox.render.palette import (
-    Palette,
-    brightness,
-    mix,
-    shaded,
-)
+from reelbook.sandbox.render.palette import Palette, brightness, mix, shaded
 from reelbook.sandbox.render.shapes import Pen, Point
 from reelbook.sandbox.render.words import RGB, Subject
 

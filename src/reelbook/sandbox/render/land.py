@@ -12,14 +12,7 @@ import numpy as np
 from reelbook.sandbox.render import plants
 from reelbook.sandbox.render.layers import Layer, Sprite, Stage
 from reelbook.sandbox.render.palette import Palette, mix, shaded
-from reelbook.sandbox.render.relief import (
-    Grower,
-    dunes,
-    hills,
-    mesas,
-    peaks,
-    plant,
-)
+from reelbook.sandbox.render.relief import Grower, dunes, hills, mesas, peaks, plant
 from reelbook.sandbox.render.shapes import Strip, waves
 from reelbook.sandbox.render.words import RGB, Scene
 

@@ -10,12 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
-from reelbook.sandbox.render.layers import (
-    Floats,
-    Layer,
-    Sprite,
-    Stage,
-)
+from reelbook.sandbox.render.layers import Floats, Layer, Sprite, Stage
 from reelbook.sandbox.render.palette import Palette, mix, shaded
 from reelbook.sandbox.render.shapes import Strip, waves
 from reelbook.sandbox.render.words import RGB

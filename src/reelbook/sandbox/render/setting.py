@@ -7,13 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reelbook.sandbox.render import (
-    elsewhere,
-    indoors,
-    land,
-    town,
-    water,
-)
+from reelbook.sandbox.render import elsewhere, indoors, land, town, water
 from reelbook.sandbox.render.layers import Layer, Stage
 from reelbook.sandbox.render.palette import Palette
 from reelbook.sandbox.render.sky import Sky, sky

@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from PIL import Image, ImageDraw
 
-from reelbook.sandbox.render.layers import (
-    Bytes,
-    Floats,
-    Layer,
-    Sprite,
-    Stage,
-    wrapped,
-)
+from reelbook.sandbox.render.layers import Bytes, Floats, Layer, Sprite, Stage, wrapped
 from reelbook.sandbox.render.words import RGB
 
 Point = tuple[float, float]

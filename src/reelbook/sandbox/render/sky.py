@@ -8,18 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageDraw
 
-from reelbook.sandbox.render.layers import (
-    Floats,
-    Layer,
-    Stage,
-    wrapped,
-)
-from reelbook.sandbox.render.palette import (
-    Palette,
-    brightness,
-    mix,
-    shaded,
-)
+from reelbook.sandbox.render.layers import Floats, Layer, Stage, wrapped
+from reelbook.sandbox.render.palette import Palette, brightness, mix, shaded
 from reelbook.sandbox.render.shapes import clouded, gradient
 from reelbook.sandbox.render.words import RGB, Scene
 

@@ -13,13 +13,7 @@ from PIL import Image
 
 from reelbook.sandbox.render.camera import sideways
 from reelbook.sandbox.render.figures import UNITS, cycle, shadow
-from reelbook.sandbox.render.layers import (
-    Sprite,
-    Stage,
-    View,
-    on_frame,
-    put,
-)
+from reelbook.sandbox.render.layers import Sprite, Stage, View, on_frame, put
 from reelbook.sandbox.render.palette import Palette
 from reelbook.sandbox.render.words import Scene, Subject
 

@@ -11,12 +11,7 @@ from PIL import Image, ImageDraw, ImageFilter
 from reelbook.sandbox.render import plants
 from reelbook.sandbox.render.land import GREENS, Built
 from reelbook.sandbox.render.layers import Layer, Sprite, Stage
-from reelbook.sandbox.render.palette import (
-    MOOD_HUES,
-    Palette,
-    mix,
-    shaded,
-)
+from reelbook.sandbox.render.palette import MOOD_HUES, Palette, mix, shaded
 from reelbook.sandbox.render.shapes import Pen, Strip
 from reelbook.sandbox.render.sky import night_share
 from reelbook.sandbox.render.words import RGB, Scene

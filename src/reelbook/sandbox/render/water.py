@@ -7,25 +7,10 @@ from PIL import Image
 
 from reelbook.sandbox.render import plants
 from reelbook.sandbox.render.land import Built
-from reelbook.sandbox.render.layers import (
-    Layer,
-    Sprite,
-    Stage,
-    wrapped,
-)
+from reelbook.sandbox.render.layers import Layer, Sprite, Stage, wrapped
 from reelbook.sandbox.render.palette import Palette, mix, shaded
-from reelbook.sandbox.render.relief import (
-    Grower,
-    hills,
-    peaks,
-    plant,
-)
-from reelbook.sandbox.render.shapes import (
-    Strip,
-    clouded,
-    gradient,
-    waves,
-)
+from reelbook.sandbox.render.relief import Grower, hills, peaks, plant
+from reelbook.sandbox.render.shapes import Strip, clouded, gradient, waves
 from reelbook.sandbox.render.vocabulary import WALKERS
 from reelbook.sandbox.render.words import RGB, Scene
 

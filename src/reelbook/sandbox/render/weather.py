@@ -12,12 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from reelbook.sandbox.render.land import AUTUMN
-from reelbook.sandbox.render.layers import (
-    Layer,
-    Stage,
-    View,
-    wrapped,
-)
+from reelbook.sandbox.render.layers import Layer, Stage, View, wrapped
 from reelbook.sandbox.render.palette import Palette, mix, shaded
 from reelbook.sandbox.render.shapes import Pen, clouded
 from reelbook.sandbox.render.sky import night_share
