@@ -66,7 +66,7 @@ def raw_server(handler: Handler, *, read_at_most: int | None = None) -> Iterator
                 connection, _ = listener.accept()
             except OSError:
                 return
-            with connection:
+            with connection, contextlib.suppress(OSError):  # a client that gave up may reset it
                 if read_at_most is not None:
                     connection.recv(read_at_most)
                     Exchange("", b"", connection).reset()
