@@ -93,6 +93,7 @@ def test_a_row_at_the_windows_edge_opens_into_view(notebook: Notebook) -> None:
 
 def test_where_no_update_comes_by_itself_the_board_asks(notebook: Notebook) -> None:
     """With nothing sent but answers, as in Colab, an idle board learns of a job when a person comes to it."""
+    notebook.page.mouse.move(0, 0)  # a pointer that lies on the board is a person who came to it
     cell = notebook.run("board22 = rb.JobBoard(session, limit=0)\nboard22.asks = True\nboard22")
     shown(cell, ".rb-board")
     notebook.run(

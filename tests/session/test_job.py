@@ -81,6 +81,22 @@ def test_a_timeout_ends_the_waiting_and_not_the_watch(session: rb.Session, sandb
     assert job.result(30).duration_seconds == 1.0
 
 
+def test_a_watch_that_ends_can_be_taken_up_at_once(session: rb.Session, sandbox: Sandbox) -> None:
+    """Also before the loop has had a turn: the new watch begins when the former one is gone."""
+    sandbox.settings(pace=3600)
+    job = session.text_to_video("slow", duration_seconds=1)
+    wait_for(lambda: job.request_id)
+
+    def stop_and_watch() -> None:
+        session._jobs.stop_watching(job)
+        session._jobs.watch(job)
+
+    session._thread.run(stop_and_watch)
+    assert job.view().watched
+    sandbox.advance(3600)
+    assert job.result(30).path.exists()
+
+
 def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(session: rb.Session, sandbox: Sandbox) -> None:
     """Stop watching asks no more; who waits for the clip takes the watch up again."""
     sandbox.settings(pace=3600)

@@ -64,6 +64,7 @@ class JobLifecycle:
         # ledger's records are all that is believed of the next ones.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
         self._tasks: dict[Job, asyncio.Task[None]] = {}
+        self._again: set[Job] = set()
         self._sent: set[Job] = set()
         self._let_be: set[Job] = set()
         self._unwanted: dict[Job, str] = {}
@@ -71,12 +72,25 @@ class JobLifecycle:
 
     def start(self, job: Job) -> None:
         """Submits the job, or takes up its watch where it has an id already."""
-        if job not in self._tasks:
-            if job.request_id is not None:
-                job._learn(watched=True, error=None)
-            task = self._thread.spawn(self._carry(job))
-            self._tasks[job] = task
-            task.add_done_callback(lambda _: self._tasks.pop(job, None))
+        task = self._tasks.get(job)
+        if task is not None and not task.cancelling():
+            return
+        if job.request_id is not None:
+            job._learn(watched=True, error=None)
+        if task is None:
+            self._begin(job)
+        else:
+            self._again.add(job)  # its watch was ended a moment ago, and hasn't quite ended yet
+
+    def _begin(self, job: Job) -> None:
+        self._again.discard(job)
+        self._tasks[job] = self._thread.spawn(self._carry(job))
+        self._tasks[job].add_done_callback(lambda _: self._ended(job))
+
+    def _ended(self, job: Job) -> None:
+        del self._tasks[job]
+        if job in self._again:
+            self._begin(job)
 
     async def answered(self) -> None:
         """Returns once every submission that is out has its answer: without it nobody knows the job's id."""
@@ -94,6 +108,7 @@ class JobLifecycle:
             self._let_be.add(job)
         elif (task := self._tasks.get(job)) is not None:
             task.cancel()
+            self._again.discard(job)
             job._learn(watched=False, next_ask_at=None, ends_at=None)
 
     def cancel(self, job: Job, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
