@@ -94,11 +94,16 @@ def test_a_row_at_the_windows_edge_opens_into_view(notebook: Notebook) -> None:
 def test_where_no_update_comes_by_itself_the_board_asks(notebook: Notebook) -> None:
     """With nothing sent but answers, as in Colab, an idle board learns of a job when a person comes to it."""
     notebook.page.mouse.move(0, 0)  # a pointer that lies on the board is a person who came to it
-    cell = notebook.run("board22 = rb.JobBoard(session, limit=0)\nboard22.asks = True\nboard22")
+    # A session of its own: while one waits for requests to come back, its boards ask by themselves.
+    cell = notebook.run(
+        "own22 = rb.connect('sandbox', max_spend=1000)\n"
+        "board22 = rb.JobBoard(own22, limit=0)\nboard22.asks = True\nboard22"
+    )
     shown(cell, ".rb-board")
+    notebook.page.wait_for_timeout(7000)  # a board that was live asks for six seconds more
     notebook.run(
         "board22.send_state = lambda *args, **kwargs: None\n"
-        "job22 = session.text_to_video('a lone larch', duration_seconds=1)"
+        "job22 = own22.text_to_video('a lone larch', duration_seconds=1)"
     )
     notebook.page.wait_for_timeout(500)
     assert row(cell, "larch").count() == 0
