@@ -312,7 +312,7 @@ def wait_until_done(future: concurrent.futures.Future[Any], seconds: float | Non
 
 @atexit.register
 def _close_all() -> None:
-    for engine in [each for each in _running if not each.closed]:
-        engine.close()
-        for tell in engine._telling:
+    for thread in [each for each in _running if not each.closed]:
+        thread.close()
+        for tell in thread._telling:
             tell()

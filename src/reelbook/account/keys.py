@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from .. import wire
 from ..errors import KeyUncertain, ReelbookError
+from ..formatting import epoch_seconds
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
 from ..suggestions import SuggestsNames
@@ -91,7 +91,7 @@ class Keys(SuggestsNames):
     def _may_be(self, key: ApiKey, name: str, began: float) -> bool:
         if key.name != name or not key.is_active or key.key_id in self._seen:
             return False
-        made = _epoch(key.created_at)
+        made = epoch_seconds(key.created_at)
         return made is None or made >= began - CLOCKS_DIFFER_SECONDS
 
 
@@ -108,14 +108,6 @@ def is_preview(preview: str, key: Secret) -> bool:
         and value.startswith(beginning)
         and value.endswith(end)
     )
-
-
-def _epoch(created_at: str | None) -> float | None:
-    try:
-        made = datetime.fromisoformat(created_at or "")
-    except ValueError:
-        return None
-    return (made if made.tzinfo else made.replace(tzinfo=UTC)).timestamp()
 
 
 def _named(candidates: tuple[ApiKey, ...]) -> str:

@@ -442,7 +442,7 @@ class AsyncClient:
         """Sends a request of `purpose` when its turn comes, and gives what `into` makes of the answer.
 
         `paid` is one that must not have its effect twice: it goes out on a fresh connection, because one kept
-        alive may be closed in that very moment. `job` is the name under which the gate knows a watched job.
+        alive may be closed in that very moment. `job` is the scheduler's name for a watched job.
         Raises the last attempt's error.
         """
         attempt = taken = 0
@@ -468,7 +468,7 @@ class AsyncClient:
                 if attempt >= attempts or not self._may_send_again(error, paid):
                     raise
                 taken += not isinstance(error, RateLimited)
-                # The gate already holds back as long as a 429 asked for.
+                # The scheduler already holds back as long as a 429 asked for.
                 pause = (
                     0.0
                     if isinstance(error, RateLimited)

@@ -16,7 +16,7 @@ from ..account.limits import caller
 from ..client.transport import Transport
 from ..deadlines import Deadline
 from ..errors import ConfigurationError, LedgerTrouble, ReelbookError
-from ..event_thread import uninterrupted
+from ..event_thread import EventThread, uninterrupted
 from ..formatting import count
 from ..secret import Secret, quotable, veiled
 from . import display
@@ -191,10 +191,8 @@ def _is_sandbox(url: str) -> bool:
         finally:
             await transport.aclose()
 
-    from ..event_thread import EventThread
-
-    engine = EventThread("reelbook-identify")
+    thread = EventThread("reelbook-identify")
     try:
-        return engine.call(ask())
+        return thread.call(ask())
     finally:
-        engine.close()
+        thread.close()

@@ -64,7 +64,7 @@ class JobLifecycle:
         # ledger's records are all that is believed of the next ones.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
         self._tasks: dict[Job, asyncio.Task[None]] = {}
-        self._again: set[Job] = set()
+        self._again: set[Job] = set()  # to be watched anew, once the watch that is being ended has ended
         self._sent: set[Job] = set()
         self._let_be: set[Job] = set()
         self._unwanted: dict[Job, str] = {}
@@ -80,7 +80,7 @@ class JobLifecycle:
         if task is None:
             self._begin(job)
         else:
-            self._again.add(job)  # its watch was ended a moment ago, and hasn't quite ended yet
+            self._again.add(job)
 
     def _begin(self, job: Job) -> None:
         self._again.discard(job)
@@ -174,7 +174,7 @@ class JobLifecycle:
         finally:
             self._sent.discard(job)
             self._unwanted.pop(job, None)
-        # Before it is written down: whatever happens to the books, the job has its id.
+        # Before it is written down: whatever happens to the ledger, the job has its id.
         job._keep(
             state=accepted.status,
             accepted_at=_now(),

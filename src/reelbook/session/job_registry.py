@@ -1,4 +1,4 @@
-"""The jobs of a session: those it submits, takes up from an earlier kernel, and finds in its books."""
+"""The jobs of a session: those it submits, takes up from an earlier kernel, and finds in the ledger."""
 
 from __future__ import annotations
 

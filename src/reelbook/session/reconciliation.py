@@ -10,7 +10,7 @@ from typing import Final
 from ..account.reconcile import Comparison
 from ..account.reconcile_rules import Answer, Change, Finding
 from ..errors import ReelbookError, SubmissionUncertain
-from ..formatting import clock
+from ..formatting import clock, count
 from ..ledger import LOST, NOT_ACCEPTED, Entry
 from .job import Job
 
@@ -52,8 +52,7 @@ class Reconciliation:
     def __str__(self) -> str:
         if not self.verdicts:
             return "Every submission was answered. Nothing was asked."
-        count = len(self.verdicts)
-        lines = [f"{count} submission{'' if count == 1 else 's'} without an answer."]
+        lines = [f"{count(len(self.verdicts), 'submission')} without an answer."]
         lines += [f"  {change}" for change in self.changes]
         if not self.changes and self.now_at is not None:
             lines.append(f"  now, at {clock(self.now_at)}: {self.now_figures}; nothing known from before")

@@ -47,11 +47,11 @@ class ToolRun:
     ToolProgress that the server told.
     """
 
-    def __init__(self, engine: EventThread, tool: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, thread: EventThread, tool: str, arguments: Mapping[str, Any]) -> None:
         self.tool = tool
         self.arguments = arguments
         self.progress: ToolProgress | None = None
-        self._thread = engine
+        self._thread = thread
         self._future: concurrent.futures.Future[ToolResult]
 
     def __repr__(self) -> str:
@@ -228,7 +228,7 @@ class Tooling(ABC):
     def _tool_place(self) -> Place | None:
         """Where the tool server is and who asks, found on the caller's thread as Colab's secrets must be.
 
-        None where only the engine's thread can find out, by `_moved_place`.
+        None where only the session's thread can find out, by `_moved_place`.
         """
 
     async def _moved_place(self) -> Place:

@@ -1,4 +1,4 @@
-"""Follows one job to its end: the gate says when to ask, this asks and tells what was learnt."""
+"""Follows one job to its end: the scheduler says when to ask, this asks and tells what was learnt."""
 
 from __future__ import annotations
 
