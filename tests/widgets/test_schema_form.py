@@ -114,6 +114,14 @@ def fields(properties: dict[str, Any], *required: str) -> dict[str, Field]:
 
 
 @pytest.mark.parametrize(
+    ("default", "start"), [(0.0, "0"), (2, "2"), (-3.0, "-3"), (0.5, ""), (True, ""), (False, ""), ("2", "")]
+)
+def test_a_whole_number_begins_with_its_default_where_that_is_one(default: Any, start: str) -> None:
+    """By JSON Schema's rule 2.0 is a whole number; what the field can't hold isn't put there."""
+    assert fields({"count": {"type": "integer", "default": default}})["count"].start == start
+
+
+@pytest.mark.parametrize(
     ("part", "kind"),
     [
         ({"type": "string"}, "text"),

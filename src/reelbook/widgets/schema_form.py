@@ -272,15 +272,17 @@ def _kind(part: Schema, name: str, *, three: bool) -> tuple[Kind, tuple[Json, ..
 
 def _start(kind: Kind, options: tuple[Json, ...], default: Json) -> str | bool:
     """What would be typed for the default; empty where the field can't hold it."""
-    number = isinstance(default, int | float) and not isinstance(default, bool)
     match kind:
         case "switch":
             return default is True
         case "choice":
             written = [as_json(option) for option in options]  # as values, 1 and true are the same
             return str(written.index(as_json(default))) if as_json(default) in written else ""
+        case "integer" if isinstance(default, float) and default.is_integer():
+            return str(int(default))  # a whole number by JSON Schema's rule
         case "number" | "integer":
-            return as_json(default) if number else ""
+            fits = isinstance(default, int if kind == "integer" else int | float)
+            return as_json(default) if fits and not isinstance(default, bool) else ""
         case "list":
             return "\n".join(map(_text, default)) if isinstance(default, list) else ""
         case "json":
