@@ -12,7 +12,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.hurried_time import HurriedLoop
 from support.kept_clips import KeptClips
+from support.short_jobs import SHORT_JOBS
 
+from reelbook.client.scheduling import estimates
 from reelbook.event_thread import EventThread
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -106,8 +108,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sessions' clock runs faster: they give a job some seconds before they first ask about it."""
+    """The sessions' clock runs faster."""
     monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SESSIONS_SPEED)))
+
+
+@pytest.fixture(autouse=True)
+def short_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs are asked about soon: the sandboxes of tests need no time for them."""
+    monkeypatch.setattr(estimates, "_PRIOR", SHORT_JOBS)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from browser.pages import PATIENCE, OpenNotebook
 if TYPE_CHECKING:
     from playwright.sync_api import JSHandle, Locator
 
+_TESTS = Path(__file__).parents[1]
 # No news and no updates: the lab asks nobody outside. No windowing: cells out of sight stay in the page.
 _SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -30,6 +31,9 @@ _SETTINGS = {
 
 SETUP = """import ipywidgets
 import reelbook as rb
+from reelbook.client.scheduling import estimates
+from support.short_jobs import SHORT_JOBS
+estimates._PRIOR = SHORT_JOBS  # clips are asked about soon
 session = rb.connect('sandbox')
 session.sandbox.settings(pace=3, rate_limiting=False, balance_usd=25)
 
@@ -79,7 +83,7 @@ def server_environment(folder: Path) -> dict[str, str]:
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "IPYTHONDIR": str(folder / "ipython"),
         "REELBOOK_HOME": str(folder / "home"),
-        "PYTHONPATH": str(Path(reelbook.__file__).parents[1]),
+        "PYTHONPATH": os.pathsep.join(map(str, (Path(reelbook.__file__).parents[1], _TESTS))),
     }
 
 
@@ -241,12 +245,15 @@ _VIEW = """(cell) => {
 
 
 def shown(cell: Locator, selector: str = ".rb") -> Locator:
-    """The panel's part that `selector` names, once the cell shows it."""
+    """The panel's part that `selector` names, once the cell shows it; whoever waits for it looks at the cell.
+
+    A clip is loaded when it is seen, and the view may be swapped for a newer one meanwhile.
+    """
     panel = cell.locator(selector).first
-    try:
-        panel.wait_for()
-    except PageTimeoutError as late:
-        raise AssertionError(f"it never showed {selector}; it shows: {cell.all_inner_texts()}") from late
-    # A clip is loaded when it is seen; the view may be swapped for a newer one meanwhile.
+    end = time.monotonic() + PATIENCE
+    while not panel.is_visible():
+        assert time.monotonic() < end, f"it never showed {selector}; it shows: {cell.all_inner_texts()}"
+        cell.evaluate("(cell) => cell.scrollIntoView({ block: 'nearest' })")
+        cell.page.wait_for_timeout(50)
     panel.evaluate("(panel) => panel.scrollIntoView({ block: 'nearest' })")
     return panel

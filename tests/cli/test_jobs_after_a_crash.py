@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
-from cli.doubles import WAIT_SECONDS, command, environment, said_on, start
+from cli.doubles import ROOT, WAIT_SECONDS, command, environment, said_on, start
 
 from reelbook.media.clips import probe
 from reelbook.sandbox import server
@@ -24,10 +24,15 @@ from reelbook.sandbox.handle import Sandbox
 
 pytestmark = [pytest.mark.browser]
 
+TESTS = Path(__file__).parents[1]
+
 # One job is done, one's file is being fetched, one runs, and one is being sent when it is killed.
 SCRIPT = """
 import time
 import reelbook as rb
+from reelbook.client.scheduling import estimates
+from support.short_jobs import SHORT_JOBS
+estimates._PRIOR = SHORT_JOBS  # clips are asked about soon
 session = rb.connect("sandbox")
 sandbox = session.sandbox
 def until(true):
@@ -105,8 +110,9 @@ def seen_crash(old_crash: Crash, monkeypatch: pytest.MonkeyPatch) -> Crash:
 def _crashed(home: Path, folder: Path) -> Crash:
     sandbox = server.ensure(home)
     sandbox.settings(pace=0, rate_limiting=False)
+    found = environment(PYTHONPATH=os.pathsep.join(map(str, (ROOT, TESTS))))
     process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT], cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", SCRIPT], cwd=folder, env=found, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     try:
