@@ -9,6 +9,7 @@
 
 Begin:          connect, Studio; allow_nested_loops where a course calls asyncio.run in a cell
 Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
+Explore:        Sweep
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
 Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
 Keys:           KeyManager, Rotation, ConnectionPanel; ClassroomPanel for teachers
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .account import Facts, Receipt, Rotation, Spending
     from .agent_tools.server import ToolServer
     from .client import AsyncClient
+    from .explore import Sweep
     from .session import (
         Batch,
         Clip,
@@ -87,6 +89,7 @@ __all__ = [
     "Session",
     "Spending",
     "Studio",
+    "Sweep",
     "ToolExplorer",
     "ToolServer",
     "Tools",
@@ -101,6 +104,7 @@ __all__ = [
 _HOMES = {
     "AsyncClient": "client",
     **dict.fromkeys(("Facts", "Receipt", "Rotation", "Spending"), "account"),
+    "Sweep": "explore",
     "ToolServer": "agent_tools",
     **dict.fromkeys(
         (

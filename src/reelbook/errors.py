@@ -7,7 +7,8 @@ ReelbookError
 │   ├── InvalidAspectRatio
 │   ├── InvalidSeed
 │   ├── InvalidImage
-│   └── InvalidKeyRequest
+│   ├── InvalidKeyRequest
+│   └── InvalidTemplate
 ├── ConfigurationError                 a key or an address is missing or can't be used
 ├── ServiceError                       the service answered, and said no; carries an `Answer`
 │   ├── BadRequest                     400
@@ -72,6 +73,7 @@ __all__ = [
     "InvalidKeyRequest",
     "InvalidPrompt",
     "InvalidSeed",
+    "InvalidTemplate",
     "JobFailed",
     "KeyUncertain",
     "LinkExpired",
@@ -151,6 +153,14 @@ class InvalidImage(InvalidInput):
 
 class InvalidKeyRequest(InvalidInput):
     """The name, the rate limit or the id of an API key can't be used."""
+
+
+class InvalidTemplate(InvalidInput):
+    """A prompt with variants can't be read, or lacks values. `position` is the place in it, from 0."""
+
+    def __init__(self, message: str, *, position: int) -> None:
+        super().__init__(message)
+        self.position = position
 
 
 class ConfigurationError(ReelbookError):

@@ -1,0 +1,8 @@
+"""Prompts explored: templates, and sweeps that vary one or several things and keep the rest."""
+
+from __future__ import annotations
+
+from .axes import Axis, Cell
+from .sweep import Sweep
+
+__all__ = ["Axis", "Cell", "Sweep"]

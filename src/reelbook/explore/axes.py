@@ -1,0 +1,115 @@
+"""An axis of a sweep, a cell at a place on each of them, and the notation in which axes are typed."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from ..errors import InvalidInput
+from ..formatting import count as counted
+from ..requests import JobRequest
+from ..secret import quotable
+
+MAX_VALUES: Final = 10_000
+_NUMBER: Final = r"[+-]?\d{1,15}(?:\.\d{1,15})?"
+_RANGE: Final = re.compile(
+    rf"({_NUMBER})\s*-\s*({_NUMBER})\s*(?:\(\s*({_NUMBER})\s*\)|\[\s*(\d{{1,9}})\s*\])?"
+)
+_ELLIPSES: Final = ("..", "...", "…")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One thing that a sweep varies: a slot of its template, "seed", "duration_seconds" and so on.
+
+    `labels` are the values as a person reads them. The values of the axis "image" are digests; its labels are
+    the names of the files, and the pictures themselves are in the requests of the cells.
+    """
+
+    name: str
+    values: tuple[object, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One clip of a sweep. `number` counts from 1 in buying order; `place` is its index on each axis."""
+
+    number: int
+    place: tuple[int, ...]
+    values: Mapping[str, object]
+    request: JobRequest
+
+
+def parsed(text: str) -> tuple[str | int | float, ...]:
+    """The values of an axis as typed, in the notation of A1111 and SwarmUI. Raises InvalidInput.
+
+    - `fox, "a heron, wading"`, or `fox || a heron, wading`: texts, or one a line
+    - `1-5`, `1-5 (+2)`, `10-1 (-3)`: numbers in steps
+    - `1-10 [5]`: so many numbers, evenly spaced; whole ones if both ends are
+    - `1, 2, .., 10`: going on in the same step
+    """
+    try:
+        rows = [text.split("||")] if "||" in text else csv.reader(text.splitlines(), skipinitialspace=True)
+        words = [word.strip() for row in rows for word in row]
+    except csv.Error as error:
+        raise InvalidInput(f"{quotable(text)} can't be read as a list of values ({error}).") from None
+    values: list[str | Decimal] = []
+    for number, word in enumerate(words):
+        if word in _ELLIPSES:
+            values += _between(values[-2:], words[number + 1 : number + 2])
+        elif found := _RANGE.fullmatch(word):
+            values += _range(*map(Decimal, found.group(1, 2)), step=found[3], count=found[4])
+        elif word:
+            values.append(_number(word))
+        if len(values) > MAX_VALUES:
+            raise _too_many()
+    return tuple(each if isinstance(each, str) else _plain(each) for each in values)
+
+
+def _number(word: str) -> str | Decimal:
+    """A number, if it is written as numbers are: 007 and +5 are texts."""
+    return Decimal(word) if re.fullmatch(_NUMBER, word) and str(_plain(Decimal(word))) == word else word
+
+
+def _plain(number: Decimal) -> int | float:
+    return int(number) if number == int(number) else float(number)
+
+
+def _range(start: Decimal, end: Decimal, *, step: str | None, count: str | None) -> list[Decimal]:
+    if count is not None:
+        return _spaced(start, end, int(count))
+    by = Decimal(step) if step is not None else Decimal(1 if start <= end else -1)
+    if not by or (end - start) / by < 0:
+        raise InvalidInput(f"Steps of {by} don't lead from {start} to {end}.")
+    number = int((end - start) / by)
+    if number >= MAX_VALUES:
+        raise _too_many()
+    return [start + by * each for each in range(number + 1)]
+
+
+def _spaced(start: Decimal, end: Decimal, count: int) -> list[Decimal]:
+    if count > MAX_VALUES:
+        raise _too_many()
+    whole = start == int(start) and end == int(end)
+    steps = [start + (end - start) * each / max(1, count - 1) for each in range(count)]
+    return [Decimal(int(each)) for each in steps] if whole else steps
+
+
+def _between(before: list[str | Decimal], after: list[str]) -> list[Decimal]:
+    """What an ellipsis stands for: the numbers up to the next one, without it."""
+    end = _number(after[0]) if after else ""
+    known = [each for each in before if isinstance(each, Decimal)]
+    if not known or len(known) < len(before) or isinstance(end, str):
+        raise InvalidInput("An ellipsis stands between numbers, as in 1, 2, .., 10.")
+    step = known[-1] - known[0] if len(known) > 1 else Decimal(1 if known[0] <= end else -1)
+    numbers = _range(known[-1], end, step=str(step), count=None)[1:]
+    return numbers[:-1] if numbers and numbers[-1] == end else numbers
+
+
+def _too_many() -> InvalidInput:
+    return InvalidInput(f"An axis has at most {counted(MAX_VALUES, 'value')}.")

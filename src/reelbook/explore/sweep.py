@@ -1,0 +1,308 @@
+"""A sweep: a template, what varies, and the cells that come of it. Nothing here buys anything."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import ChainMap, Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from .. import validation, wire
+from ..errors import InvalidInput
+from ..media.images import PreparedImage, prepare
+from ..requests import JobRequest
+from ..secret import quotable, veiled
+from . import designs
+from .axes import Axis, Cell, parsed
+from .designs import DESIGNS, Design, Place
+from .templates import Template, Wildcards, invalid, named_values
+
+FIELDS: Final = ("seed", "duration_seconds", "aspect_ratio", "image")
+RESERVED: Final = (
+    *FIELDS,
+    *("prompt", "template", "wildcards", "replace", "design", "sample", "base", "design_seed", "name"),
+)
+_CHECKS: Final[Mapping[str, Callable[[Any], object]]] = {
+    "seed": validation.seed,
+    "duration_seconds": validation.duration_seconds,
+    "aspect_ratio": validation.aspect_ratio,
+}
+
+
+class Sweep:
+    """The same prompt with one thing or several varied: each combination is a cell, and each cell a clip.
+
+        sweep = rb.Sweep("a {animal} in {snow|fog}", animal=["fox", "heron"], seed=[1, 2], duration_seconds=2)
+        [cell.request.prompt for cell in sweep.cells]
+
+    `template` is a prompt in the syntax of sd-dynamic-prompts. The keyword `animal` fills the slot `{animal}`
+    and gives `__animal__` its values, which can also come from `wildcards`: a mapping, or a folder of text
+    files. Other keywords are `seed`, `duration_seconds`, `aspect_ratio` and `image`. Each takes a list, one
+    value, or text as A1111's axes are typed: seed="1-4", animal="fox, heron". Choices in the template, such
+    as {snow|fog}, make the axis "prompt".
+
+    `replace` is A1111's Prompt S/R: replace="fox, heron, bear" puts each of the others in the place of the
+    first, which the template contains; {"fox": ["heron", "bear"]} can name several.
+
+    `design` says which cells of the full "grid" are made: "one-at-a-time" around `base`, a mapping (default:
+    the first value of each axis); a random "sample" of so many (`sample=50` alone is enough); "pairs", where
+    every two values meet at least once; or a "latin-hypercube" of `sample` points. For a `design_seed` it is
+    always the same cells. They are in the order in which they are bought: the first ones differ most.
+
+    Raises InvalidInput for whatever is wrong, before anything can be bought: InvalidTemplate with the place
+    in the text, and InvalidSeed, InvalidDuration, InvalidAspectRatio, InvalidImage, InvalidPrompt.
+    ConfigurationError where a design needs `reelbook[explore]`.
+    """
+
+    template: str
+    name: str | None
+    design: Design
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
+
+    def __init__(
+        self,
+        template: str,
+        *,
+        wildcards: Wildcards | None = None,
+        replace: str | Mapping[str, Any] | None = None,
+        design: Design = "grid",
+        sample: int | None = None,
+        base: Mapping[str, Any] | None = None,
+        design_seed: int = 0,
+        name: str | None = None,
+        **axes: Any,
+    ) -> None:
+        validation.prompt(template)
+        template, replaced = _replaced(template, replace)
+        images: dict[str, PreparedImage] = {}
+        given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
+        texts = {each: axis.values for each, axis in given.items() if each not in FIELDS}
+        read = Template(template, ChainMap(texts, named_values(wildcards)))  # type: ignore[arg-type] # only read
+        _check(read, given)
+        if sample is not None and design == "grid":
+            design = "sample"
+        around = {each: _axis(each, [value], images).values[0] for each, value in (base or {}).items()}
+        grid = _Grid(read, [axis for each, axis in given.items() if each in read.slots or each in FIELDS])
+        made = {
+            "template": template,
+            "name": name,
+            "wildcards": {each: list(values) for each, values in read.wildcards.items()},
+            "design": design,
+            "sample": sample,
+            "base": around,
+            "design_seed": design_seed,
+        }
+        self._read(made | grid.record(grid.places(design, sample, around, design_seed)), images)
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {len(self.cells)} cells: {self.template!r}>"
+
+    def to_record(self) -> dict[str, object]:
+        """What the ledger keeps of it, as JSON: all but the pictures, of which it has the digests."""
+        return dict(self._record)
+
+    @classmethod
+    def from_record(
+        cls, record: Mapping[str, Any], *, images: Mapping[str, PreparedImage] | None = None
+    ) -> Sweep:
+        """The sweep of a record, with the same cells, whatever has become of its wildcards.
+
+        `images` has the pictures by digest. A request whose picture isn't among them is incomplete.
+        """
+        sweep = cls.__new__(cls)
+        sweep._read(record, images or {})
+        return sweep
+
+    def _read(self, record: Mapping[str, Any], images: Mapping[str, PreparedImage]) -> None:
+        self._record = record
+        self.template, self.name, self.design = record["template"], record["name"], record["design"]
+        self.axes = tuple(
+            Axis(each["name"], tuple(each["values"]), tuple(each["labels"])) for each in record["axes"]
+        )
+        self.cells = tuple(
+            _cell(number, self.axes, tuple(each["place"]), each["prompt"], images)
+            for number, each in enumerate(record["cells"], 1)
+        )
+
+
+class _Grid:
+    """All combinations of a template with its axes, whose first dimension is the template's own variants."""
+
+    def __init__(self, template: Template, axes: Sequence[Axis]) -> None:
+        self.template = template
+        self.axes = axes
+        self.sizes = (template.count, *(len(axis.values) for axis in axes))
+
+    def places(
+        self, design: Design, sample: int | None, base: Mapping[str, object], seed: int
+    ) -> list[Place]:
+        """The cells of a design in buying order. Of those that ask for the same, the first."""
+        if design not in DESIGNS:
+            raise InvalidInput(f"There is no design {quotable(design)}. There are {', '.join(DESIGNS)}.")
+        if sample is not None and design not in ("sample", "latin-hypercube"):
+            raise InvalidInput(f'The design "{design}" takes no sample.')
+        if base and design != "one-at-a-time":
+            raise InvalidInput('A base is for design="one-at-a-time".')
+        seed = validation.seed(seed)
+        if design == "grid":
+            places = designs.grid(self.sizes)
+        elif design == "one-at-a-time":
+            places = designs.one_at_a_time(self.sizes, self._base(base))
+        elif design == "pairs":
+            places = designs.pairs(self.sizes)
+        elif design == "latin-hypercube":
+            places = designs.latin_hypercube(self.sizes, _size(sample, max(self.sizes)), seed)
+        else:
+            size = _size(sample, None)
+            places = designs.sample(self.sizes, size, seed, draw_first=self.template.draw, key=self._sameness)
+        distinct = {self._sameness(place): place for place in reversed(places)}
+        return designs.most_different_first(list(distinct.values())[::-1])
+
+    def record(self, places: Sequence[Place]) -> dict[str, object]:
+        """The axes and cells as JSON. The axis "prompt" has only the variants that occur."""
+        axes, cells = list(self.axes), list(places)
+        if self.template.count > 1:
+            used = sorted({place[0] for place in places})
+            index = {number: index for index, number in enumerate(used)}
+            open_slots = {name: f"{{{name}}}" for name in self.template.slots}
+            texts = tuple(self.template.expand(number, open_slots) for number in used)
+            axes.insert(0, Axis("prompt", texts, texts))
+            cells = [(index[place[0]], *place[1:]) for place in places]
+        else:
+            cells = [place[1:] for place in places]
+        return {
+            "axes": [
+                {"name": axis.name, "values": list(axis.values), "labels": list(axis.labels)} for axis in axes
+            ],
+            "cells": [
+                {"place": list(cell), "prompt": self._prompt(place)}
+                for cell, place in zip(cells, places, strict=True)
+            ],
+        }
+
+    def _prompt(self, place: Place) -> str:
+        values = _at(self.axes, place[1:])
+        return self.template.expand(place[0], {name: str(values[name]) for name in self.template.slots})
+
+    def _sameness(self, place: Place) -> object:
+        """Equal for two places whose clips would be the same, though a variant leaves out a slot."""
+        fields = [index for axis, index in zip(self.axes, place[1:], strict=True) if axis.name in FIELDS]
+        return self._prompt(place), *fields
+
+    def _base(self, base: Mapping[str, object]) -> Place:
+        known = [axis.name for axis in self.axes]
+        if strange := [name for name in base if name not in known]:
+            raise InvalidInput(f"The base names {strange[0]}, but the axes are {', '.join(known) or 'none'}.")
+        place = [0]
+        for axis in self.axes:
+            value = base.get(axis.name, axis.values[0])
+            if value not in axis.values:
+                raise InvalidInput(f"The base's {axis.name} is none of the values of {axis.name}.")
+            place.append(axis.values.index(value))
+        return tuple(place)
+
+
+def _cell(
+    number: int, axes: Sequence[Axis], place: Place, prompt: str, images: Mapping[str, PreparedImage]
+) -> Cell:
+    values = _at(axes, place)
+    fields: dict[str, Any] = {name: values[name] for name in FIELDS if name in values}
+    mode: wire.Mode = "image-to-video" if "image" in fields else "text-to-video"
+    if "image" in fields:
+        fields["image"] = images.get(fields["image"])
+    return Cell(number, place, values, JobRequest(mode, prompt, **fields))
+
+
+def _at(axes: Sequence[Axis], place: Place) -> dict[str, object]:
+    return {axis.name: axis.values[index] for axis, index in zip(axes, place, strict=True)}
+
+
+def _axis(name: str, given: Any, images: dict[str, PreparedImage]) -> Axis:
+    """An axis of a list of values, of a single one, or of text as axes are typed. Equal values are one."""
+    if name == "image":
+        pictures = [_picture(each) for each in (given if isinstance(given, list | tuple) else [given])]
+        images.update((picture.digest, picture) for picture, _ in pictures)
+        labelled: list[tuple[object, str]] = [(picture.digest, label) for picture, label in pictures]
+    else:
+        several = parsed(given) if isinstance(given, str) else given
+        several = several if isinstance(several, Iterable) else [several]
+        checked = [_CHECKS[name](each) if name in _CHECKS else _text(name, each) for each in several]
+        labelled = [(value, _label(name, value)) for value in checked]
+    if not labelled:
+        raise InvalidInput(f"{name} has no values. Give one or more, or leave {name} out.")
+    kept: dict[object, tuple[object, str]] = {}
+    for number, each in enumerate(labelled):
+        another = name == "seed" and each[0] == wire.RANDOM_SEED  # each random seed is another clip
+        kept.setdefault(("random", number) if another else each[0], each)
+    values, labels = zip(*kept.values(), strict=True)
+    return Axis(name, values, tuple(_numbered(labels)))
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InvalidInput(f"{name} takes texts and numbers, not {quotable(value)}.")
+    return str(value)
+
+
+def _picture(source: Any) -> tuple[PreparedImage, str]:
+    """A picture as it is sent, and its file's name."""
+    source = veiled(source)  # opened as a path, and never printed
+    picture = source if isinstance(source, PreparedImage) else prepare(source)
+    return picture, Path(source).name if isinstance(source, str | os.PathLike) else "picture"
+
+
+def _label(name: str, value: object) -> str:
+    if name == "duration_seconds":
+        return f"{value} s"
+    if name == "seed" and value == wire.RANDOM_SEED:
+        return "random"
+    return str(value) or "(nothing)"
+
+
+def _numbered(labels: Iterable[str]) -> Iterator[str]:
+    """Labels that can be told apart: a second "random" is "random (2)"."""
+    times: Counter[str] = Counter()
+    for label in labels:
+        times[label] += 1
+        yield label if times[label] == 1 else f"{label} ({times[label]})"
+
+
+def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    """Prompt S/R: the template with slots for the texts that are sought, and the values of each."""
+    if isinstance(replace, str):
+        words = [str(each) for each in parsed(replace)]
+        replace = {words[0]: words[1:]} if words else {}
+    axes = {}
+    for sought, values in (replace or {}).items():
+        if not sought or sought not in template:
+            raise InvalidInput(f"The prompt has no {quotable(sought)} to replace.")
+        slot = re.sub(r"\W+", "_", sought).strip("_") or "text"
+        slot = slot if slot.isidentifier() else f"text_{slot}"
+        template = template.replace(sought, f"{{{slot}}}")
+        axes[slot] = [sought, *(parsed(values) if isinstance(values, str) else values)]
+    return template, axes
+
+
+def _check(template: Template, given: Mapping[str, Axis]) -> None:
+    """Raises InvalidInput where slots and what was given don't fit together."""
+    for slot, position in template.slots.items():
+        if slot in RESERVED:
+            said = f"{{{slot}}} can't be a slot, as {slot} is an option of sweeps. Take another name."
+            raise invalid(template.text, position, said)
+    for name in given:
+        if name not in template.slots and name not in template.wildcards and name not in FIELDS:
+            slots = ", ".join(template.slots) or "none"
+            raise InvalidInput(f"Nothing in the template is called {name}. Its slots: {slots}.")
+    template.refuse_open(given)
+    if "image" in given and (unwanted := [name for name in ("seed", "aspect_ratio") if name in given]):
+        raise InvalidInput(f"A clip from an image takes no {' and no '.join(unwanted)}. Leave it out.")
+
+
+def _size(sample: int | None, default: int | None) -> int:
+    size = default if sample is None else sample
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise InvalidInput("Say how large the sample is, as sample=50.")
+    return size

@@ -1,0 +1,654 @@
+"""Prompts with variants, in the syntax that sd-dynamic-prompts, A1111 and SwarmUI have in common.
+
+    {a|b|c}               one of them, {0.5::a|2::b} by weight; they can be nested
+    {2$$a|b|c}            two of them, joined by ", "; {1-2$$ and $$a|b|c}: one or two, joined by " and "
+    __animal__            one of a wildcard's values; {2$$__animal__}: two of them
+    ${x=!{a|b}} … ${x}    chosen once, the same at each place; without "!" chosen anew at each place
+    {animal}              a slot that is filled from outside
+    # …                   a comment, on a line of its own or between spaces, up to the end of the line
+    \\{ \\} \\| \\# \\$ \\_ \\: and \\\\ stand for the character itself
+
+The combinations of a template are numbered and none is made before it is asked for, so a template may have as
+many as it likes. The picks of `{2$$…}` are sets: "a, b" is there, "b, a" isn't.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from math import prod
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from ..errors import InvalidInput, InvalidTemplate
+from ..formatting import count as counted
+from ..secret import quotable
+from .designs import distinct
+
+Wildcards = Mapping[str, str | Iterable[object]] | str | PathLike[str]
+"""Values by name, or a folder with a text file for each name, such as animal.txt: one value a line."""
+
+MAX_CHARACTERS: Final = 100_000
+_MAX_DEPTH: Final = 50
+_MAX_PICKS: Final = 1_000_000  # options × picks of one pair of braces: numbers that its count needs
+_SHOWN_CHARACTERS: Final = 24
+
+_SPECIAL: Final = "\\{}|#$_:"
+_AMBIGUOUS: Final = re.compile(r"[\\{}|#]|\$(?=[{$]|\Z)|_(?=_|\Z)|:(?=:)")
+_WILDCARD: Final = re.compile(r"__([^\W_](?:[\w/.-]*?[^\W_])?)__")
+_PICKS: Final = re.compile(r"\s*(?=-?\d)(\d{0,6})(-?)(\d{0,6})\$\$")
+_SEPARATOR: Final = re.compile(r"((?:\\.|[^\\{}|$]|\$(?!\$))*?)\$\$", re.DOTALL)
+_WEIGHT: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})::")
+_VARIABLE: Final = re.compile(r"\$\{\s*([^\W\d]\w*)\s*(=!?|\})")
+_ONE_OF: Final = (1, 1, ", ")
+
+
+class Template:
+    """A prompt with variants, slots and wildcards, read and ready to be expanded.
+
+        template = Template("a {red|grey} fox in __place__", {"place": ["snow", "fog"]})
+        template.count                          # 4
+        template.expand(3)                      # "a grey fox in fog"
+        template.sample(2, seed=7)
+
+    Raises InvalidTemplate, with the place in the text, where the text can't be read or a wildcard is unknown.
+    `slots` has the names that must be filled, with the place of each; `wildcards` the values that are used.
+    """
+
+    def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
+        self.text = text
+        self._written = _Reader(text).sequence()
+        scope = _Scope(text, named_values(wildcards))
+        self._root = self._written.resolved(scope)
+        self.slots: Mapping[str, int] = scope.slots
+        self.wildcards: Mapping[str, tuple[str, ...]] = scope.used
+        if self._root.longest > MAX_CHARACTERS:
+            raise invalid(text, 0, f"It can grow longer than {counted(MAX_CHARACTERS, 'character')}.")
+
+    def __str__(self) -> str:
+        """The template written anew, without its comments; it reads as an equal template."""
+        return str(self._written)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Template) and self._written == other._written
+
+    def __hash__(self) -> int:
+        return hash(self._written)
+
+    @property
+    def count(self) -> int:
+        """The number of combinations, exactly. What the slots are filled with doesn't count."""
+        return self._root.count
+
+    @property
+    def weighted(self) -> bool:
+        """Whether a weight stands anywhere in it."""
+        return self._root.weighted
+
+    def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
+        """The combination with this number, from 0. Raises InvalidTemplate for a slot that isn't filled."""
+        if not 0 <= number < self.count:
+            raise InvalidInput(f"There is no combination {number}. They are numbered 0 to {self.count - 1}.")
+        filled = dict(slots or {})
+        self.refuse_open(filled)
+        return self._root.expand(number, filled).strip()
+
+    def refuse_open(self, filled: Iterable[str]) -> None:
+        """Raises InvalidTemplate if a slot isn't among those `filled`."""
+        for name, position in self.slots.items():
+            if name not in filled:
+                said = f"Nothing fills {{{name}}}. Give {name}=[…], or write \\{{{name}\\}} for the text."
+                raise invalid(self.text, position, said)
+
+    def draw(self, rng: random.Random) -> int:
+        """The number of a random combination: by weight where there are weights, else each as likely."""
+        return self._root.draw(rng)
+
+    def sample(self, size: int, *, seed: int = 0, slots: Mapping[str, str] | None = None) -> tuple[str, ...]:
+        """`size` different texts drawn at random, or all if there are no more; the same for a `seed`."""
+        rng = random.Random(seed)  # noqa: S311 - it keeps nothing secret
+        return tuple(
+            distinct(size, self.count, lambda: self.draw(rng), rng, key=lambda each: self.expand(each, slots))
+        )
+
+
+def named_values(wildcards: Wildcards | None) -> Mapping[str, str | Iterable[object]]:
+    """The values of wildcards by name; files are read when they are used. Raises InvalidInput."""
+    return _Folder(wildcards) if isinstance(wildcards, str | PathLike) else wildcards or {}
+
+
+def escaped(text: str) -> str:
+    """`text` as it is written in a template where it stands for itself."""
+    return _AMBIGUOUS.sub(lambda found: f"\\{found[0]}", text)
+
+
+def is_plain(text: str) -> bool:
+    """Whether a template of this text is just the text itself. What can't be read isn't plain."""
+    try:
+        return _Reader(text).sequence() == _Sequence((_Text(text),) if text else ())
+    except InvalidTemplate:
+        return False
+
+
+def invalid(text: str, position: int, said: str) -> InvalidTemplate:
+    """The error for what stands at a position of a template: what is wrong, and where."""
+    line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+    place = f"line {line}, character {column}" if "\n" in text else f"character {column}"
+    shown = text[position : position + _SHOWN_CHARACTERS].partition("\n")[0]
+    return InvalidTemplate(f"{said} (At {place}: {quotable(shown)})", position=position)
+
+
+# What a template is made of. Each part has `count` combinations, and makes the text of any one by its number.
+
+
+class _Part:
+    @property
+    def count(self) -> int:
+        return 1
+
+    @property
+    def weighted(self) -> bool:
+        return False
+
+    @property
+    def longest(self) -> int:
+        """No text that it makes is longer, in characters."""
+        return 0
+
+    def resolved(self, scope: _Scope) -> _Part:
+        """Itself with values for wildcards and variables."""
+        return self
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        """The combination of a number. `chosen` has the texts of slots and, with a $, of variables."""
+        raise NotImplementedError
+
+    def draw(self, rng: random.Random) -> int:
+        """The number of a random combination."""
+        return self.draw_by_weight(rng) if self.weighted else rng.randrange(self.count)
+
+    def draw_by_weight(self, rng: random.Random) -> int:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Text(_Part):
+    text: str
+
+    def __str__(self) -> str:
+        return escaped(self.text)
+
+    @property
+    def longest(self) -> int:
+        return len(self.text)
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class _Slot(_Part):
+    name: str
+    position: int = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"{{{self.name}}}"
+
+    def resolved(self, scope: _Scope) -> _Part:
+        scope.slots.setdefault(self.name, scope.place(self.position))
+        return self
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        return chosen[self.name]
+
+
+@dataclass(frozen=True)
+class _Sequence(_Part):
+    parts: tuple[_Part, ...]
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.parts))
+
+    @cached_property
+    def count(self) -> int:
+        return prod(part.count for part in self.parts)
+
+    @cached_property
+    def weighted(self) -> bool:
+        return any(part.weighted for part in self.parts)
+
+    @cached_property
+    def longest(self) -> int:
+        return sum(part.longest for part in self.parts)
+
+    @property
+    def literal(self) -> str | None:
+        """Its text, if it is nothing but text."""
+        parts = [part.text for part in self.parts if isinstance(part, _Text)]
+        return "".join(parts) if len(parts) == len(self.parts) else None
+
+    def stripped(self) -> _Sequence:
+        parts = list(self.parts)
+        if parts and isinstance(parts[0], _Text):
+            parts[0] = _Text(parts[0].text.lstrip())
+        if parts and isinstance(parts[-1], _Text):
+            parts[-1] = _Text(parts[-1].text.rstrip())
+        return _Sequence(tuple(part for part in parts if part != _Text("")))
+
+    def resolved(self, scope: _Scope) -> _Sequence:
+        return _Sequence(tuple(part.resolved(scope) for part in self.parts))
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        numbers = []
+        for part in reversed(self.parts):
+            number, own = divmod(number, part.count)
+            numbers.append(own)
+        text = ""
+        for part, own in zip(self.parts, reversed(numbers), strict=True):
+            piece = part.expand(own, chosen)
+            # An empty variant leaves one space, not two.
+            text += piece.lstrip(" ") if not text or text[-1].isspace() else piece
+        return text
+
+    def draw_by_weight(self, rng: random.Random) -> int:
+        number = 0
+        for part in self.parts:
+            number = number * part.count + part.draw(rng)
+        return number
+
+
+@dataclass(frozen=True)
+class _Option:
+    value: _Sequence
+    weight: float | None = None
+
+    def __str__(self) -> str:
+        weight = "" if self.weight is None else f"{Decimal(repr(self.weight)):f}::"
+        return f"{weight}{self.value}"
+
+
+def _merged(value: _Sequence, weights: list[float | None]) -> _Option:
+    """Equal options as one, with the weight of all."""
+    if all(weight is None for weight in weights):
+        return _Option(value)
+    return _Option(value, sum(1 if weight is None else weight for weight in weights))
+
+
+@dataclass(frozen=True)
+class _Choice(_Part):
+    """`least` to `most` of the options, as a set in the order of the options."""
+
+    options: tuple[_Option, ...]
+    least: int
+    most: int
+    separator: str
+    position: int = field(compare=False)
+
+    def __str__(self) -> str:
+        picks = ""
+        if (self.least, self.most, self.separator) != _ONE_OF or len(self.options) == 1:
+            most = "" if self.most == _MAX_PICKS else self.most
+            picks = f"{self.least}$$" if self.least == self.most else f"{self.least}-{most}$$"
+            picks += "" if self.separator == ", " else f"{escaped(self.separator)}$$"
+        return f"{{{picks}{'|'.join(map(str, self.options))}}}"
+
+    @cached_property
+    def table(self) -> list[list[int]]:
+        """[i][k]: in how many ways k of the options from the i-th on can be picked."""
+        rows = [[1] + [0] * self.most]
+        for option in reversed(self.options):
+            after, count = rows[-1], option.value.count
+            rows.append([1] + [after[k] + count * after[k - 1] for k in range(1, self.most + 1)])
+        return rows[::-1]
+
+    @cached_property
+    def count(self) -> int:
+        return sum(self.table[0][self.least :])
+
+    @cached_property
+    def weighted(self) -> bool:
+        return any(option.weight is not None or option.value.weighted for option in self.options)
+
+    @cached_property
+    def longest(self) -> int:
+        lengths = sorted((option.value.longest for option in self.options), reverse=True)
+        return sum(lengths[: self.most]) + len(self.separator) * (self.most - 1)
+
+    def resolved(self, scope: _Scope) -> _Choice:
+        options: Iterable[_Option]
+        sole = self.options[0].value.parts if len(self.options) == 1 else ()
+        if len(sole) == 1 and isinstance(sole[0], _Wildcard):
+            options = sole[0].options(scope)
+        else:
+            options = [replace(option, value=option.value.resolved(scope)) for option in self.options]
+        return self.settled(options, scope)
+
+    def settled(self, options: Iterable[_Option], scope: _Scope) -> _Choice:
+        """The choice between these, which are resolved."""
+        weights: dict[_Sequence, list[float | None]] = {}
+        for option in options:
+            weights.setdefault(option.value, []).append(option.weight)
+        if self.least > len(weights):
+            said = f"It picks {self.least} of {counted(len(weights), 'option')}."
+            raise invalid(scope.text, scope.place(self.position), said)
+        most = min(self.most, len(weights))
+        if most * len(weights) > _MAX_PICKS:
+            said = f"It picks up to {most:,} of {counted(len(weights), 'option')}: too many."
+            raise invalid(scope.text, scope.place(self.position), said)
+        return replace(self, most=most, options=tuple(_merged(*each) for each in weights.items()))
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        left = self.least
+        while number >= self.table[0][left]:
+            number -= self.table[0][left]
+            left += 1
+        picked = []
+        for option, after in zip(self.options, self.table[1:], strict=True):
+            if not left:
+                break
+            with_it = option.value.count * after[left - 1]
+            if number < with_it:
+                left -= 1
+                own, number = divmod(number, after[left])
+                picked.append(option.value.expand(own, chosen))
+            else:
+                number -= with_it
+        return self.separator.join(picked)
+
+    def draw_by_weight(self, rng: random.Random) -> int:
+        size = rng.randint(self.least, self.most)
+        weights = [1.0 if option.weight is None else option.weight for option in self.options]
+        picked = set()
+        for _ in range(size):
+            (one,) = rng.choices(range(len(weights)), weights)
+            picked.add(one)
+            weights[one] = 0.0
+        number, left = sum(self.table[0][self.least : size]), size
+        for index, (option, after) in enumerate(zip(self.options, self.table[1:], strict=True)):
+            if not left:
+                break
+            if index in picked:
+                left -= 1
+                number += option.value.draw(rng) * after[left]
+            else:
+                number += option.value.count * after[left - 1]
+        return number
+
+
+@dataclass(frozen=True)
+class _Wildcard(_Part):
+    name: str
+    position: int = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"__{self.name}__"
+
+    def resolved(self, scope: _Scope) -> _Part:
+        return _Choice((), *_ONE_OF, self.position).settled(self.options(scope), scope)
+
+    def options(self, scope: _Scope) -> tuple[_Option, ...]:
+        """Its values, each read as a template of its own."""
+        place = scope.place(self.position)
+        if self.name in scope.within:
+            raise invalid(scope.text, place, f"The wildcard __{self.name}__ leads back to itself.")
+        if self.name not in scope.options:
+            if self.name not in scope.values:
+                said = f"There is no wildcard {self.name}. Write \\_\\_ for the underscores themselves."
+                raise invalid(scope.text, place, said)
+            scope.used[self.name] = lines = _lines(scope.values[self.name])
+            if not lines:
+                raise invalid(scope.text, place, f"The wildcard {self.name} has no values.")
+            inner = replace(scope, within=(*scope.within, self.name), at=place)
+            options = []
+            for number, line in enumerate(lines, 1):
+                try:
+                    option = _Reader(line).value()
+                except InvalidTemplate as error:
+                    said = f"Value {number} of the wildcard {self.name} can't be read. {error}"
+                    raise invalid(scope.text, place, said) from None
+                options.append(replace(option, value=option.value.resolved(inner)))
+            scope.options[self.name] = tuple(options)
+        return scope.options[self.name]
+
+
+@dataclass(frozen=True)
+class _Assignment(_Part):
+    name: str
+    value: _Sequence
+    once: bool
+    position: int = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"${{{self.name}={'!' if self.once else ''}{self.value}}}"
+
+    @property
+    def count(self) -> int:
+        return self.value.count if self.once else 1
+
+    @property
+    def weighted(self) -> bool:
+        return self.once and self.value.weighted
+
+    def resolved(self, scope: _Scope) -> _Part:
+        if self.name in scope.variables:
+            raise invalid(scope.text, self.position, f"The variable {self.name} is set twice.")
+        scope.variables[self.name] = made = replace(self, value=self.value.resolved(scope))
+        return made
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        if self.once:
+            chosen[f"${self.name}"] = self.value.expand(number, chosen)
+        return ""
+
+    def draw_by_weight(self, rng: random.Random) -> int:
+        return self.value.draw(rng)
+
+
+@dataclass(frozen=True)
+class _Variable(_Part):
+    name: str
+    position: int = field(compare=False)
+    longest: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return f"${{{self.name}}}"
+
+    def resolved(self, scope: _Scope) -> _Part:
+        assignment = scope.variables.get(self.name)
+        if assignment is None:
+            said = f"The variable {self.name} isn't set before this. Set it with ${{{self.name}=!{{a|b}}}}."
+            raise invalid(scope.text, scope.place(self.position), said)
+        return replace(self, longest=assignment.value.longest) if assignment.once else assignment.value
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        return chosen[f"${self.name}"]
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What names stand for while a template is resolved; `at` is the place of the wildcard that it is in."""
+
+    text: str
+    values: Mapping[str, str | Iterable[object]]
+    variables: dict[str, _Assignment] = field(default_factory=dict)
+    slots: dict[str, int] = field(default_factory=dict)
+    used: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    options: dict[str, tuple[_Option, ...]] = field(default_factory=dict)
+    within: tuple[str, ...] = ()
+    at: int | None = None
+
+    def place(self, position: int) -> int:
+        return position if self.at is None else self.at
+
+
+class _Reader:
+    """Reads a template from left to right, by recursive descent."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+
+    def value(self) -> _Option:
+        """One value of a wildcard: as an option in braces, but a "|" is text."""
+        option = self.option()
+        for part in option.value.parts:
+            if isinstance(part, _Assignment):
+                raise self.wrong(part.position, "Variables are set in the template itself.")
+        return option
+
+    def sequence(self) -> _Sequence:
+        parts: list[_Part] = []
+        plain = ""
+        while not self.ended and not (self.depth and self.char in "|}"):
+            start = self.at
+            if self.char == "\\" and self.text[start + 1 : start + 2] in tuple(_SPECIAL):
+                plain += self.text[start + 1]
+                self.at += 2
+            elif self.char == "#" and self.skip_comment():
+                plain = plain.rstrip(" \t")
+            elif part := self.part():
+                parts += [_Text(plain), part] if plain else [part]
+                plain = ""
+            else:
+                plain += self.char
+                self.at += 1
+        return _Sequence((*parts, _Text(plain)) if plain else tuple(parts))
+
+    def part(self) -> _Part | None:
+        """What begins here, if it isn't plain text."""
+        start = self.at
+        if self.char == "{":
+            return self.braces()
+        if self.char == "}":
+            raise self.wrong(start, "This brace closes nothing. Write \\} for the brace itself.")
+        if self.text.startswith("${", start):
+            return self.variable()
+        if found := _WILDCARD.match(self.text, start):
+            self.at = found.end()
+            return _Wildcard(found[1], start)
+        return None
+
+    def braces(self) -> _Part:
+        start = self.open(1)
+        least, most, separator = _ONE_OF
+        if picks := _PICKS.match(self.text, self.at):
+            self.at = picks.end()
+            least = int(picks[1] or 1)
+            most = int(picks[3] or _MAX_PICKS) if picks[2] else least
+            if found := _SEPARATOR.match(self.text, self.at):
+                self.at = found.end()
+                separator = re.sub(r"\\([\\{}|#$_:])", r"\1", found[1])
+            if least > most:
+                raise self.wrong(start, f"From {least} to {most} is the wrong way round.")
+        options = [self.option()]
+        while not self.ended and self.char == "|":
+            self.at += 1
+            options.append(self.option())
+        self.close(start)
+        name = options[0].value.literal
+        if picks or len(options) > 1 or options[0].weight is not None or name is None:
+            return _Choice(tuple(options), least, most, separator, start)
+        if not name:
+            raise self.wrong(start, "These braces are empty. Write \\{ \\} for the braces themselves.")
+        if not name.isidentifier():
+            raise self.wrong(start, "A slot is one name, as {animal}, and a choice has a |, as {a|b}.")
+        return _Slot(name, start)
+
+    def option(self) -> _Option:
+        weight = None
+        if found := _WEIGHT.match(self.text, self.at):
+            weight = float(found[1])
+            if not weight:
+                raise self.wrong(self.at, "A weight must be more than 0.")
+            self.at = found.end()
+        return _Option(self.sequence().stripped(), weight)
+
+    def variable(self) -> _Part:
+        found = _VARIABLE.match(self.text, self.at)
+        if found is None:
+            raise self.wrong(self.at, "A variable is written as ${name} and set as ${name=!{a|b}}.")
+        if found[2] == "}":
+            start, self.at = self.at, found.end()
+            return _Variable(found[1], start)
+        if self.depth:
+            raise self.wrong(self.at, "Variables are set outside of braces.")
+        start = self.open(len(found[0]))
+        value = self.sequence().stripped()
+        if not self.ended and self.char == "|":
+            raise self.wrong(self.at, "Put a choice in braces of its own: ${name=!{a|b}}.")
+        self.close(start)
+        return _Assignment(found[1], value, found[2] == "=!", start)
+
+    def skip_comment(self) -> bool:
+        """Whether a comment began here. "#1" and "#ff0000" in a line of text are none."""
+        line = self.text.rfind("\n", 0, self.at) + 1
+        alone = not self.text[line : self.at].strip()
+        around = self.text[max(0, self.at - 1) : self.at + 2].replace("#", "", 1)
+        if not alone and around.strip():
+            return False
+        end = self.text.find("\n", self.at)
+        self.at = len(self.text) if end < 0 else end + alone
+        return True
+
+    def open(self, characters: int) -> int:
+        start = self.at
+        self.at += characters
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise self.wrong(start, "The braces are nested too deeply.")
+        return start
+
+    def close(self, start: int) -> None:
+        if self.ended:
+            raise self.wrong(start, "This brace isn't closed. Write \\{ for the brace itself.")
+        self.at += 1
+        self.depth -= 1
+
+    @property
+    def ended(self) -> bool:
+        return self.at >= len(self.text)
+
+    @property
+    def char(self) -> str:
+        return self.text[self.at]
+
+    def wrong(self, position: int, said: str) -> InvalidTemplate:
+        return invalid(self.text, position, said)
+
+
+class _Folder(Mapping[str, str]):
+    """The text files of a folder by name, those of its folders as "colours/warm"; read when they are used."""
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self._folder = Path(folder)
+        if not self._folder.is_dir():
+            raise InvalidInput(f"There is no folder {quotable(str(folder))} with wildcards.")
+        self._files = {
+            path.relative_to(self._folder).with_suffix("").as_posix(): path
+            for path in sorted(self._folder.rglob("*.txt"))
+        }
+
+    def __getitem__(self, name: str) -> str:
+        path = self._files[name]
+        try:
+            return path.read_text("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"{path} can't be read as UTF-8 text ({error}).") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+def _lines(values: str | Iterable[object]) -> tuple[str, ...]:
+    """Values of a wildcard: those of a text are its lines, without empty ones and comments."""
+    if not isinstance(values, str):
+        return tuple(map(str, values))
+    lines = map(str.strip, values.splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))

@@ -1,0 +1,311 @@
+"""Templates: what their syntax makes, how it is counted and sampled, and where mistakes are told."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from dynamicprompts.generators import CombinatorialPromptGenerator
+from dynamicprompts.wildcards import WildcardManager
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from reelbook.errors import InvalidInput, InvalidTemplate
+from reelbook.explore.templates import Template, escaped, is_plain
+
+WILDCARDS = {
+    "animal": ["fox", "hen"],
+    "beast": ["a __animal__", "{red|blue} cow"],
+    "colours/warm": "red\n# no\n\n2::pink",
+}
+
+# Each variable holds the one before it twice.
+GROWING = "".join(
+    ["${a=0123456789}", *(f"${{{b}=${{{a}}}${{{a}}}}}" for a, b in pairwise("abcdefghijklmnop")), "${p}"]
+)
+
+
+def everything(text: str, **slots: str) -> list[str]:
+    template = Template(text, WILDCARDS)
+    return [template.expand(number, slots) for number in range(template.count)]
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("a {b|c} d", ["a b d", "a c d"]),
+        ("{ a | b {c|d} }", ["a", "b c", "b d"]),
+        ("a {|red} fox", ["a fox", "a red fox"]),
+        ("{0.5::a|2::b}", ["a", "b"]),
+        ("{a|b|a}", ["a", "b"]),
+        ("{2$$a|b|c}", ["a, b", "a, c", "b, c"]),
+        ("{1-2$$ and $$a|b}", ["a", "b", "a and b"]),
+        ("{2-$$ $$a|b|c}", ["a b", "a c", "b c", "a b c"]),
+        ("{-2$$+$$a|b}", ["a", "b", "a+b"]),
+        ("{0-1$$a}!", ["!", "a!"]),
+        ("{1-9$$+$$a|b}", ["a", "b", "a+b"]),
+        ("{1-2$$+$$a|{b|c}}", ["a", "b", "c", "a+b", "a+c"]),
+        ("__animal__!", ["fox!", "hen!"]),
+        ("{2$$__animal__}", ["fox, hen"]),
+        ("__beast__", ["a fox", "a hen", "red cow", "blue cow"]),
+        ("__colours/warm__", ["red", "pink"]),
+        ("${x=!{a|b}}${x} and ${x}", ["a and a", "b and b"]),
+        ("${x={a|b}}${x} and ${x}", ["a and a", "a and b", "b and a", "b and b"]),
+        ("${x=!__animal__}${y=!the ${x}}${y}, ${y}", ["the fox, the fox", "the hen, the hen"]),
+        ("{the {place}|here}", ["the moor", "here"]),
+        (r"\{a\|b\} \__animal\__ \$\{x\} \# \\", ["{a|b} __animal__ ${x} # \\"]),
+        (r"{a\|b|c\:\: 2\$\$|3\::d}", ["a|b", "c:: 2$$", "3::d"]),
+        (r"C:\new {a|b}", [r"C:\new a", r"C:\new b"]),
+        ("100% wool for 5$$ {a|b}", ["100% wool for 5$$ a", "100% wool for 5$$ b"]),
+        ("a | b :: c $5 snake_case snake__case 50%", ["a | b :: c $5 snake_case snake__case 50%"]),
+        ("# all of it\na {b|c} # the rest\nin snow", ["a b\nin snow", "a c\nin snow"]),
+        ("our #1 {a|b} in #ff0000", ["our #1 a in #ff0000", "our #1 b in #ff0000"]),
+        ("{\n  a # first\n| b\n}", ["a", "b"]),
+        ("", [""]),
+    ],
+)
+def test_what_a_template_makes(text: str, made: list[str]) -> None:
+    """All its combinations, in their order."""
+    assert everything(text, place="moor") == made
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "told"),
+    [
+        ("a {b|c", 2, "isn't closed"),
+        ("a {b|{c|d}", 2, "isn't closed"),
+        ("a b} c", 3, "closes nothing"),
+        ("a\n{b|c}}", 7, "line 2, character 6"),
+        ("a {animal}", 2, r"Nothing fills \{animal\}"),
+        ("a __nope__", 2, "no wildcard nope"),
+        ("__round__", 0, "leads back to itself"),
+        ("__empty__", 0, "has no values"),
+        ("a __broken__", 2, "Value 2 of the wildcard broken can't be read"),
+        ("a __slotted__", 2, r"Nothing fills \{who\}"),
+        ("__setting__", 0, "Variables are set in the template itself"),
+        ("{}", 0, "braces are empty"),
+        ("a {red fox}", 2, "A slot is one name"),
+        ("{3$$a|b}", 0, "It picks 3 of 2 options"),
+        ("{2-1$$a|b}", 0, "the wrong way round"),
+        ("{0::a|b}", 1, "A weight must be more than 0"),
+        ("${x}", 0, "The variable x isn't set before this"),
+        ("${x=!a}${x=!b}", 7, "set twice"),
+        ("{${x=!a}|b}", 1, "outside of braces"),
+        ("${x=!a|b}", 6, "braces of its own"),
+        ("${x=!a", 0, "isn't closed"),
+        ("${1}", 0, "A variable is written as"),
+        ("{" * 60 + "a|b" + "}" * 60, 50, "nested too deeply"),
+        ("{900-$$__many__}", 0, "too many"),
+        (GROWING, 0, "longer than"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(text: str, position: int, told: str) -> None:
+    """Before anything else is done; the place is where the mistaken part begins."""
+    wildcards = {
+        "round": ["a __round__"],
+        "empty": "# nothing\n",
+        "broken": ["fine", "not {fine"],
+        "slotted": ["{who}"],
+        "setting": ["${x=!a}"],
+        "many": map(str, range(2000)),
+    }
+    with pytest.raises(InvalidTemplate, match=told) as raised:
+        Template(text, wildcards).expand(0)
+    assert raised.value.position == position
+    assert isinstance(raised.value, InvalidInput)
+
+
+def test_wildcards_are_read_from_a_folder(tmp_path: Path) -> None:
+    """One file a name, in folders too; empty lines and comments are no values."""
+    (tmp_path / "colours").mkdir()
+    (tmp_path / "colours" / "warm.txt").write_text("\ufeff# warm ones\nred\n\n{light|dark} orange\n", "utf-8")
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+
+    template = Template("__colours/warm__", tmp_path)
+
+    assert [template.expand(number) for number in range(3)] == ["red", "light orange", "dark orange"]
+    assert template.wildcards == {"colours/warm": ("red", "{light|dark} orange")}
+    with pytest.raises(InvalidTemplate, match="no wildcard cold"):
+        Template("__cold__", tmp_path)
+    with pytest.raises(InvalidInput, match=r"latin.txt can't be read as UTF-8"):
+        Template("__latin__", tmp_path)
+    with pytest.raises(InvalidInput, match="There is no folder"):
+        Template("a", tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("a fox, 5$$, 100% #1", True),
+        ("", True),
+        ("a {b|c}", False),
+        ("{a}", False),
+        ("{a", False),
+        (r"\{", False),
+    ],
+)
+def test_plain_text_is_told_from_templates(text: str, plain: bool) -> None:
+    """What would come out as it is, is plain; what can't be read is not."""
+    assert is_plain(text) is plain
+
+
+@given(st.text(st.sampled_from("\\{}|#$_:!= -ab\n")))
+def test_escaped_text_stands_for_itself(text: str) -> None:
+    """Whatever it holds, by itself and as an option."""
+    assume(text == text.strip())
+    assert Template(escaped(text)).expand(0) == text
+    assert Template(f"{{1$${escaped(text)}|x{escaped(text)}}}").expand(0) == text
+
+
+# Texts that are templates, more often than not.
+PIECES = st.sampled_from(
+    [*"a {}|#\\$_:\n", "b c", "2$$", "1-2$$ and $$", "0.5::", "__animal__", "${x=!", "${x}"]
+)
+TREES = st.recursive(
+    st.sampled_from(["a", "b c", r"\{", "5$$", "__animal__", "{slot}", "#1", "a_", r"\__", ""]),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(" ".join),
+        st.lists(inner, min_size=2, max_size=3).map(lambda each: f"{{{'|'.join(each)}}}"),
+        st.lists(inner, min_size=2, max_size=3).map(lambda each: f"{{1-2$$ and $$ {'|'.join(each)}}}"),
+        st.lists(inner, min_size=2, max_size=3).map(lambda each: f"{{2$${'|'.join(each)}}}"),
+        st.lists(inner, min_size=2, max_size=3).map(lambda each: f"{{0.25::{'|3::'.join(each)}}}"),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200)
+@given(st.one_of(TREES, TREES.map("${{x=!{}}}${{x}}".format), st.lists(PIECES, max_size=12).map("".join)))
+def test_a_template_written_anew_is_the_same(text: str) -> None:
+    """It reads as an equal one, with the same combinations."""
+    try:
+        template = Template(text, WILDCARDS)
+    except InvalidTemplate:
+        assume(False)
+    again = Template(str(template), WILDCARDS)
+
+    assert (again, str(again), again.count) == (template, str(template), template.count)
+    slots = dict.fromkeys(template.slots, "x")
+    assert [template.expand(n, slots) for n in range(min(20, template.count))] == [
+        again.expand(n, slots) for n in range(min(20, again.count))
+    ]
+
+
+def numbered(text: str) -> str:
+    """A template's words, each made another one, so that no two combinations can be equal."""
+    numbers = iter(range(10_000))
+    return re.sub(r"\bword\b", lambda _: f"word{next(numbers)}", text)
+
+
+WORDS = st.recursive(
+    st.just("word"),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(" ".join),
+        st.lists(inner, min_size=2, max_size=4).map(lambda each: f"{{{'|'.join(each)}}}"),
+        st.lists(inner, min_size=2, max_size=4).map(lambda each: f"{{ 0.5::{' | 2::'.join(each)} }}"),
+    ),
+    max_leaves=8,
+)
+PICKS = st.integers(0, 3).flatmap(
+    lambda least: st.tuples(st.just(least), st.integers(max(1, least), 3), st.integers(3, 4))
+)
+
+
+@given(WORDS.map(numbered))
+def test_different_numbers_make_different_texts(text: str) -> None:
+    """Each combination has one number, and what is drawn is one of them."""
+    template = Template(text)
+    assume(template.count <= 2000)
+
+    assert len({template.expand(number) for number in range(template.count)}) == template.count
+    rng = random.Random(1)
+    assert all(0 <= template.draw(rng) < template.count for _ in range(20))
+
+
+def oracle(text: str, limit: int) -> list[str]:
+    manager = WildcardManager(root_map={"": [{"animal": ["fox", "{red|blue} hen"]}]})
+    return [" ".join(each.split()) for each in CombinatorialPromptGenerator(manager).generate(text, limit)]
+
+
+@pytest.mark.filterwarnings("ignore:.* deprecated - use:DeprecationWarning")
+@settings(max_examples=30)
+@given(WORDS.map(numbered), st.sampled_from(["", " __animal__", " # aside\n", "${v={x|y}} ${v} ${v}"]))
+def test_dynamicprompts_makes_the_same(text: str, ending: str) -> None:
+    """Variants with nesting and weights, wildcards, comments and variables that are chosen anew."""
+    template = Template(text + ending, {"animal": ["fox", "{red|blue} hen"]})
+    assume(template.count <= 200)
+    made = [" ".join(template.expand(number).split()) for number in range(template.count)]
+
+    assert sorted(made) == sorted(oracle(text + ending, 1000))
+
+
+@pytest.mark.filterwarnings("ignore:.* deprecated - use:DeprecationWarning")
+@settings(max_examples=20)
+@given(PICKS)
+def test_dynamicprompts_makes_the_same_sets(picks: tuple[int, int, int]) -> None:
+    """It makes each pick in every order, where a set is enough."""
+    least, most, options = picks
+    text = f"{{{least}-{most}$$ and $${'|'.join('abcd'[:options])}}}"
+    template = Template(text)
+    made = [template.expand(number) for number in range(template.count)]
+
+    assert len(made) == len(set(made))
+    assert {frozenset(each.split(" and ")) for each in made} == {
+        frozenset(each.split(" and ")) for each in oracle(text, 1000)
+    }
+
+
+IMMENSE = " ".join("{" + "|".join(f"w{place}x{digit}" for digit in range(10)) + "}" for place in range(12))
+
+
+def test_a_million_million_are_counted_and_sampled_evenly() -> None:
+    """200 samples of 50 without repeats; at each of twelve places, each of ten words is as likely."""
+    template = Template(IMMENSE)
+    samples = [template.sample(50, seed=seed) for seed in range(200)]
+
+    assert template.count == 10**12
+    assert all(len(set(sample)) == 50 for sample in samples)
+    for place in range(12):
+        seen = Counter(text.split()[place] for sample in samples for text in sample)
+        assert len(seen) == 10
+        assert chisquare(list(seen.values())).pvalue > 0.001
+
+
+def test_combinations_are_equally_likely_however_they_are_nested() -> None:
+    """Without weights the outer choice has no say: each text comes as often."""
+    template = Template("{a|{b|{c|d}}|{2$$e|f|g}}")
+    rng = random.Random(4)
+    seen = Counter(template.expand(template.draw(rng)) for _ in range(7000))
+
+    assert len(seen) == template.count == 7
+    assert chisquare(list(seen.values())).pvalue > 0.001
+
+
+def test_weights_say_how_often() -> None:
+    """In a choice, in picks, in wildcards and in a variable."""
+    rng = random.Random(5)
+    for text, weights in {
+        "{3::a|b}": {"a": 3, "b": 1},
+        "{0.5::a|{b|c}}": {"a": 1, "b": 1, "c": 1},
+        "${x=!{4::a|b}}${x}": {"a": 4, "b": 1},
+        "__w__": {"a": 9, "b": 1},
+        # A pick of two: the first by weight, the second by the weights that are left.
+        "{2$$+$$2::a|b|c}": {"a+b": 5 / 12, "a+c": 5 / 12, "b+c": 1 / 6},
+    }.items():
+        template = Template(text, {"w": ["9::a", "b"]})
+        seen = Counter(template.expand(template.draw(rng)) for _ in range(3000))
+        assert seen.keys() == weights.keys()
+        expected = [3000 * weight / sum(weights.values()) for weight in weights.values()]
+        assert chisquare([seen[each] for each in weights], expected).pvalue > 0.001, text
+
+
+def test_a_sample_ends_where_weights_or_texts_leave_nothing_new() -> None:
+    """What is hardly ever drawn comes in the end, and equal texts are one."""
+    assert set(Template("{100000::a|b|c}").sample(3)) == {"a", "b", "c"}
+    assert sorted(Template("{a|ab}{bc|c}").sample(4)) == ["abbc", "abc", "ac"]
+    assert Template("{a|b|c|d|e}").sample(3, seed=8) == Template("{a|b|c|d|e}").sample(3, seed=8)
