@@ -2,35 +2,268 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
 
 import reelbook as rb
-from reelbook.errors import InvalidInput
+from reelbook import errors
 from reelbook.explore import Sweep
 
+TEMPLATE = "a {animal} in {place}"
+GIVEN: Mapping[str, Any] = {
+    "animal": ["fox", "heron", "bear"],
+    "place": ["snow", "dunes", "fog"],
+    "seed": [1, 2],
+}
 
-def test_a_grid_has_every_combination_once() -> None:
-    """Each value of each axis meets each of the others."""
-    sweep = rb.Sweep("a {animal} in {place}", animal=["fox", "heron"], place=["snow", "fog"], seed=[1, 2])
 
-    assert len(sweep.cells) == 8
-    assert len({cell.place for cell in sweep.cells}) == 8
+def prompts(sweep: Sweep) -> list[str]:
+    return sorted(cell.request.prompt for cell in sweep.cells)
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / "cat.png", tmp_path / "dog.png"]
+    for path, colour in zip(paths, ("red", "blue"), strict=True):
+        Image.new("RGB", (64, 64), colour).save(path)
+    return paths
+
+
+def test_a_sweep_is_every_combination() -> None:
+    """3 × 3 × 2: 18 requests, in which the first three share nothing but the seed."""
+    sweep = Sweep(TEMPLATE, **GIVEN, duration_seconds=2)
+
+    assert len({cell.request.sameness for cell in sweep.cells}) == 18
+    assert [cell.number for cell in sweep.cells] == list(range(1, 19))
     assert {cell.request.prompt for cell in sweep.cells} == {
-        f"a {animal} in {place}" for animal in ("fox", "heron") for place in ("snow", "fog")
+        f"a {animal} in {place}" for animal in GIVEN["animal"] for place in GIVEN["place"]
+    }
+    assert {cell.request.duration_seconds for cell in sweep.cells} == {2}
+    for axis in ("animal", "place"):
+        assert len({cell.values[axis] for cell in sweep.cells[:3]}) == 3
+    for cell in sweep.cells:
+        assert cell.values == {
+            axis.name: axis.values[index] for axis, index in zip(sweep.axes, cell.place, strict=True)
+        }
+        assert cell.request.seed == cell.values["seed"]
+
+
+VALUES = st.lists(st.text("ab {}|$_#\\é", min_size=1), min_size=1, max_size=4, unique=True)
+
+
+@settings(max_examples=50)
+@given(VALUES, VALUES, st.lists(st.integers(0, 9), min_size=1, max_size=3))
+def test_grids_are_complete_and_repeat_nothing(one: list[str], two: list[str], seeds: list[int]) -> None:
+    """Whatever the texts hold: they stand in the prompts as they are, and equal values are one."""
+    sweep = Sweep("x{one}x{two}x", one=one, two=two, seed=seeds)
+    wanted = {(f"x{a}x{b}x", seed) for a in one for b in two for seed in seeds}
+
+    assert {(cell.request.prompt, cell.request.seed) for cell in sweep.cells} == wanted
+    assert len({cell.request.sameness for cell in sweep.cells}) == len(sweep.cells) == len(wanted)
+
+
+def test_axes_are_given_as_lists_single_values_or_as_they_are_typed() -> None:
+    """And labelled as a person reads them."""
+    sweep = Sweep("{animal}", animal="fox, heron", seed="1-5 (+2)", duration_seconds=2.0, aspect_ratio="1:1")
+
+    assert {axis.name: (axis.values, axis.labels) for axis in sweep.axes} == {
+        "animal": (("fox", "heron"), ("fox", "heron")),
+        "seed": ((1, 3, 5), ("1", "3", "5")),
+        "duration_seconds": ((2,), ("2 s",)),
+        "aspect_ratio": (("1:1",), ("1:1",)),
     }
 
 
-def test_a_sweep_comes_back_from_its_record() -> None:
-    """As JSON, with the same cells."""
-    sweep = Sweep("a {animal}", animal=["fox", "heron"], seed=[1, 2], duration_seconds=2)
+def test_variants_of_the_template_are_an_axis() -> None:
+    """Its values keep their slots open; a slot that one of them lacks makes no second cell of it."""
+    sweep = Sweep("{a {animal} runs|an empty {street|beach}}", animal=["fox", "heron"], seed=[1, 2])
+
+    assert sweep.axes[0].name == "prompt"
+    assert sweep.axes[0].values == ("a {animal} runs", "an empty street", "an empty beach")
+    assert prompts(sweep) == sorted(["a fox runs", "a heron runs", "an empty street", "an empty beach"] * 2)
+
+
+def test_wildcards_come_from_keywords_mappings_and_folders(tmp_path: Path) -> None:
+    """A keyword goes before the others, and is no axis of its own."""
+    (tmp_path / "animal.txt").write_text("fox\nheron\n", "utf-8")
+
+    assert prompts(Sweep("a __animal__", wildcards=tmp_path)) == ["a fox", "a heron"]
+    assert prompts(Sweep("a __animal__", wildcards={"animal": ["bear"]})) == ["a bear"]
+    swept = Sweep("a __animal__", wildcards=tmp_path, animal="cat, {old|young} dog")
+    assert prompts(swept) == ["a cat", "a old dog", "a young dog"]
+    assert [axis.name for axis in swept.axes] == ["prompt"]
+
+
+def test_plain_prompts_stay_as_they_are() -> None:
+    """Money and percent signs have no meaning."""
+    assert prompts(Sweep("100% wool for 5$$, our #1", seed=[1])) == ["100% wool for 5$$, our #1"]
+
+
+def test_texts_of_a_prompt_can_be_replaced() -> None:
+    """As by A1111's Prompt S/R: the first is sought, and is one of the values."""
+    sweep = Sweep("a red fox in snow", replace="red fox, heron")
+    assert [(axis.name, axis.values) for axis in sweep.axes] == [("red_fox", ("red fox", "heron"))]
+    assert prompts(sweep) == ["a heron in snow", "a red fox in snow"]
+
+    several = Sweep("a red fox in snow", replace={"fox": "hen", "snow": ["5 suns"]})
+    assert len(several.cells) == 4
+    with pytest.raises(errors.InvalidInput, match="no 'bear' to replace"):
+        Sweep("a red fox", replace="bear, hen")
+
+
+def test_each_random_seed_is_another_clip() -> None:
+    """Three random seeds are three cells, where three equal ones would be one."""
+    sweep = Sweep("a fox", seed=[-1, -1, 7, 7])
+
+    assert [cell.request.seed for cell in sweep.cells] == [-1, -1, 7]
+    assert sweep.axes[0].labels == ("random", "random (2)", "7")
+
+
+def test_images_are_an_axis_of_their_own(pictures: list[Path]) -> None:
+    """Its values tell the pictures apart, its labels name them; the requests have them."""
+    sweep = Sweep("it {moves|jumps}", image=[*pictures, pictures[0]], duration_seconds=[1, 2])
+
+    assert len(sweep.cells) == 8
+    assert next(axis for axis in sweep.axes if axis.name == "image").labels == ("cat.png", "dog.png")
+    for cell in sweep.cells:
+        assert cell.request.mode == "image-to-video"
+        assert cell.request.image_digest == cell.values["image"]
+
+
+def test_a_sweep_comes_back_from_its_record(pictures: list[Path]) -> None:
+    """As JSON, with the same cells; requests whose pictures aren't at hand are incomplete."""
+    sweep = Sweep(
+        "a {animal} in {snow|__w__}", wildcards={"w": "fog"}, animal="fox, hen", seed="1-2", name="day"
+    )
     again = Sweep.from_record(json.loads(json.dumps(sweep.to_record())))
+    assert (again.axes, again.cells, again.name) == (sweep.axes, sweep.cells, "day")
+    assert again.to_record() == sweep.to_record()
 
-    assert (again.axes, again.cells) == (sweep.axes, sweep.cells)
+    moved = Sweep("it jumps", image=pictures)
+    record = json.loads(json.dumps(moved.to_record()))
+    lost = Sweep.from_record(record)
+    assert [cell.values for cell in lost.cells] == [cell.values for cell in moved.cells]
+    assert not any(cell.request.complete for cell in lost.cells)
+    kept = {str(cell.values["image"]): cell.request.image for cell in moved.cells if cell.request.image}
+    assert Sweep.from_record(record, images=kept).cells == moved.cells
 
 
-def test_a_slot_without_values_is_an_error() -> None:
-    """It never becomes the word itself."""
-    with pytest.raises(InvalidInput, match=r"Nothing fills \{place\}"):
-        Sweep("a {animal} in {place}", animal=["fox"])
+@pytest.mark.parametrize(
+    ("options", "cells"),
+    [
+        ({"design": "one-at-a-time"}, 6),
+        ({"design": "one-at-a-time", "base": {"animal": "bear", "seed": 2}}, 6),
+        ({"design": "pairs"}, 9),
+        ({"sample": 7}, 7),
+        ({"sample": 7, "design": "sample", "design_seed": -3}, 7),
+        ({"sample": 50}, 18),
+        ({"design": "latin-hypercube"}, 3),
+        ({"design": "latin-hypercube", "sample": 6}, 6),
+    ],
+)
+def test_designs_choose_cells_of_the_grid(options: dict[str, Any], cells: int) -> None:
+    """So many of the 18, the same ones each time."""
+    sweep = Sweep(TEMPLATE, **GIVEN, **options)
+    grid = {cell.request.sameness for cell in Sweep(TEMPLATE, **GIVEN).cells}
+
+    assert len(sweep.cells) == cells
+    assert {cell.request.sameness for cell in sweep.cells} <= grid
+    assert sweep.to_record() == Sweep(TEMPLATE, **GIVEN, **options).to_record()
+
+
+def test_one_thing_at_a_time_begins_with_its_base() -> None:
+    """It is the first that is bought."""
+    sweep = Sweep(TEMPLATE, **GIVEN, design="one-at-a-time", base={"animal": "bear", "seed": 2})
+
+    assert sweep.cells[0].values == {"animal": "bear", "place": "snow", "seed": 2}
+
+
+def test_a_sample_of_a_million_million_is_a_sweep() -> None:
+    """Only what is drawn is expanded, and the axes of the request are drawn with it."""
+    rng = random.Random(2)
+    template = " ".join("{" + "|".join(f"w{rng.random()}" for _ in range(10)) + "}" for _ in range(12))
+    sweep = Sweep(template, sample=50, seed=[1, 2])
+
+    assert len({cell.request.sameness for cell in sweep.cells}) == 50
+    assert {cell.request.seed for cell in sweep.cells} == {1, 2}
+    assert len(sweep.axes[0].values) == 50
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "options"),
+    [
+        ("InvalidTemplate", r"Nothing fills \{place\}", {"animal": "fox"}),
+        ("InvalidTemplate", "no wildcard x", {"template": "__x__"}),
+        ("InvalidTemplate", "isn't closed", {"template": "a {b"}),
+        ("InvalidTemplate", r"\{name\} can't be a slot", {"template": "a {name}"}),
+        ("InvalidTemplate", r"\{seed\} can't be a slot", {"template": "a {seed}", "seed": 1}),
+        ("InvalidInput", "Nothing in the template is called animl", {**GIVEN, "animl": "fox"}),
+        ("InvalidInput", "animal has no values", {**GIVEN, "animal": []}),
+        ("InvalidInput", "seed has no values", {**GIVEN, "seed": ""}),
+        ("InvalidInput", "animal takes texts and numbers", {**GIVEN, "animal": [None]}),
+        ("InvalidSeed", "whole number", {**GIVEN, "seed": ["x"]}),
+        ("InvalidDuration", "1 to 10 seconds", {**GIVEN, "duration_seconds": [2, 11]}),
+        ("InvalidAspectRatio", "web app only", {**GIVEN, "aspect_ratio": "4:3"}),
+        ("InvalidPrompt", "prompt is empty", {"template": " "}),
+        ("InvalidPrompt", "prompt is empty", {"template": "{|a}"}),
+        ("InvalidPrompt", "must be text", {"template": 3}),
+        ("InvalidImage", "There is no file", {"template": "a", "image": "none.png"}),
+        ("InvalidImage", "not a picture", {"template": "a", "image": [b"text"]}),
+        (
+            "InvalidInput",
+            "takes no seed and no aspect_ratio",
+            {"template": "a", "image": "PICTURE", "seed": 1, "aspect_ratio": "1:1"},
+        ),
+        ("InvalidInput", "has 1,331 cells", {"template": "{a}{b}{c}", "a": "0-10", "b": "0-10", "c": "0-10"}),
+        ("InvalidInput", "no design 'all'", {**GIVEN, "design": "all"}),
+        ("InvalidInput", "takes no sample", {**GIVEN, "design": "pairs", "sample": 5}),
+        ("InvalidInput", "Say how large", {**GIVEN, "design": "sample"}),
+        ("InvalidInput", "Say how large", {**GIVEN, "sample": 0}),
+        ("InvalidInput", "A base is for", {**GIVEN, "base": {"animal": "fox"}}),
+        (
+            "InvalidInput",
+            "none of the values of animal",
+            {**GIVEN, "design": "one-at-a-time", "base": {"animal": "cat"}},
+        ),
+        (
+            "InvalidInput",
+            "the axes are animal, place, seed",
+            {**GIVEN, "design": "one-at-a-time", "base": {"x": "cat"}},
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_first(
+    kind: str, told: str, options: dict[str, Any], pictures: list[Path]
+) -> None:
+    """In the type that fits, before there is anything that could be bought."""
+    options = {"template": TEMPLATE} | {
+        name: pictures[0] if value == "PICTURE" else value for name, value in options.items()
+    }
+    with pytest.raises(errors.InvalidInput, match=told) as raised:
+        Sweep(**options)
+    assert type(raised.value).__name__ == kind
+
+
+def test_the_docstrings_example_runs() -> None:
+    """As it stands in `help(rb.Sweep)`: eight prompts."""
+    example = inspect.cleandoc(rb.Sweep.__doc__ or "").split("\n\n")[1]
+    scope: dict[str, Any] = {"rb": rb}
+    *lines, last = inspect.cleandoc(example).splitlines()
+    exec("\n".join(lines), scope)
+
+    assert sorted(set(eval(last, scope))) == [
+        "a fox in fog",
+        "a fox in snow",
+        "a heron in fog",
+        "a heron in snow",
+    ]
+    assert "Sweep of 8 cells" in repr(scope["sweep"])

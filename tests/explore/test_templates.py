@@ -6,7 +6,6 @@ import random
 import re
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from dynamicprompts.generators import CombinatorialPromptGenerator
@@ -118,24 +117,6 @@ def test_a_mistake_is_told_with_its_place(text: str, position: int, told: str) -
         Template(text, wildcards).expand(0)
     assert raised.value.position == position
     assert isinstance(raised.value, InvalidInput)
-
-
-def test_wildcards_are_read_from_a_folder(tmp_path: Path) -> None:
-    """One file a name, in folders too; empty lines and comments are no values."""
-    (tmp_path / "colours").mkdir()
-    (tmp_path / "colours" / "warm.txt").write_text("\ufeff# warm ones\nred\n\n{light|dark} orange\n", "utf-8")
-    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
-
-    template = Template("__colours/warm__", tmp_path)
-
-    assert [template.expand(number) for number in range(3)] == ["red", "light orange", "dark orange"]
-    assert template.wildcards == {"colours/warm": ("red", "{light|dark} orange")}
-    with pytest.raises(InvalidTemplate, match="no wildcard cold"):
-        Template("__cold__", tmp_path)
-    with pytest.raises(InvalidInput, match=r"latin.txt can't be read as UTF-8"):
-        Template("__latin__", tmp_path)
-    with pytest.raises(InvalidInput, match="There is no folder"):
-        Template("a", tmp_path / "none")
 
 
 @pytest.mark.parametrize(
@@ -289,14 +270,15 @@ def test_combinations_are_equally_likely_however_they_are_nested() -> None:
 def test_weights_say_how_often() -> None:
     """In a choice, in picks, in wildcards and in a variable."""
     rng = random.Random(5)
-    for text, weights in {
+    likely: dict[str, dict[str, float]] = {
         "{3::a|b}": {"a": 3, "b": 1},
         "{0.5::a|{b|c}}": {"a": 1, "b": 1, "c": 1},
         "${x=!{4::a|b}}${x}": {"a": 4, "b": 1},
         "__w__": {"a": 9, "b": 1},
         # A pick of two: the first by weight, the second by the weights that are left.
         "{2$$+$$2::a|b|c}": {"a+b": 5 / 12, "a+c": 5 / 12, "b+c": 1 / 6},
-    }.items():
+    }
+    for text, weights in likely.items():
         template = Template(text, {"w": ["9::a", "b"]})
         seen = Counter(template.expand(template.draw(rng)) for _ in range(3000))
         assert seen.keys() == weights.keys()

@@ -95,7 +95,7 @@ def _range(start: Decimal, end: Decimal, *, step: str | None, count: str | None)
 def _spaced(start: Decimal, end: Decimal, count: int) -> list[Decimal]:
     if count > MAX_VALUES:
         raise _too_many()
-    whole = start == int(start) and end == int(end)
+    whole = start.as_tuple().exponent == end.as_tuple().exponent == 0  # as typed: 1, not 1.0
     steps = [start + (end - start) * each / max(1, count - 1) for each in range(count)]
     return [Decimal(int(each)) for each in steps] if whole else steps
 

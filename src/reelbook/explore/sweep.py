@@ -17,7 +17,8 @@ from ..secret import quotable, veiled
 from . import designs
 from .axes import Axis, Cell, parsed
 from .designs import DESIGNS, Design, Place
-from .templates import Template, Wildcards, invalid, named_values
+from .templates import Template, invalid
+from .wildcards import Wildcards, by_name
 
 FIELDS: Final = ("seed", "duration_seconds", "aspect_ratio", "image")
 RESERVED: Final = (
@@ -80,7 +81,7 @@ class Sweep:
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
         texts = {each: axis.values for each, axis in given.items() if each not in FIELDS}
-        read = Template(template, ChainMap(texts, named_values(wildcards)))  # type: ignore[arg-type] # only read
+        read = Template(template, ChainMap(texts, by_name(wildcards)))  # type: ignore[arg-type] # only read
         _check(read, given)
         if sample is not None and design == "grid":
             design = "sample"

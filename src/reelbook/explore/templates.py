@@ -16,22 +16,18 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from math import prod
-from os import PathLike
-from pathlib import Path
 from typing import Final
 
 from ..errors import InvalidInput, InvalidTemplate
 from ..formatting import count as counted
 from ..secret import quotable
 from .designs import distinct
-
-Wildcards = Mapping[str, str | Iterable[object]] | str | PathLike[str]
-"""Values by name, or a folder with a text file for each name, such as animal.txt: one value a line."""
+from .wildcards import Wildcards, by_name, lines
 
 MAX_CHARACTERS: Final = 100_000
 _MAX_DEPTH: Final = 50
@@ -39,6 +35,7 @@ _MAX_PICKS: Final = 1_000_000  # options × picks of one pair of braces: numbers
 _SHOWN_CHARACTERS: Final = 24
 
 _SPECIAL: Final = "\\{}|#$_:"
+_NOT_PLAIN: Final = re.compile(r"[\\{}|#$_]")
 _AMBIGUOUS: Final = re.compile(r"[\\{}|#]|\$(?=[{$]|\Z)|_(?=_|\Z)|:(?=:)")
 _WILDCARD: Final = re.compile(r"__([^\W_](?:[\w/.-]*?[^\W_])?)__")
 _PICKS: Final = re.compile(r"\s*(?=-?\d)(\d{0,6})(-?)(\d{0,6})\$\$")
@@ -63,7 +60,7 @@ class Template:
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
         self.text = text
         self._written = _Reader(text).sequence()
-        scope = _Scope(text, named_values(wildcards))
+        scope = _Scope(text, by_name(wildcards))
         self._root = self._written.resolved(scope)
         self.slots: Mapping[str, int] = scope.slots
         self.wildcards: Mapping[str, tuple[str, ...]] = scope.used
@@ -115,11 +112,6 @@ class Template:
         return tuple(
             distinct(size, self.count, lambda: self.draw(rng), rng, key=lambda each: self.expand(each, slots))
         )
-
-
-def named_values(wildcards: Wildcards | None) -> Mapping[str, str | Iterable[object]]:
-    """The values of wildcards by name; files are read when they are used. Raises InvalidInput."""
-    return _Folder(wildcards) if isinstance(wildcards, str | PathLike) else wildcards or {}
 
 
 def escaped(text: str) -> str:
@@ -400,14 +392,14 @@ class _Wildcard(_Part):
             if self.name not in scope.values:
                 said = f"There is no wildcard {self.name}. Write \\_\\_ for the underscores themselves."
                 raise invalid(scope.text, place, said)
-            scope.used[self.name] = lines = _lines(scope.values[self.name])
-            if not lines:
+            scope.used[self.name] = texts = lines(scope.values[self.name])
+            if not texts:
                 raise invalid(scope.text, place, f"The wildcard {self.name} has no values.")
             inner = replace(scope, within=(*scope.within, self.name), at=place)
             options = []
-            for number, line in enumerate(lines, 1):
+            for number, text in enumerate(texts, 1):
                 try:
-                    option = _Reader(line).value()
+                    option = _Reader(text).value()
                 except InvalidTemplate as error:
                     said = f"Value {number} of the wildcard {self.name} can't be read. {error}"
                     raise invalid(scope.text, place, said) from None
@@ -514,8 +506,9 @@ class _Reader:
                 parts += [_Text(plain), part] if plain else [part]
                 plain = ""
             else:
-                plain += self.char
-                self.at += 1
+                found = _NOT_PLAIN.search(self.text, start + 1)
+                self.at = found.start() if found else len(self.text)
+                plain += self.text[start : self.at]
         return _Sequence((*parts, _Text(plain)) if plain else tuple(parts))
 
     def part(self) -> _Part | None:
@@ -618,37 +611,3 @@ class _Reader:
 
     def wrong(self, position: int, said: str) -> InvalidTemplate:
         return invalid(self.text, position, said)
-
-
-class _Folder(Mapping[str, str]):
-    """The text files of a folder by name, those of its folders as "colours/warm"; read when they are used."""
-
-    def __init__(self, folder: str | PathLike[str]) -> None:
-        self._folder = Path(folder)
-        if not self._folder.is_dir():
-            raise InvalidInput(f"There is no folder {quotable(str(folder))} with wildcards.")
-        self._files = {
-            path.relative_to(self._folder).with_suffix("").as_posix(): path
-            for path in sorted(self._folder.rglob("*.txt"))
-        }
-
-    def __getitem__(self, name: str) -> str:
-        path = self._files[name]
-        try:
-            return path.read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"{path} can't be read as UTF-8 text ({error}).") from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-
-def _lines(values: str | Iterable[object]) -> tuple[str, ...]:
-    """Values of a wildcard: those of a text are its lines, without empty ones and comments."""
-    if not isinstance(values, str):
-        return tuple(map(str, values))
-    lines = map(str.strip, values.splitlines())
-    return tuple(line for line in lines if line and not line.startswith("#"))
