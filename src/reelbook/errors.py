@@ -8,7 +8,8 @@ ReelbookError
 │   ├── InvalidSeed
 │   ├── InvalidImage
 │   ├── InvalidKeyRequest
-│   └── InvalidTemplate
+│   ├── InvalidTemplate
+│   └── ConfirmationNeeded             a sweep costs more than is bought without a second word
 ├── ConfigurationError                 a key or an address is missing or can't be used
 ├── ServiceError                       the service answered, and said no; carries an `Answer`
 │   ├── BadRequest                     400
@@ -62,6 +63,7 @@ __all__ = [
     "BadRequest",
     "ClassroomError",
     "ConfigurationError",
+    "ConfirmationNeeded",
     "ConnectionFailed",
     "DeadlineExceeded",
     "DownloadFailed",
@@ -161,6 +163,14 @@ class InvalidTemplate(InvalidInput):
     def __init__(self, message: str, *, position: int) -> None:
         super().__init__(message)
         self.position = position
+
+
+class ConfirmationNeeded(InvalidInput):
+    """A sweep costs more than is bought without a second word. `cost_usd` is what it would cost."""
+
+    def __init__(self, message: str, *, cost_usd: float) -> None:
+        super().__init__(message)
+        self.cost_usd = cost_usd
 
 
 class ConfigurationError(ReelbookError):

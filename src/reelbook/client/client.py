@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import functools
 import math
 import os
@@ -134,6 +135,10 @@ class AsyncClient:
     def budget(self, now: float | None = None) -> BudgetView:
         """The key's request budget as known here, without a request. `now` is the event loop's time."""
         return self._scheduler.budget.view(asyncio.get_running_loop().time() if now is None else now)
+
+    def copied_budget(self) -> Budget:
+        """The key's request budget to reckon with, apart from the one that is used."""
+        return copy.deepcopy(self._scheduler.budget)
 
     def moved_to(self, base_url: str) -> None:
         """The same service has another address now: a sandbox that was started again."""

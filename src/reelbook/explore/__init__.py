@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from .axes import Axis, Cell
+from .plan import Plan
+from .run import RunCell, SweepRun
 from .sweep import Sweep
 
-__all__ = ["Axis", "Cell", "Sweep"]
+__all__ = ["Axis", "Cell", "Plan", "RunCell", "Sweep", "SweepRun"]

@@ -1,4 +1,4 @@
-"""A sweep: a template, what varies, and the cells that come of it. Nothing here buys anything."""
+"""A sweep: a template, what varies, and the cells that come of it. What buys them is in `run.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .. import validation, wire
 from ..errors import InvalidInput
@@ -17,8 +17,13 @@ from ..secret import quotable, veiled
 from . import designs
 from .axes import Axis, Cell, parsed
 from .designs import DESIGNS, Design, Place
+from .plan import CONFIRM_ABOVE_USD, Plan, plan
+from .run import SweepRun
 from .templates import Template, invalid
 from .wildcards import Wildcards, by_name
+
+if TYPE_CHECKING:
+    from ..session import Session
 
 FIELDS: Final = ("seed", "duration_seconds", "aspect_ratio", "image")
 RESERVED: Final = (
@@ -100,6 +105,38 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"<Sweep of {len(self.cells)} cells: {self.template!r}>"
+
+    def plan(self, session: Session) -> Plan:
+        """What it would buy, what that costs and how long it takes. Buys nothing and writes nothing."""
+        return plan(session, [each.request for each in self.cells])
+
+    def run(
+        self,
+        session: Session,
+        *,
+        confirm: bool = False,
+        confirm_above_usd: float = CONFIRM_ABOVE_USD,
+        again: bool = False,
+    ) -> SweepRun:
+        """Begins to buy it, and returns at once: see `SweepRun.start`."""
+        run = SweepRun(session, self)
+        run.start(confirm=confirm, confirm_above_usd=confirm_above_usd, again=again)
+        return run
+
+    @classmethod
+    def open(cls, session: Session, sweep_id: str | int) -> SweepRun:
+        """Takes up a sweep that was begun before; `session.sweeps()` lists them. It buys nothing by itself.
+
+            rb.Sweep.open(session, "12").resume()
+
+        Raises InvalidInput where there is no such sweep.
+        """
+        control = session._sweeps
+        kept = control.record(sweep_id)
+        record: Mapping[str, Any] = kept.record
+        digests = [each for axis in record["axes"] if axis["name"] == "image" for each in axis["values"]]
+        images = {each: image for each in digests if (image := control.image(each)) is not None}
+        return SweepRun(session, cls.from_record(record, images=images), record=kept)
 
     def to_record(self) -> dict[str, object]:
         """What the ledger keeps of it, as JSON: all but the pictures, of which it has the digests."""

@@ -14,6 +14,7 @@ from .records import (
     REFUSED,
     SENDING,
     UNCERTAIN,
+    UNPAID,
     Account,
     EarlierRun,
     Entry,
@@ -25,8 +26,10 @@ from .records import (
     Sample,
     Spend,
     Submission,
+    SweepCell,
 )
 from .submissions import PlaceCounter
+from .sweeps import SweepRecord, Sweeps
 from .tool_calls import ToolCall, ToolCalls, ToolJob
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "REFUSED",
     "SENDING",
     "UNCERTAIN",
+    "UNPAID",
     "Account",
     "CellId",
     "EarlierRun",
@@ -51,6 +55,9 @@ __all__ = [
     "Sample",
     "Spend",
     "Submission",
+    "SweepCell",
+    "SweepRecord",
+    "Sweeps",
     "ToolCall",
     "ToolCalls",
     "ToolJob",

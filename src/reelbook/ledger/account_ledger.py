@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,7 @@ from .records import SENDING, UNCERTAIN, Account, EarlierRun, Entry, Marks, Pick
 from .request_log import AccountRequests
 from .search import Filter, Sort
 from .submissions import PlaceCounter
+from .sweeps import NewSweep, SweepRecord, sameness
 from .tool_calls import ToolJob
 
 USAGE_DAYS: Final = 30
@@ -70,7 +71,7 @@ class AccountLedger:
         """The requests as they are written down, each at its place in the cell that runs on this thread."""
         execution = current_execution()
         return [
-            Submission(request, experiment, self._places.place(request, execution, once=once))
+            Submission(request, experiment, self._places.place(request.sameness, execution, once=once))
             for request in requests
         ]
 
@@ -100,7 +101,7 @@ class AccountLedger:
             withdrawn=withdrawn,
         )
         return [
-            (entry, None if new or each.place is None else entry.earlier_run(each.place))
+            (entry, None if new else each.earlier_run(entry))
             for each, (entry, new) in zip(batch, written, strict=True)
         ]
 
@@ -141,10 +142,15 @@ class AccountLedger:
         self.ledger.uncertain(entry.id, f"{error} {said}")
         return intended.entry.id
 
-    def left_over(self) -> list[Entry]:
-        """The unfinished jobs that no living kernel looks after; this one does from now on."""
+    def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
+        """The unfinished jobs that no living kernel looks after; this one does from now on.
+
+        With `among` only those of these numbers.
+        """
         self.ledger.recover(self._account)
-        return [entry for entry in self.ledger.unfinished(self._account) if self.ledger.take_up(entry)]
+        left = self.ledger.unfinished(self._account)
+        wanted = [each for each in left if among is None or each.id in among]
+        return [entry for entry in wanted if self.ledger.take_up(entry)]
 
     def took_seconds(self, request: JobRequest) -> list[tuple[float, float, float | None]]:
         """How long the last clips of this kind took, the newest last: see `Ledger.took_seconds`."""
@@ -155,6 +161,10 @@ class AccountLedger:
             aspect_ratio=request.aspect_ratio,
         )
         return took[::-1]
+
+    def took_alike(self, request: JobRequest) -> list[tuple[float, float, float | None]]:
+        """The same; where there are none of this kind, of clips of any length and shape."""
+        return self.took_seconds(request) or self.ledger.took_seconds(self._account, mode=request.mode)[::-1]
 
     # What is found again.
 
@@ -215,6 +225,35 @@ class AccountLedger:
     def picks(self, limit: int) -> list[Pick]:
         """The comparisons that were decided, newest first."""
         return self.ledger.annotations.picks(self._account, limit=limit)
+
+    # Sweeps.
+
+    def new_sweep(
+        self, name: str, record: Mapping[str, object], planned_seconds: tuple[float, float, float]
+    ) -> NewSweep:
+        """A sweep as it is written down, at its place in the cell that runs on this thread."""
+        place = self._places.place(sameness(record), current_execution())
+        return NewSweep(name, record, planned_seconds, place)
+
+    def earlier_sweep(self, new: NewSweep) -> int | None:
+        """The sweep that an earlier run of the same cell began."""
+        return self.ledger.sweeps.earlier(self._account, new)
+
+    def begin_sweep(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int]) -> int:
+        """Writes a sweep down, to be run by this kernel. Returns its number."""
+        return self.ledger.sweeps.begin(self._account, new, cells, left_out=left_out)
+
+    def sweeps(self) -> list[SweepRecord]:
+        """The account's sweeps, newest first."""
+        return self.ledger.sweeps.all(self._account)
+
+    def sweep(self, number: int) -> SweepRecord | None:
+        """The account's sweep of that number."""
+        return self.ledger.sweeps.get(self._account, number)
+
+    def completed(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
+        """By its sameness the newest completed entry of each request that has one."""
+        return self.ledger.sweeps.completed(self._account, [each.sameness for each in requests])
 
     # Money.
 

@@ -16,7 +16,7 @@ from typing import Any
 from .. import wire
 from ..executions import CellId
 from ..secret import Secret
-from . import records, search, spend, submissions
+from . import records, search, spend, submissions, sweeps
 from .annotations import Annotations
 from .billing_samples import Samples
 from .classrooms import Classrooms
@@ -38,6 +38,7 @@ from .records import (
 )
 from .request_log import RequestLog
 from .store import Store
+from .sweeps import Sweeps
 from .tool_calls import ToolCalls, ToolJobs
 
 # Long enough for many kernels on a slow disk: one that goes on in memory loses its jobs' ids when it ends.
@@ -52,8 +53,8 @@ class Ledger:
 
     Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
     share, `samples` what the billing endpoints said, `annotations` what a person put to the entries,
-    `overview` what there is of all accounts, `classrooms` which student has which key, `tool_calls` the
-    tools' calls, `tool_jobs` what the clips cost that those bought.
+    `overview` what there is of all accounts, `classrooms` which student has which key, `sweeps` the
+    sweeps and their cells, `tool_calls` the tools' calls, `tool_jobs` what the clips cost that those bought.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -66,6 +67,7 @@ class Ledger:
         self.annotations = Annotations(store, clock)
         self.overview = Overview(store)
         self.classrooms = Classrooms(store, clock)
+        self.sweeps = Sweeps(store, kernel, clock)
         self.tool_calls = ToolCalls(store, clock)
         self.tool_jobs = ToolJobs(store, kernel.name, clock)
         store.on_fall(self._fell)
@@ -168,10 +170,12 @@ class Ledger:
         """
 
         def work(connection: sqlite3.Connection) -> list[Intended]:
-            twins = [
-                None if again else submissions.twin(connection, account.id, each, other_cells)
-                for each in batch
-            ]
+            def earlier(each: Submission) -> Entry | None:
+                if each.cell is not None:
+                    return sweeps.holder(connection, each.cell)
+                return None if again else submissions.twin(connection, account.id, each, other_cells)
+
+            twins = [earlier(each) for each in batch]
             if limit_usd is not None:
                 new = [each for each, twin in zip(batch, twins, strict=True) if twin is None]
                 spend.check_limit(connection, account.id, new, limit_usd, limit_since)
@@ -356,6 +360,10 @@ class Ledger:
     def take_up(self, entry: Entry) -> bool:
         """This kernel looks after the job from now on. False if another one was quicker."""
         return self._store.write(lambda connection: submissions.take_up(connection, entry, self._kernel.name))
+
+    def is_own(self, entry: Entry) -> bool:
+        """Whether this kernel looks after it."""
+        return entry.kernel == self._kernel.name
 
     # Money.
 

@@ -301,6 +301,42 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "ALTER TABLE entries ADD COLUMN took_at_least REAL",
         "ALTER TABLE entries ADD COLUMN took_at_most REAL",
     ),
+    (
+        # A sweep and its cells. `record` is the caller's JSON. Each cell has at most one entry: the one that
+        # was bought for it, or, where it was `found`, one that was there before.
+        """
+        CREATE TABLE sweeps (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            record TEXT NOT NULL,
+            sameness TEXT NOT NULL,
+            cell TEXT,
+            nth INTEGER,
+            cell_id TEXT,
+            opening TEXT,
+            notebook TEXT,
+            state TEXT NOT NULL,
+            kernel TEXT NOT NULL,
+            planned_at REAL NOT NULL,
+            began_at REAL NOT NULL,
+            ran_seconds REAL NOT NULL DEFAULT 0,
+            planned_seconds TEXT NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX sweeps_by_sameness ON sweeps (account, sameness)",
+        """
+        CREATE TABLE sweep_cells (
+            sweep INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            entry INTEGER,
+            found INTEGER NOT NULL DEFAULT 0,
+            left_out INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (sweep, number)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX entries_completed ON entries (account, sameness) WHERE state = 'completed'",
+    ),
 )
 
 

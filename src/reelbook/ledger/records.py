@@ -31,8 +31,10 @@ UNCERTAIN: Final = "uncertain"  # sent, never answered
 LOST: Final = "lost"  # was uncertain: accepted and billed, but its id never arrived
 NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
 
+UNPAID: Final = (REFUSED, CANCELLED, NOT_ACCEPTED)
+
 Charge = Literal["spent", "reserved", "uncertain", "none"]
-KnownBy = Literal["id", "text", "label"]
+KnownBy = Literal["id", "text", "label", "sweep"]
 
 _ONCE: Final = "once:"
 MICRO: Final = 1_000_000
@@ -88,6 +90,18 @@ class Place:
 
 
 @dataclass(frozen=True)
+class SweepCell:
+    """The cell of a sweep that a submission is for, and the entry that the cell was seen with, None: none.
+
+    Where the cell has another one by now, or that one has come to something else, nothing new is bought.
+    """
+
+    sweep: int
+    number: int
+    seen: Entry | None = None
+
+
+@dataclass(frozen=True)
 class Submission:
     """A request that is about to be sent, and what the ledger keeps beside it.
 
@@ -99,6 +113,7 @@ class Submission:
     experiment: str | None = None
     place: Place | None = None
     repeats: int | None = None
+    cell: SweepCell | None = None
 
     @property
     def sameness(self) -> str:
@@ -109,6 +124,12 @@ class Submission:
     def estimated_cost_usd(self) -> float:
         """What it will probably cost."""
         return self.request.estimated_cost_usd
+
+    def earlier_run(self, entry: Entry) -> EarlierRun:
+        """The run that submitted `entry`, which this one gets back."""
+        if self.place is not None and entry.place is not None:
+            return entry.earlier_run(self.place)
+        return EarlierRun(local(entry.intended_at), "sweep")
 
 
 @dataclass(frozen=True)
@@ -124,8 +145,8 @@ class Marks:
 class EarlierRun:
     """The run that submitted a job which a later one got back.
 
-    `known_by` is what it was recognised by: its cell's id, its cell's text alone, or the label in `once`.
-    `notebook` is the path of its notebook, None where that isn't known.
+    `known_by` is what it was recognised by: its cell's id, its cell's text alone, the label in `once`, or its
+    place in a sweep. `notebook` is the path of its notebook, None where that isn't known.
     """
 
     at: datetime

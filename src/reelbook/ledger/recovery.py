@@ -17,6 +17,8 @@ TABLES: Final = (
     "picks",
     "classrooms",
     "seats",
+    "sweeps",
+    "sweep_cells",
     "tool_calls",
     "tool_jobs",
 )

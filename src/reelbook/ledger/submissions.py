@@ -10,14 +10,13 @@ from typing import Any, Final
 
 from .. import wire
 from ..executions import CellId, Execution
-from ..requests import JobRequest
+from . import sweeps
 from .records import (
     CANCELLED,
     INTENDED,
-    NOT_ACCEPTED,
-    REFUSED,
     SENDING,
     UNCERTAIN,
+    UNPAID,
     Entry,
     Place,
     Submission,
@@ -25,7 +24,7 @@ from .records import (
 )
 
 # What bought nothing may be asked for again. A failed one may have been billed, but gave no clip.
-_NOT_MADE = (REFUSED, CANCELLED, NOT_ACCEPTED, wire.FAILED)
+_NOT_MADE = (*UNPAID, wire.FAILED)
 _ENDED = (wire.COMPLETED, wire.FAILED)
 
 
@@ -63,7 +62,10 @@ def insert(connection: sqlite3.Connection, account: int, new: Submission, kernel
         f"INSERT INTO entries ({names}) VALUES ({marks}) RETURNING *",  # noqa: S608 - our own column names
         tuple(values.values()),
     )
-    return Entry.of(inserted.fetchone())
+    entry = Entry.of(inserted.fetchone())
+    if new.cell is not None:
+        sweeps.assign(connection, new.cell, entry.id)
+    return entry
 
 
 def twin(
@@ -301,10 +303,8 @@ class PlaceCounter:
         self._counts: OrderedDict[tuple[str, str], Counter[str]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def place(
-        self, request: JobRequest, execution: Execution | None, *, once: str | None = None
-    ) -> Place | None:
-        """Where this one stands: by its label where `once` is given, nowhere outside a cell."""
+    def place(self, sameness: str, execution: Execution | None, *, once: str | None = None) -> Place | None:
+        """Where one of these stands: by its label where `once` is given, nowhere outside a cell."""
         if once is not None:
             return Place.once(once)
         if execution is None:
@@ -315,5 +315,5 @@ class PlaceCounter:
             self._counts.move_to_end(name)
             if len(self._counts) > _EXECUTIONS:
                 self._counts.popitem(last=False)
-            count[request.sameness] += 1
-            return Place(execution.cell, count[request.sameness], execution.cell_id)
+            count[sameness] += 1
+            return Place(execution.cell, count[sameness], execution.cell_id)

@@ -6,7 +6,7 @@ import copy
 import functools
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
 from typing import Any, overload
 
 from .. import wire
@@ -20,13 +20,12 @@ from ..errors import (
 )
 from ..event_thread import Future, until_done
 from ..formatting import dollars
-from ..ledger import CANCELLED, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN
+from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN, UNPAID
 from ..requests import JobRequest
 from . import display
 from .clip import Clip
 from .job import Job, JobControl
 
-_UNPAID = frozenset({REFUSED, CANCELLED, NOT_ACCEPTED})
 _ORDER = (wire.COMPLETED, wire.PROCESSING, wire.PENDING, SENDING, wire.FAILED, REFUSED, CANCELLED, UNCERTAIN)
 
 # What the service will say to the rest of a batch too: why it stops, and what to do.
@@ -121,7 +120,7 @@ class Batch(Sequence[Job]):
 
         A clip that an earlier run of the cell paid for is counted.
         """
-        paid = (job for job in self._distinct if job.state not in _UNPAID)
+        paid = (job for job in self._distinct if job.state not in UNPAID)
         return round(sum(job.request.estimated_cost_usd for job in paid if job.request is not None), 6)
 
     @property
@@ -131,7 +130,7 @@ class Batch(Sequence[Job]):
             return None
         why, remedy = _stopped_by(self._stop_error)
         states = Counter(job.state for job in self._distinct)
-        unpaid = sum(states[state] for state in _UNPAID)
+        unpaid = sum(states[state] for state in UNPAID)
         open_ended, uncertain = states[SENDING], states[UNCERTAIN]
         through = len(self._distinct) - unpaid - open_ended - uncertain
         said = (
@@ -147,7 +146,7 @@ class Batch(Sequence[Job]):
     @property
     def unpaid(self) -> tuple[JobRequest, ...]:
         """The requests that were refused or taken back, in their order: nothing was paid for them."""
-        return tuple(job.request for job in self._distinct if job.request and job.state in _UNPAID)
+        return tuple(job.request for job in self._distinct if job.request and job.state in UNPAID)
 
     def __repr__(self) -> str:
         states = Counter(job.state for job in self._distinct)
@@ -167,18 +166,11 @@ class Batch(Sequence[Job]):
         place = self._ended
         self._ended += 1
         try:
-            if self._stop_error is None and (error := self._stopping(job)) is not None:
+            if self._stop_error is None and (error := stop_error(self._distinct)) is not None:
                 self._stop(error)
         finally:
             # Last, so that who is told of a refusal finds the rest taken back.
             self._ends[place].set_result(job)
-
-    def _stopping(self, job: Job) -> ReelbookError | None:
-        """The error of this job that stops the whole batch, or None."""
-        if job.state == REFUSED and isinstance(job.error, _REFUSALS):
-            return job.error
-        unanswered = sum(each.state == UNCERTAIN for each in self._distinct)
-        return job.error if job.state == UNCERTAIN and unanswered >= MOST_UNCERTAIN else None
 
     def _stop(self, error: ReelbookError) -> None:
         self._stop_error = error
@@ -248,6 +240,23 @@ class Clips(Iterator[Clip]):
         if job is None:
             raise StopAsyncIteration
         return await job
+
+
+def stop_error(jobs: Iterable[Job]) -> ReelbookError | None:
+    """The error of one of the jobs that the service would answer the others with, too; None without one."""
+    unanswered = []
+    for job in jobs:
+        if job.state == REFUSED and isinstance(job.error, _REFUSALS):
+            return job.error
+        if job.state == UNCERTAIN:
+            unanswered.append(job.error)
+    return unanswered[-1] if len(unanswered) >= MOST_UNCERTAIN else None
+
+
+def stop_reason(error: ReelbookError, then: str) -> str:
+    """Why the rest isn't sent, and what to do before `then`: "The balance ended. Add credits and …"."""
+    why, remedy = _stopped_by(error)
+    return f"{why.capitalize()}. {remedy} and {then}."
 
 
 def _stopped_by(error: ReelbookError) -> tuple[str, str]:

@@ -105,6 +105,7 @@ _EARLIER: Final = {
     "id": "from an earlier run of this cell",
     "text": "from an earlier run of this cell, recognised by its text",
     "label": "from an earlier submission with this label",
+    "sweep": "from an earlier run of this sweep",
 }
 
 

@@ -38,6 +38,7 @@ from ..ledger import (
 )
 from ..ledger.account_ledger import AccountLedger
 from ..ledger.search import Filter, Sort
+from ..media.images import PreparedImage
 from ..media.recent_images import RecentImages
 from ..requests import JobRequest
 from .clip import Clip
@@ -126,6 +127,10 @@ class JobRegistry:
             with contextlib.suppress(OSError):
                 self._images.keep(image)
 
+    def image(self, digest: str) -> PreparedImage | None:
+        """One of the images that were kept; None where it isn't any more."""
+        return self._images.find(digest)
+
     def take_up(self, request_id: str) -> Job:
         """The job of the service's id, watched."""
         for job in self._own:
@@ -206,9 +211,10 @@ class JobRegistry:
         known = self._remembered(entry)
         job = self._found.setdefault(entry.id, self._new(self._request(entry), known, entry))
         job._snapshot = known
+        job._unsettle()  # another kernel may have brought it further
         if not _is_open(known):
             job._settle(known.clip, known.error)
-            if watch:
+            if watch and known.state in FINAL:  # another kernel is still sending the rest
                 self._own.append(job)
         elif watch:
             self.watch(job)

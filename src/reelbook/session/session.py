@@ -31,7 +31,7 @@ from ..errors import InvalidInput
 from ..event_thread import EventThread
 from ..executions import follow
 from ..formatting import file_name
-from ..ledger import ToolCalls
+from ..ledger import Submission, SweepRecord, ToolCalls
 from ..ledger.account_ledger import AccountLedger
 from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
@@ -45,6 +45,7 @@ from .job import Job
 from .job_lifecycle import JobLifecycle
 from .job_registry import JobRegistry
 from .reconciliation import Reconciliation, tell_jobs
+from .sweeps import SweepControl
 from .tools import Place, Tooling, configured
 
 if TYPE_CHECKING:
@@ -118,6 +119,9 @@ class Session(Tooling, SuggestsNames):
             RecentImages(home),
             tell=self._listeners.tell,
         )
+        self._sweeps = SweepControl(
+            self._submit, self._jobs, self._account, self._client, self._balance, self._thread
+        )
         self._reconciler = Reconciler(self._connection, self._account, self._balance)
         self._left_unsent = 0
         self._thread.on_ending(self._lifecycle.answered)
@@ -182,7 +186,8 @@ class Session(Tooling, SuggestsNames):
         """
         if not request.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
-        return self._submit([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
+        batch = self._submissions([request], once=once)
+        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)[0]
 
     @by_name
     def text_to_video(
@@ -277,7 +282,11 @@ class Session(Tooling, SuggestsNames):
         self._thread.refuse_closed()
         defaults = {"duration_seconds": duration_seconds, "aspect_ratio": aspect_ratio, "seed": seed}
         wanted = checked(requests, defaults, self._client.prepare_image)
-        submit = functools.partial(self._submit, again=again, once=once, retry_uncertain=retry_uncertain)
+
+        def submit(requests: Sequence[JobRequest]) -> list[Job]:
+            batch = self._submissions(requests, once=once)
+            return self._submit(batch, again=again, retry_uncertain=retry_uncertain)
+
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
             jobs = submit(wanted) if once is None or again else merged(wanted, submit)
         return Batch(jobs, self._jobs)
@@ -367,19 +376,17 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.close()
 
+    def _submissions(self, requests: Sequence[JobRequest], *, once: str | None) -> list[Submission]:
+        return self._account.submissions(requests, experiment=current_experiment(), once=once)
+
     def _submit(
-        self,
-        requests: Sequence[JobRequest],
-        *,
-        again: bool,
-        once: str | None,
-        retry_uncertain: bool = False,
+        self, batch: Sequence[Submission], *, again: bool = False, retry_uncertain: bool = False
     ) -> list[Job]:
         self._thread.refuse_closed()
         withdrawn = False
         submit = functools.partial(
             self._jobs.submit,
-            self._account.submissions(requests, experiment=current_experiment(), once=once),
+            batch,
             caller=caller(),
             balance_usd=self._balance.balance_usd,
             again=again,
@@ -391,7 +398,7 @@ class Session(Tooling, SuggestsNames):
         except BaseException:
             withdrawn = True  # Stop: what isn't written down by now isn't bought any more
             raise
-        self._jobs.keep_images(requests)
+        self._jobs.keep_images(each.request for each in batch)
         return jobs
 
     async def _close_ledger(self) -> None:
@@ -487,6 +494,17 @@ class Session(Tooling, SuggestsNames):
                 at = datetime.fromtimestamp(pick.at).astimezone()
                 found.append(Picked(jobs[pick.winner], among, at))
         return tuple(found)
+
+    def sweeps(self) -> tuple[SweepRecord, ...]:
+        """The sweeps that were run with this key, newest first; see `Sweep.run`.
+
+            for each in session.sweeps():
+                print(each.id, each.name, each.state, each.counts)
+
+        `rb.Sweep.open(session, each.id).resume()` goes on with the clips that are missing.
+        """
+        self._thread.refuse_closed()
+        return tuple(self._account.sweeps())
 
     def spending(self) -> Spending:
         """What this session's clips cost so far, what those of the key do, and what `max_spend` leaves.

@@ -1,0 +1,98 @@
+"""A plan: what a sweep would buy, what that costs and how long it takes, said before anything is bought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ..formatting import count, dollars, exact_dollars
+
+if TYPE_CHECKING:
+    from ..requests import JobRequest
+    from ..session import Session
+
+CONFIRM_ABOVE_USD: Final = 1.00
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is bought, and what is known before it is.
+
+        plan = sweep.plan(session)
+        print(plan)
+
+    `clips` are wanted in all; `found` of them are in the ledger already and cost nothing. `balance_left_usd`
+    and `limit_left_usd` are what the rest leaves, None where that isn't known or there is no limit. `seconds`
+    is when all will be here: early, likely and late. `problems` say why it can't be bought; empty: it can.
+    """
+
+    clips: int
+    cost_usd: float
+    found: int
+    balance_left_usd: float | None
+    limit_left_usd: float | None
+    seconds: tuple[float, float, float]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def bought(self) -> int:
+        """How many clips are to be made and paid."""
+        return self.clips - self.found
+
+    def __str__(self) -> str:
+        said = [f"{count(self.clips, 'clip')}"]
+        if self.found:
+            said.append(f"{self.found} of them in the ledger already")
+        if self.bought:
+            said.append(f"about {dollars(self.cost_usd)}, here in {duration(self.seconds)}")
+        else:
+            said.append("nothing to pay")
+        left = [
+            f"leaves {exact_dollars(amount)} of the {what}"
+            for what, amount in (("balance", self.balance_left_usd), ("limit", self.limit_left_usd))
+            if amount is not None and amount >= 0
+        ]
+        return ", ".join([*said, *left]) + "." + "".join(f" {each}" for each in self.problems)
+
+
+def plan(session: Session, requests: Sequence[JobRequest]) -> Plan:
+    """The plan for these requests. Asks for the balance where it isn't known; buys and writes nothing."""
+    control = session._sweeps
+    there = control.found(requests)
+    missing = [each for each in requests if each.sameness not in there]
+    cost = round(sum(each.estimated_cost_usd for each in missing), 6)
+    balance = control.balance_left_usd() if missing else None
+    limit = control.limit_left_usd
+    balance_left = None if balance is None else round(balance - cost, 6)
+    limit_left = None if limit is None else round(limit - cost, 6)
+    problems = []
+    if missing and limit_left is not None and limit_left < 0:
+        problems.append(
+            f"{count(len(missing), 'clip')} for about {exact_dollars(cost)} would pass the spending limit, "
+            f"which leaves {exact_dollars(max(0.0, limit or 0.0))}. Raise the limit, or ask for less."
+        )
+    if balance_left is not None and balance_left < 0:
+        problems.append(
+            f"The balance of {exact_dollars(max(0.0, balance or 0.0))} doesn't cover "
+            f"{count(len(missing), 'clip')} for about {exact_dollars(cost)}. Add credits, or ask for less."
+        )
+    return Plan(
+        clips=len(requests),
+        cost_usd=cost,
+        found=len(requests) - len(missing),
+        balance_left_usd=balance_left,
+        limit_left_usd=limit_left,
+        seconds=control.forecast(missing),
+        problems=tuple(problems),
+    )
+
+
+def duration(seconds: tuple[float, float, float]) -> str:
+    """ "4 to 6 min"."""
+    early, _, late = seconds
+    if late < 90:
+        low, high, unit = round(early), round(late), "s"
+    else:
+        low, high, unit = round(early / 60), max(1, round(late / 60)), "min"
+    return f"about {high} {unit}" if low >= high else f"{low} to {high} {unit}"

@@ -1,0 +1,488 @@
+"""A sweep's run: buys its cells one by one, is stopped and resumed, and says how each of them is.
+
+Which cell has which clip is in the ledger, so that a run goes on wherever it ended. What is here is a view of
+that, kept on the session's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import csv
+import io
+import os
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from ..errors import ConfirmationNeeded, InvalidInput, ReelbookError, WaitTimeout
+from ..event_thread import Future, until_done
+from ..formatting import count, dollars, spreadsheet_cell
+from ..ledger import CANCELLED, SENDING, UNCERTAIN, UNPAID
+from ..ledger.sweeps import LEFT_OUT, PAUSED, PLANNED, RUNNING, STOPPED, sweep_state
+from ..listeners import Listeners
+from ..session.batch import stop_error, stop_reason
+from ..session.session import current_experiment
+from .axes import Axis, Cell
+from .plan import CONFIRM_ABOVE_USD, Plan, plan
+
+if TYPE_CHECKING:
+    from ..ledger import SweepRecord
+    from ..session import Clip, Job, Session
+
+TICK_SECONDS: Final = 0.2
+LOOK_SECONDS: Final = 2.0
+TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
+_ASKED: Final = frozenset({"prompt", "duration_seconds", "aspect_ratio", "seed"})
+_AGAIN: Final = frozenset({*UNPAID, "failed", UNCERTAIN, "lost"})
+
+
+class Swept(Protocol):
+    """What is run: `Sweep`, of which this knows no more."""
+
+    @property
+    def name(self) -> str | None: ...
+
+    @property
+    def template(self) -> str: ...
+
+    @property
+    def axes(self) -> tuple[Axis, ...]: ...
+
+    @property
+    def cells(self) -> tuple[Cell, ...]: ...
+
+    def to_record(self) -> dict[str, object]:
+        """What the ledger keeps of it."""
+
+
+@dataclass(frozen=True)
+class RunCell:
+    """A cell of a run, as it is at one moment.
+
+    `state` is `planned`, `left out` or the job's (see `JobView`). `found`: its clip was there before, and
+    cost nothing.
+    """
+
+    cell: Cell
+    job: Job | None = None
+    found: bool = False
+    left_out: bool = False
+
+    @property
+    def number(self) -> int:
+        """Its number in the sweep, from 1 in the order of buying."""
+        return self.cell.number
+
+    @property
+    def state(self) -> str:
+        """How it is, in one word."""
+        if self.left_out:
+            return LEFT_OUT
+        return PLANNED if self.job is None or self.job.state == CANCELLED else self.job.state
+
+    @property
+    def missing(self) -> bool:
+        """Whether nothing was bought for it yet. One that is uncertain may have been."""
+        return not self.left_out and (self.job is None or self.job.state in UNPAID)
+
+
+class SweepRun:
+    """A sweep and its clips. `sweep.run(session)` begins one, `Sweep.open(session, id)` takes one up again.
+
+        run = sweep.run(session)
+        run.pause(); run.resume(); run.stop()
+        clips = await run
+
+    Nothing more is bought after `pause()` or `stop()`; what was sent goes on and is paid. `resume()` buys
+    exactly what is missing. `id` is None until the sweep is begun. `trouble` says why it paused by itself.
+    """
+
+    def __init__(self, session: Session, sweep: Swept, *, record: SweepRecord | None = None) -> None:
+        self.session = session
+        self.sweep = sweep
+        self.id: str | None = None
+        self.trouble: str | None = None
+        self.planned_seconds: tuple[float, float, float] | None = None
+        self._control = session._sweeps
+        self._experiment = sweep.name or current_experiment()
+        self._thread = self._control.thread
+        self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
+        self._listeners: Listeners[[RunCell | None]] = Listeners()
+        self._unsubscribe: Callable[[], None] | None = None
+        self._buys = False  # whether this one buys, or only looks at what another kernel does
+        self._runs_elsewhere = False
+        self._halted = False  # paused or stopped, and what wasn't sent is taken back
+        self._tried: set[int] = set()  # since it was begun or resumed
+        self._task: asyncio.Task[None] | None = None
+        self._over: Future[None] = Future()
+        self._over.set_result(None)
+        if record is not None:
+            self.id, self.planned_seconds = record.id, record.planned_seconds
+            self._thread.run(self._look)
+
+    @property
+    def state(self) -> str:
+        """`planned`, `running`, `paused`, `stopped` or `completed`."""
+        if self.id is None:
+            return PLANNED
+        alive = self._runs_elsewhere or (self._buys and self._task is not None)
+        wish = self._control.wish(int(self.id))
+        return sweep_state(wish, [each.state for each in self.cells], alive=alive)
+
+    @property
+    def cells(self) -> tuple[RunCell, ...]:
+        """Its cells as they are now, in the order of buying."""
+        return tuple(self._cells.values())
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many cells are in which state."""
+        return Counter(each.state for each in self.cells)
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """How long it has been running so far, without the time in which it was paused."""
+        return 0.0 if self.id is None else self._control.record(self.id).elapsed_seconds
+
+    def plan(self) -> Plan:
+        """What would be bought now."""
+        return plan(self.session, [each.cell.request for each in self.cells if each.missing])
+
+    def start(
+        self, *, confirm: bool = False, confirm_above_usd: float = CONFIRM_ABOVE_USD, again: bool = False
+    ) -> None:
+        """Begins to buy, and returns at once.
+
+        A notebook cell that is run again goes on with the sweep that it began before, unless `again`. Raises
+        ConfirmationNeeded for more than `confirm_above_usd` without `confirm`, and InvalidInput where limit
+        or balance don't allow it: then nothing is written down or sent.
+        """
+        if self.id is not None:
+            self.resume()
+            return
+        name = self.sweep.name or self.sweep.template
+        new = self._control.new(name, self.sweep.to_record(), (0.0, 0.0, 0.0))
+        earlier = None if again else self._control.earlier(new)
+        if earlier is not None:
+            self.id = str(earlier)
+            self.planned_seconds = self._control.record(earlier).planned_seconds
+            self._thread.run(self._load)
+        planned = self.plan()
+        if planned.problems:
+            raise InvalidInput(f"{' '.join(planned.problems)} Nothing was sent.")
+        if planned.cost_usd > confirm_above_usd and not confirm:
+            raise ConfirmationNeeded(
+                f"This makes {count(planned.bought, 'clip')} for about {dollars(planned.cost_usd)}. "
+                "Say confirm=True to buy them. Nothing was sent.",
+                cost_usd=planned.cost_usd,
+            )
+        if self.id is None:
+            new = replace(new, planned_seconds=planned.seconds)
+            left_out = {each.number for each in self.cells if each.left_out}
+            self.planned_seconds = planned.seconds
+            self._control.keep_images(each.cell.request for each in self.cells)
+            self.id = str(self._control.begin(new, self._cells, left_out=left_out))
+        self.resume()
+
+    def pause(self) -> None:
+        """Buys nothing more for now. What was sent goes on and is paid."""
+        self._wish(PAUSED)
+
+    def stop(self) -> None:
+        """Buys nothing more. What was sent goes on and is paid; `resume()` goes on all the same."""
+        self._wish(STOPPED)
+
+    def resume(self) -> None:
+        """Buys what is missing, and returns at once. What is uncertain isn't missing."""
+        self._wish(RUNNING)
+
+    def leave_out(self, numbers: Iterable[int]) -> None:
+        """Doesn't buy these cells. What was bought stays."""
+        self._choose(numbers, left_out=True)
+
+    def take_in(self, numbers: Iterable[int]) -> None:
+        """Buys cells after all that were left out."""
+        self._choose(numbers, left_out=False)
+
+    def send_again(self, number: int) -> Job:
+        """Buys one cell again that failed, was refused or is uncertain; it is paid again.
+
+        Raises InvalidInput for another one, and SpendLimitReached.
+        """
+
+        def send() -> Job:
+            [cell] = self._chosen([number])
+            if cell.job is None or cell.job.state not in _AGAIN or self.id is None:
+                raise InvalidInput(f"Cell {number} is {cell.state}: there is nothing to send again.")
+            job = self._buy(cell)
+            self._go()
+            return job
+
+        return self._thread.run(send)
+
+    def results(self, timeout: float | None = None) -> list[Clip]:
+        """Waits until nothing more comes, and gives the clips in the order of the cells.
+
+        Where a clip is missing that wasn't left out, raises why: but only when all have ended. `timeout` in
+        seconds raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own thread.
+        """
+        self._thread.refuse_own_thread()
+        if not self._over.wait(timeout):
+            raise WaitTimeout(f"Not all clips are here after {timeout:g} s. The sweep goes on.")
+        return self._clips()
+
+    def __await__(self) -> Generator[Any, None, list[Clip]]:
+        return self._wait().__await__()
+
+    def to_pandas(self) -> Any:  # pandas has no types
+        """A DataFrame with a line for each cell: what it varies, its state, its clip and its marks."""
+        import pandas as pd  # type: ignore[import-untyped]  # and heavy: only here
+
+        return pd.DataFrame([_row(each) for each in self.cells], dtype=object).infer_objects()
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same as CSV, written to `path` too where that is given.
+
+        A text that a spreadsheet would calculate gets a ' in front of it. Raises OSError.
+        """
+        text = io.StringIO(newline="")
+        rows = [_row(each) for each in self.cells]
+        writer = csv.DictWriter(text, list(rows[0]))
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({name: spreadsheet_cell(_text(value)) for name, value in row.items()})
+        if path is not None:
+            Path(path).write_text(text.getvalue(), encoding="utf-8-sig", newline="")
+        return text.getvalue()
+
+    def subscribe(self, callback: Callable[[RunCell | None], None]) -> Callable[[], None]:
+        """`callback` is called on the session's thread with a cell that changed, or None for the run itself.
+
+        Returns what ends that.
+        """
+        if self._unsubscribe is None:
+            self._unsubscribe = self.session.subscribe(self._job_changed)
+        ends = self._listeners.subscribe(callback)
+
+        def end() -> None:
+            ends()
+            if not self._listeners and self._unsubscribe is not None:
+                self._unsubscribe()
+                self._unsubscribe = None
+
+        return end
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{number} {state}" for state, number in self.counts.items())
+        return f"<SweepRun {self.id or '(not begun)'} {self.state}: {words}>"
+
+    # On the session's thread.
+
+    def _look(self) -> None:
+        """Takes over what the ledger has, and follows what goes on."""
+        self._load()
+        self._go()
+
+    def _load(self) -> None:
+        """Takes over what the ledger has."""
+        assert self.id is not None
+        self._runs_elsewhere = not self._buys and self._control.record(self.id).state == RUNNING
+        seen = {each.number: _shown(each) for each in self.cells}
+        for held in self._control.cells(int(self.id)):
+            cell = replace(self._cells[held.number], job=held.job, found=held.found, left_out=held.left_out)
+            self._cells[held.number] = cell
+            if _shown(cell) != seen[held.number]:
+                self._listeners.tell(cell)
+
+    def _wish(self, wish: str) -> None:
+        if self.id is None:
+            raise InvalidInput("The sweep isn't begun yet: start() does that.")
+        number = int(self.id)
+
+        def change() -> None:
+            self._control.change(number, wish)
+            if wish != RUNNING:
+                self._halt()
+            else:
+                self._buys, self._halted, self.trouble = True, False, None
+                self._tried.clear()
+                self._load()
+                self._take_found(number)
+            self._go()
+            self._listeners.tell(None)
+
+        self._thread.run(change)
+
+    def _choose(self, numbers: Iterable[int], *, left_out: bool) -> None:
+        chosen = list(numbers)
+
+        def choose() -> None:
+            changed = [
+                replace(cell, left_out=left_out)
+                for cell in self._chosen(chosen)
+                if cell.missing or cell.left_out
+            ]
+            if self.id is not None:
+                self._control.leave_out(int(self.id), [each.number for each in changed], left_out=left_out)
+            for cell in changed:
+                self._cells[cell.number] = cell
+                self._listeners.tell(cell)
+
+        self._thread.run(choose)
+
+    def _chosen(self, numbers: Iterable[int]) -> list[RunCell]:
+        chosen = list(numbers)
+        if strange := [each for each in chosen if each not in self._cells]:
+            raise InvalidInput(f"The sweep has the cells 1 to {len(self._cells)}, not {strange[0]}.")
+        return [self._cells[each] for each in chosen]
+
+    def _take_found(self, number: int) -> None:
+        """Cells whose clips are in the ledger already take them from there."""
+        missing = [each for each in self.cells if each.missing and each.job is None]
+        found = self._control.found([each.cell.request for each in missing])
+        taken = {
+            each.number: found[each.cell.request.sameness]
+            for each in missing
+            if each.cell.request.sameness in found
+        }
+        if taken:
+            self._control.take_found(number, taken)
+            self._load()
+
+    def _go(self) -> None:
+        if self._task is None:
+            self._over = Future()
+            self._task = self._thread.spawn(self._carry())
+
+    async def _carry(self) -> None:
+        try:
+            looked_at = self._thread.now()
+            while self._feed():
+                await asyncio.sleep(TICK_SECONDS)
+                if self._elsewhere() and self._thread.now() - looked_at >= LOOK_SECONDS:
+                    self._load()
+                    looked_at = self._thread.now()
+        finally:
+            self._task = None
+            self._over.set_result(None)
+            self._listeners.tell(None)
+
+    def _feed(self) -> bool:
+        """Buys what fits now, or takes back what may not be sent. Whether there is anything to wait for."""
+        assert self.id is not None
+        tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
+        if (wish := self._control.wish(int(self.id))) != RUNNING:
+            self._halt()
+        elif self._buys and (error := stop_error(tried)) is not None:
+            self._pause(stop_reason(error, "resume the sweep"))
+        elif self._buys:
+            unsent = sum(each.job is not None and each.job.state == SENDING for each in self.cells)
+            for cell in self._waiting()[: max(0, self.session.facts.requests_limit - unsent)]:
+                self._tried.add(cell.number)
+                try:
+                    self._buy(cell)
+                except InvalidInput as error:
+                    self.trouble = str(error)  # this cell's own: the others are bought all the same
+                except ReelbookError as error:
+                    self._pause(str(error))
+                    break
+        running = any(each.job is not None and each.job.running for each in self.cells)
+        return running or self._elsewhere() or (wish == RUNNING and bool(self._waiting()))
+
+    def _waiting(self) -> list[RunCell]:
+        """What this run has yet to buy."""
+        untried = [each for each in self.cells if each.missing and each.number not in self._tried]
+        return untried if self._buys and not self._halted else []
+
+    def _halt(self) -> None:
+        """Takes back what isn't sent: once, as a person may send single cells after that."""
+        if not self._halted:
+            self._halted = True
+            for cell in self.cells:
+                if cell.job is not None and cell.job.state == SENDING:
+                    self._control.cancel(cell.job, TAKEN_BACK)
+
+    def _elsewhere(self) -> bool:
+        """Whether another kernel runs it or looks after one of its jobs: what it learnt is taken over."""
+        busy = self._runs_elsewhere
+        for cell in self.cells:
+            if cell.job is not None:
+                before = _shown(cell)
+                busy |= self._control.refresh(cell.job)
+                if _shown(cell) != before:
+                    self._listeners.tell(cell)
+        return busy
+
+    def _pause(self, trouble: str) -> None:
+        assert self.id is not None
+        self.trouble = trouble
+        self._control.change(int(self.id), PAUSED)
+        self._halt()
+        self._listeners.tell(None)
+
+    def _buy(self, cell: RunCell) -> Job:
+        assert self.id is not None
+        request = cell.cell.request
+        if not request.complete:
+            raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
+        job = self._control.buy(request, int(self.id), cell.number, seen=cell.job, experiment=self.sweep.name)
+        self._cells[cell.number] = replace(cell, job=job, found=False)
+        self._listeners.tell(self._cells[cell.number])
+        return job
+
+    def _job_changed(self, job: Job | None) -> None:
+        for cell in self.cells if job is not None else ():
+            if cell.job is job:
+                self._listeners.tell(cell)
+
+    async def _wait(self) -> list[Clip]:
+        await until_done(self._over)
+        return self._clips()
+
+    def _clips(self) -> list[Clip]:
+        wanted = [each for each in self.cells if not each.left_out]
+        clips = [each.job.clip for each in wanted if each.job is not None and each.job.clip is not None]
+        if len(clips) == len(wanted):
+            return clips
+        said = f"{len(clips)} of {len(wanted)} clips are there: see each cell's state and job."
+        errors = (each.job.error for each in wanted if each.job is not None and each.job.error is not None)
+        error = copy.copy(next(errors, None)) or ReelbookError("The sweep was stopped.")
+        error.args = (f"{self.trouble or error} {said}", *error.args[1:])
+        raise error
+
+
+def _row(cell: RunCell) -> dict[str, object]:
+    """A line of the table."""
+    request, job = cell.cell.request, cell.job
+    view = None if job is None else job.view()
+    return {
+        "number": cell.number,
+        **{name: value for name, value in cell.cell.values.items() if name not in _ASKED},
+        "prompt": request.prompt,
+        "duration_seconds": request.duration_seconds,
+        "aspect_ratio": request.aspect_ratio,
+        "seed": request.seed,
+        "state": cell.state,
+        "found": cell.found,
+        "cost_usd": 0.0 if cell.found else view and view.cost_usd,
+        "took_seconds": view and view.took_seconds,
+        "starred": job is not None and job.starred,
+        "note": "" if job is None else job.note,
+        "tags": "" if job is None else ", ".join(job.tags),
+        "error": view and view.error,
+        "id": job and job.request_id,
+        "file": job and job.clip and str(job.clip.path),
+    }
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _shown(cell: RunCell) -> tuple[object, ...]:
+    """What is seen of a cell."""
+    known = None if cell.job is None else cell.job._snapshot
+    return cell.state, cell.found, known and (known.progress, known.clip is None)

@@ -1,0 +1,343 @@
+"""Sweeps: their plans and their cells. What a sweep's record means is known to whoever wrote it.
+
+A cell has at most one entry at a time, and gets it in the transaction that writes the entry down: so each
+cell is bought once, whoever runs the sweep and whenever that ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from .. import wire
+from ..executions import CellId, is_another
+from ..formatting import local
+from .process_locks import Kernel
+from .records import CANCELLED, UNPAID, Account, Entry, Place, SweepCell, told_state
+from .store import Store
+
+# What is wished of a sweep.
+RUNNING: Final = "running"
+PAUSED: Final = "paused"
+STOPPED: Final = "stopped"
+# What else it can come to.
+COMPLETED: Final = "completed"
+
+# A cell's state where it isn't that of its entry.
+PLANNED: Final = "planned"  # not bought, or taken back before it was sent
+LEFT_OUT: Final = "left out"
+
+# Nothing more becomes of these by itself.
+_ENDED: Final = frozenset({wire.COMPLETED, wire.FAILED, "uncertain", "lost", *UNPAID})
+
+Seconds = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class NewSweep:
+    """A sweep that is about to be bought. `place` is the notebook's cell that asks for it, None for a script.
+
+    `record` is JSON; `planned_seconds` is how long it will take: early, likely and late.
+    """
+
+    name: str
+    record: Mapping[str, object]
+    planned_seconds: Seconds
+    place: Place | None = None
+
+    @cached_property
+    def sameness(self) -> str:
+        """Equal for two sweeps that ask for the same."""
+        return sameness(self.record)
+
+
+@dataclass(frozen=True)
+class SweepRecord:
+    """A sweep as it was written down. `counts` says how many of its cells are in which state.
+
+    A cell is `planned`, `left out`, or in its job's state (see `JobView`). The sweep is `running`, `paused`,
+    `stopped` or `completed`; one whose kernel ended is paused. `cost_usd` is what was bought for it, by what
+    is known so far, and `found` are the cells that cost nothing, as their clips were there before.
+    `planned_seconds` are how long it was to take: early, likely and late; `elapsed_seconds` how long it took
+    so far, without the time in which it was paused.
+    """
+
+    id: str
+    name: str
+    at: datetime
+    record: Mapping[str, object]
+    state: str
+    counts: Mapping[str, int]
+    found: int
+    cost_usd: float
+    planned_seconds: Seconds
+    elapsed_seconds: float
+
+
+class KeptCell(NamedTuple):
+    """A cell and its entry, if it has one. `found`: the entry was there before, and cost nothing."""
+
+    number: int
+    entry: Entry | None
+    found: bool
+    left_out: bool
+
+
+class Sweeps:
+    """The sweeps of a home."""
+
+    def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._kernel = kernel
+        self._clock = clock
+
+    def earlier(self, account: Account, new: NewSweep) -> int | None:
+        """The number of the sweep that an earlier run of the same notebook cell began; None for a first."""
+        return self._store.read(lambda connection: _earlier(connection, account, new))
+
+    def begin(
+        self, account: Account, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int] = ()
+    ) -> int:
+        """Writes a sweep down with the numbers of its cells, to be run by this kernel. Returns its number."""
+        now, place = self._clock(), new.place
+        name = None if place is None else place.cell_id
+        values = {
+            "account": account.id,
+            "name": new.name,
+            "record": json.dumps(new.record),
+            "sameness": new.sameness,
+            "cell": None if place is None else place.cell,
+            "nth": None if place is None else place.nth,
+            "cell_id": None if name is None else name.id,
+            "opening": None if name is None else name.opening,
+            "notebook": None if name is None else name.notebook,
+            "state": RUNNING,
+            "kernel": self._kernel.name,
+            "planned_at": now,
+            "began_at": now,
+            "planned_seconds": json.dumps(new.planned_seconds),
+        }
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+
+        def work(connection: sqlite3.Connection) -> int:
+            inserted = connection.execute(
+                f"INSERT INTO sweeps ({names}) VALUES ({marks}) RETURNING id",  # noqa: S608 - our own columns
+                tuple(values.values()),
+            )
+            number: int = inserted.fetchone()["id"]
+            connection.executemany(
+                "INSERT INTO sweep_cells (sweep, number, left_out) VALUES (?, ?, ?)",
+                [(number, each, each in left_out) for each in cells],
+            )
+            return number
+
+        return self._store.write(work)
+
+    def all(self, account: Account) -> list[SweepRecord]:
+        """The account's sweeps, newest first."""
+        return self._store.read(
+            lambda connection: [
+                self._record(connection, row)
+                for row in connection.execute(
+                    "SELECT * FROM sweeps WHERE account = ? ORDER BY id DESC", (account.id,)
+                ).fetchall()
+            ]
+        )
+
+    def get(self, account: Account, sweep: int) -> SweepRecord | None:
+        """The account's sweep of that number."""
+
+        def work(connection: sqlite3.Connection) -> SweepRecord | None:
+            row = connection.execute(
+                "SELECT * FROM sweeps WHERE account = ? AND id = ?", (account.id, sweep)
+            ).fetchone()
+            return None if row is None else self._record(connection, row)
+
+        return self._store.read(work)
+
+    def cells(self, sweep: int) -> list[KeptCell]:
+        """The cells of a sweep, in the order of their numbers."""
+        return self._store.read(lambda connection: _cells(connection, sweep))
+
+    def wish(self, sweep: int) -> str:
+        """What was wished last, by whichever kernel: RUNNING, PAUSED or STOPPED."""
+        row = self._store.read(
+            lambda connection: connection.execute(
+                "SELECT state FROM sweeps WHERE id = ?", (sweep,)
+            ).fetchone()
+        )
+        return STOPPED if row is None else str(row["state"])
+
+    def change(self, sweep: int, wish: str) -> None:
+        """Keeps what is wished of it. RUNNING: by this kernel, and the time counts on from now."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            row = connection.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
+            if wish == RUNNING and self._state(row, _cells(connection, sweep)) != RUNNING:
+                connection.execute(
+                    "UPDATE sweeps SET ran_seconds = ?, began_at = ? WHERE id = ?",
+                    (_elapsed(row, _cells(connection, sweep), None), self._clock(), sweep),
+                )
+            kernel = self._kernel.name if wish == RUNNING else row["kernel"]
+            connection.execute("UPDATE sweeps SET state = ?, kernel = ? WHERE id = ?", (wish, kernel, sweep))
+
+        self._store.write(work)
+
+    def leave_out(self, sweep: int, numbers: Iterable[int], *, left_out: bool = True) -> None:
+        """Leaves cells out, or takes them in again."""
+        self._store.write(
+            lambda connection: connection.executemany(
+                "UPDATE sweep_cells SET left_out = ? WHERE sweep = ? AND number = ?",
+                [(left_out, sweep, number) for number in numbers],
+            )
+        )
+
+    def completed(self, account: Account, asked: Iterable[str]) -> dict[str, Entry]:
+        """The newest completed entry for each `sameness` of a request that has one."""
+
+        def work(connection: sqlite3.Connection) -> dict[str, Entry]:
+            found = {}
+            for each in dict.fromkeys(asked):
+                row = connection.execute(
+                    "SELECT * FROM entries WHERE account = ? AND sameness = ? AND state = 'completed' "
+                    "ORDER BY clip_path IS NULL, id DESC LIMIT 1",
+                    (account.id, each),
+                ).fetchone()
+                if row is not None:
+                    found[each] = Entry.of(row)
+            return found
+
+        return self._store.read(work)
+
+    def take(self, sweep: int, found: Mapping[int, int]) -> None:
+        """Gives cells that have no entry yet one that was there before: entries by the cells' numbers."""
+        self._store.write(
+            lambda connection: connection.executemany(
+                "UPDATE sweep_cells SET entry = ?, found = 1 "
+                "WHERE sweep = ? AND number = ? AND entry IS NULL",
+                [(entry, sweep, number) for number, entry in found.items()],
+            )
+        )
+
+    def _record(self, connection: sqlite3.Connection, row: sqlite3.Row) -> SweepRecord:
+        cells = _cells(connection, row["id"])
+        states = Counter(cell_state(each) for each in cells)
+        own = [each.entry for each in cells if each.entry is not None and not each.found]
+        paid = [each for each in own if each.charge != "none"]
+        state = self._state(row, cells)
+        return SweepRecord(
+            id=str(row["id"]),
+            name=row["name"],
+            at=local(row["planned_at"]),
+            record=json.loads(row["record"]),
+            state=state,
+            counts=dict(states),
+            found=sum(each.found for each in cells),
+            cost_usd=round(sum(_price(each) for each in paid), 6),
+            planned_seconds=tuple(json.loads(row["planned_seconds"])),
+            elapsed_seconds=_elapsed(row, cells, self._clock() if state == RUNNING else None),
+        )
+
+    def _state(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> str:
+        alive = self._kernel.fate(row["kernel"]) == "lives"
+        return sweep_state(row["state"], map(cell_state, cells), alive=alive)
+
+
+def sameness(record: Mapping[str, object]) -> str:
+    """Equal for the records of two sweeps that ask for the same."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def cell_state(cell: KeptCell) -> str:
+    """A cell's state in one word."""
+    if cell.left_out:
+        return LEFT_OUT
+    if cell.entry is None or cell.entry.state == CANCELLED:
+        return PLANNED
+    return told_state(cell.entry.state)
+
+
+def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
+    """A sweep's state by what was wished of it and what its cells are in; `alive`: somebody runs it."""
+    left = {*states} - {LEFT_OUT}
+    if wish == RUNNING:
+        # A cell that was refused meanwhile isn't sent again by itself.
+        return COMPLETED if left <= _ENDED else RUNNING if alive else PAUSED
+    return COMPLETED if left <= _ENDED - {*UNPAID} else wish
+
+
+def holder(connection: sqlite3.Connection, cell: SweepCell) -> Entry | None:
+    """The entry that a cell has, unless it is the one it was seen with, in the state it was seen in."""
+    row = connection.execute(
+        "SELECT entries.* FROM sweep_cells JOIN entries ON entries.id = entry WHERE sweep = ? AND number = ?",
+        (cell.sweep, cell.number),
+    ).fetchone()
+    seen = None if cell.seen is None else (cell.seen.id, cell.seen.state)
+    return None if row is None or (row["id"], row["state"]) == seen else Entry.of(row)
+
+
+def assign(connection: sqlite3.Connection, cell: SweepCell, entry_id: int) -> None:
+    """Gives a cell its entry. The one before it isn't sent any more by anybody."""
+    connection.execute(
+        "UPDATE sweep_cells SET entry = ?, found = 0 WHERE sweep = ? AND number = ?",
+        (entry_id, cell.sweep, cell.number),
+    )
+    if cell.seen is not None:
+        connection.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.seen.id,))
+
+
+def _earlier(connection: sqlite3.Connection, account: Account, new: NewSweep) -> int | None:
+    place = new.place
+    if place is None:
+        return None
+    name = place.cell_id
+    for row in connection.execute(
+        "SELECT * FROM sweeps WHERE account = ? AND sameness = ? AND nth = ? AND (cell = ? OR cell_id = ?) "
+        "ORDER BY id DESC",
+        (account.id, new.sameness, place.nth, place.cell, None if name is None else name.id),
+    ):
+        then = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
+        if then is None or name is None or not is_another(then, name):
+            return int(row["id"])
+    return None
+
+
+def _cells(connection: sqlite3.Connection, sweep: int) -> list[KeptCell]:
+    rows = connection.execute(
+        "SELECT sweep_cells.number, sweep_cells.found, sweep_cells.left_out, entries.* FROM sweep_cells "
+        "LEFT JOIN entries ON entries.id = sweep_cells.entry WHERE sweep = ? ORDER BY sweep_cells.number",
+        (sweep,),
+    )
+    return [
+        KeptCell(
+            row["number"],
+            None if row["id"] is None else Entry.of(row),
+            bool(row["found"]),
+            bool(row["left_out"]),
+        )
+        for row in rows
+    ]
+
+
+def _price(entry: Entry) -> float:
+    return entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd
+
+
+def _elapsed(row: sqlite3.Row, cells: Iterable[KeptCell], now: float | None) -> float:
+    """For how long it ran: until `now`, or until the last that is known of its clips."""
+    bought = [each.entry for each in cells if each.entry is not None and not each.found]
+    moments = (
+        moment
+        for entry in bought
+        for moment in (entry.sent_at, entry.accepted_at, entry.ended_at, entry.downloaded_at)
+        if moment is not None
+    )
+    last = max(moments, default=row["began_at"]) if now is None else now
+    return float(row["ran_seconds"] + max(0.0, last - row["began_at"]))

@@ -1,0 +1,185 @@
+"""What a sweep's run asks of its session: the ledger's rows of it, its jobs, and what a plan stands on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import wire
+from ..account.balance import BalanceTracker
+from ..account.limits import without_spend_warnings
+from ..client.scheduling.estimates import Pace, Took
+from ..client.scheduling.forecast import forecast
+from ..errors import InvalidInput, ReelbookError
+from ..event_thread import EventThread
+from ..ledger import UNCERTAIN, Entry, Submission, SweepCell, SweepRecord
+from ..ledger.account_ledger import AccountLedger
+from ..ledger.records import told_state
+from ..ledger.sweeps import NewSweep
+from ..media.images import PreparedImage
+from ..requests import JobRequest
+from .job import FINAL, Job
+from .job_registry import JobRegistry
+
+if TYPE_CHECKING:
+    from ..client import AsyncClient
+
+Submit = Callable[[Sequence[Submission]], list[Job]]
+
+
+class HeldCell(NamedTuple):
+    """A cell as the ledger has it, with the job of its entry."""
+
+    number: int
+    job: Job | None
+    found: bool
+    left_out: bool
+
+
+class SweepControl:
+    """One session's sweeps. What gives jobs or buys is called on the session's own thread."""
+
+    def __init__(
+        self,
+        submit: Submit,
+        jobs: JobRegistry,
+        account: AccountLedger,
+        client: AsyncClient,
+        balance: BalanceTracker,
+        thread: EventThread,
+    ) -> None:
+        self.thread = thread
+        self._submit = submit
+        self._jobs = jobs
+        self._account = account
+        self._books = account.ledger.sweeps
+        self._client = client
+        self._balance = balance
+
+    # The ledger's rows.
+
+    def new(
+        self, name: str, record: Mapping[str, object], planned_seconds: tuple[float, float, float]
+    ) -> NewSweep:
+        """A sweep as it is written down. To be called where the person's code runs: it notes the cell."""
+        return self._account.new_sweep(name, record, planned_seconds)
+
+    def earlier(self, new: NewSweep) -> int | None:
+        """The sweep that an earlier run of the same cell began."""
+        return self._account.earlier_sweep(new)
+
+    def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int]) -> int:
+        """Writes it down. Returns its number."""
+        return self._account.begin_sweep(new, cells, left_out=left_out)
+
+    def record(self, sweep: int | str) -> SweepRecord:
+        """The sweep of that number. Raises InvalidInput where this key has none."""
+        with contextlib.suppress(ValueError):
+            if (found := self._account.sweep(int(sweep))) is not None:
+                return found
+        raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
+
+    def wish(self, sweep: int) -> str:
+        """What was wished of it last, by whichever kernel."""
+        return self._books.wish(sweep)
+
+    def change(self, sweep: int, wish: str) -> None:
+        """Keeps what is wished of it."""
+        self._books.change(sweep, wish)
+
+    def leave_out(self, sweep: int, numbers: Iterable[int], *, left_out: bool) -> None:
+        """Leaves cells out, or takes them in again."""
+        self._books.leave_out(sweep, numbers, left_out=left_out)
+
+    def keep_images(self, requests: Iterable[JobRequest]) -> None:
+        """Keeps the pictures of the requests, for later kernels."""
+        self._jobs.keep_images(requests)
+
+    def image(self, digest: str) -> PreparedImage | None:
+        """A picture of the record, where it is kept."""
+        return self._jobs.image(digest)
+
+    # Jobs.
+
+    def cells(self, sweep: int) -> list[HeldCell]:
+        """Its cells. What a kernel that is gone left on its way is taken up."""
+        entries = {each.entry.id for each in self._books.cells(sweep) if each.entry is not None}
+        taken_up = {entry.id for entry in self._account.left_over(entries)}
+        held = []
+        for number, entry, found, left_out in self._books.cells(sweep):
+            job = None if entry is None else self._jobs.of(entry, watch=entry.id in taken_up)
+            held.append(HeldCell(number, job, found, left_out))
+        return held
+
+    def buy(
+        self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, experiment: str | None
+    ) -> Job:
+        """Submits a cell that was `seen` with that job, or gives the job that it has got meanwhile.
+
+        Raises SpendLimitReached.
+        """
+        entry = None
+        if seen is not None and seen.entry_id is not None:
+            entry = self._account.ledger.get(seen.entry_id)
+            if entry is not None and told_state(entry.state) != seen.state:
+                entry = None  # something has become of it
+        repeats = entry.id if entry is not None and entry.state == UNCERTAIN else None
+        cell = SweepCell(sweep, number, entry)
+        with without_spend_warnings():  # the plan has said it
+            [job] = self._submit([Submission(request, experiment, repeats=repeats, cell=cell)])
+        return job
+
+    def refresh(self, job: Job) -> bool:
+        """Takes over what another kernel has learnt of a job. Whether that one still looks after it."""
+        over = job.running or job.clip is not None or job.state in FINAL - {wire.COMPLETED}
+        entry = None if over or job.entry_id is None else self._account.ledger.get(job.entry_id)
+        if entry is None or self._account.ledger.is_own(entry):
+            return False
+        self._jobs.of(entry, watch=False)
+        return entry.state not in FINAL or (entry.state == wire.COMPLETED and entry.clip_path is None)
+
+    def cancel(self, job: Job, reason: str) -> None:
+        """Takes a job back that wasn't sent."""
+        self._jobs.cancel(job, reason, later=True)
+
+    def take_found(self, sweep: int, found: Mapping[int, Entry]) -> None:
+        """Gives cells that have no entry yet one whose clip was there before."""
+        self._books.take(sweep, {number: entry.id for number, entry in found.items()})
+
+    # What a plan stands on.
+
+    def found(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
+        """By sameness the entries whose clips are what the requests would make: those with a fixed seed."""
+        fixed = [each for each in requests if each.seed not in (None, wire.RANDOM_SEED)]
+        return {
+            sameness: entry for sameness, entry in self._account.completed(fixed).items() if _has_clip(entry)
+        }
+
+    @property
+    def limit_left_usd(self) -> float | None:
+        """What the spending limit leaves; None without one."""
+        limit = self._account.max_spend_usd
+        return None if limit is None else round(limit - self._account.spend().committed_usd, 6)
+
+    def balance_left_usd(self) -> float | None:
+        """The balance less what is on its way; asked for where nobody heard it, None where that fails."""
+        if self._account.likely_balance_usd() is None:
+            with contextlib.suppress(ReelbookError):
+                self.thread.call(self._balance.balance())
+        return self._account.likely_balance_usd()
+
+    def forecast(self, requests: Sequence[JobRequest]) -> tuple[float, float, float]:
+        """When all of these would be here, in seconds from now: early, likely and late."""
+        paces: dict[tuple[object, ...], Pace] = {}
+        kinds = [(each.mode, each.duration_seconds, each.aspect_ratio) for each in requests]
+        for kind, request in zip(kinds, requests, strict=True):
+            if kind not in paces:
+                paces[kind] = Pace([Took(*each) for each in self._account.took_alike(request)])
+        budget = self.thread.run(self._client.copied_budget)
+        return forecast([paces[kind] for kind in kinds], budget, self.thread.now())
+
+
+def _has_clip(entry: Entry) -> bool:
+    return entry.clip_path is not None and Path(entry.clip_path).exists()

@@ -1,0 +1,40 @@
+"""How long clips will take: what is said beforehand, against what the scheduler then needs."""
+
+from __future__ import annotations
+
+import math
+import random
+
+from benchmarks.polling_runs import scheduled
+from benchmarks.simulated_service import World
+
+from reelbook.client.scheduling.budget import Budget
+from reelbook.client.scheduling.estimates import Pace, Took
+from reelbook.client.scheduling.forecast import forecast
+
+
+def test_the_forecast_holds_what_comes_of_it() -> None:
+    """Real runs of clips, whose times are known from earlier ones, mostly end in the range."""
+    rng = random.Random(1)
+    earlier = [
+        Took(took - 1, took + 1) for took in (rng.lognormvariate(math.log(20), 0.3) for _ in range(50))
+    ]
+    early, likely, late = forecast([Pace(earlier)] * 18, Budget(), 0.0)
+    real = []
+    for _ in range(20):
+        world = World(10, [rng.lognormvariate(math.log(20), 0.3) for _ in range(18)])
+        real.append(scheduled(world, took=earlier).all_known_at)
+    assert early <= likely <= late
+    assert sum(early <= each <= late for each in real) >= 14, (early, late, sorted(real))
+
+
+def test_a_used_budget_takes_longer_and_nothing_takes_no_time() -> None:
+    """What was sent within the last minute is counted, in a copy."""
+    pace, budget = Pace([Took(4, 6)] * 5), Budget()
+    fresh = forecast([pace] * 4, budget, 100.0)
+    for _ in range(10):
+        budget.sent()
+        budget.answered(200, {}, 99.0)
+    assert forecast([pace] * 4, budget, 100.0)[0] > fresh[2]
+    assert budget.opens_at(100.0) > 150
+    assert forecast([], budget, 100.0) == (0.0, 0.0, 0.0)

@@ -1,0 +1,36 @@
+"""A sandbox whose clips are there at once, and a session with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli.doubles import TinyClips
+from support.hurried_time import HurriedLoop
+
+import reelbook as rb
+from reelbook.event_thread import EventThread
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+
+
+@pytest.fixture(autouse=True)
+def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job's first question comes after some seconds of the session's clock."""
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
+
+
+@pytest.fixture
+def sandbox(home: Path) -> Iterator[Sandbox]:
+    """A sandbox on a real socket without a rate limit."""
+    with server.in_thread(home, pace=0, rate_limiting=False, executor=TinyClips()) as running:
+        yield running
+
+
+@pytest.fixture
+def session(sandbox: Sandbox, home: Path) -> Iterator[rb.Session]:
+    """A session with it, closed at the end."""
+    session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home)
+    yield session
+    session.close()

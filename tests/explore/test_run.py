@@ -1,0 +1,482 @@
+"""A sweep's run against a real sandbox: what it buys, and what it never buys twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.doubles import ROOT, environment
+from PIL import Image
+
+import reelbook as rb
+from reelbook.errors import (
+    ConfirmationNeeded,
+    InsufficientBalance,
+    InvalidInput,
+    JobFailed,
+    ReelbookError,
+    SpendingWarning,
+    WaitTimeout,
+)
+from reelbook.executions import Execution
+from reelbook.explore import RunCell, SweepRun
+from reelbook.sandbox.handle import Sandbox
+
+SECONDS = 30.0
+TESTS = Path(__file__).parent.parent
+
+
+def foxes(**axes: Any) -> rb.Sweep:
+    """Six clips for 0.30 USD."""
+    given: dict[str, Any] = {"animal": ["fox", "heron", "bear"], "seed": [1, 2], "duration_seconds": [1]}
+    return rb.Sweep("a {animal} runs", **(given | axes))
+
+
+def sent(sandbox: Sandbox, mode: str = "text-to-video") -> int:
+    """How many submissions arrived."""
+    return int(sandbox.state()["requests"].get(mode, 0))
+
+
+def until(true: Callable[[], object]) -> None:
+    """Waits until something is true."""
+    end = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.005)
+
+
+def halted(run: SweepRun, sandbox: Sandbox, count: int) -> None:
+    """Lets so many of a run's submissions through, and pauses it then."""
+    sandbox.fault("429", endpoint="generate", after=count, times=100, reset_seconds=10)
+    run.start()
+    until(
+        lambda: sum(each.job is not None and each.job.request_id is not None for each in run.cells) == count
+    )
+    run.pause()
+    until(lambda: run._task is None)
+    sandbox.clear_faults()
+
+
+@contextmanager
+def another(sandbox: Sandbox, home: Path, max_spend: float = 1000.0) -> Iterator[rb.Session]:
+    """Another session of the home, in the ledger like one of another kernel."""
+    session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home, max_spend=max_spend)
+    yield session
+    session.close()
+
+
+def test_every_cell_becomes_a_clip(session: rb.Session, sandbox: Sandbox) -> None:
+    """Each is bought once; the ledger has the sweep with its cells, and its time beside the planned one."""
+    run = foxes().run(session)
+    assert run.state == "running"
+    clips = run.results(SECONDS)
+    assert [clip.request for clip in clips] == [cell.cell.request for cell in run.cells]
+    assert sent(sandbox) == 6
+    [record] = session.sweeps()
+    assert (record.id, record.state, record.counts) == (run.id, "completed", {"completed": 6})
+    assert (record.name, record.record) == ("a {animal} runs", run.sweep.to_record())
+    assert record.cost_usd == pytest.approx(0.30)
+    assert record.planned_seconds == run.planned_seconds
+    assert 0 < record.elapsed_seconds == run.elapsed_seconds < SECONDS
+
+
+@pytest.mark.anyio
+async def test_a_run_is_awaited_and_tells_of_its_cells(session: rb.Session) -> None:
+    """Each change of a cell and of the run is told, until one unsubscribes."""
+    told: list[RunCell | None] = []
+    run = SweepRun(session, foxes(animal=["fox"]))
+    end = run.subscribe(told.append)
+    run.start()
+    clips = await run
+    end()
+    assert [clip.request for clip in clips] == [cell.cell.request for cell in run.cells]
+    states = [each.state for each in told if each is not None and each.number == 1]
+    assert states[-1] == "completed"
+    assert None in told
+    seen = len(told)
+    run.pause()
+    assert (len(told), run.state) == (seen, "completed")
+    assert not session._listeners
+
+
+def test_what_costs_more_needs_a_second_word(session: rb.Session, sandbox: Sandbox) -> None:
+    """Nothing is written down or sent before it."""
+    sweep = foxes(duration_seconds=[5])
+    with pytest.raises(ConfirmationNeeded, match=r"6 clips for about \$1\.50"):
+        sweep.run(session)
+    assert (session.sweeps(), sent(sandbox)) == ((), 0)
+    sweep.run(session, confirm_above_usd=1.50).stop()
+    assert session.sweeps()[0].state == "stopped"
+
+
+def test_what_cannot_be_paid_is_said_before_anything_is_written(sandbox: Sandbox, home: Path) -> None:
+    """Neither a plan over the limit nor one that the balance doesn't cover writes or sends anything."""
+    with another(sandbox, home, max_spend=0.20) as session:
+        with pytest.raises(InvalidInput, match=r"pass the spending limit, which leaves \$0\.20"):
+            foxes().run(session)
+        sandbox.settings(balance_usd=0.10)
+        session.balance()
+        with pytest.raises(InvalidInput, match=r"balance of \$0\.10 doesn't cover 3 clips for about \$0\.15"):
+            foxes(seed=[1]).run(session)
+        assert (session.sweeps(), session.jobs(), sent(sandbox)) == ((), (), 0)
+
+
+def test_paused_it_buys_nothing_and_resumed_exactly_what_is_missing(
+    session: rb.Session, sandbox: Sandbox
+) -> None:
+    """What was sent goes on, what wasn't is taken back, and six cells are six clips and charges."""
+    run = SweepRun(session, foxes())
+    halted(run, sandbox, 2)
+    assert (run.state, run.counts["completed"], run.counts["planned"]) == ("paused", 2, 4)
+    with pytest.raises(ReelbookError, match="2 of 6 clips are there"):
+        run.results()
+    run.stop()
+    assert (run.state, session.sweeps()[0].counts) == ("stopped", {"completed": 2, "planned": 4})
+    assert run.plan().clips == 4
+    before = sent(sandbox)
+    run.resume()
+    assert len(run.results(SECONDS)) == 6
+    assert (sent(sandbox) - before, run.state) == (4, "completed")
+    assert session.spending().spent_usd == pytest.approx(0.30)
+
+
+def test_cells_are_left_out_and_taken_in(session: rb.Session, sandbox: Sandbox) -> None:
+    """Before it is begun and after; what was bought can't be left out any more."""
+    run = SweepRun(session, foxes())
+    run.leave_out([1, 2, 3])
+    run.start()
+    assert len(run.results(SECONDS)) == 3
+    assert (run.state, session.sweeps()[0].counts) == ("completed", {"left out": 3, "completed": 3})
+    run.take_in([1, 2])
+    run.leave_out([2, 4])
+    assert [each.state for each in run.cells[:4]] == ["planned", "left out", "left out", "completed"]
+    assert run.plan().clips == 1
+    run.resume()
+    assert len(run.results(SECONDS)) == 4
+    assert sent(sandbox) == 4
+    with pytest.raises(InvalidInput, match="cells 1 to 6, not 7"):
+        run.leave_out([7])
+
+
+def test_an_empty_balance_pauses_it(session: rb.Session, sandbox: Sandbox) -> None:
+    """It says why; what was refused is bought with the rest once there are credits again."""
+    session.balance()
+    sandbox.settings(balance_usd=0.10)  # somebody else spent the rest
+    run = foxes().run(session)
+    with pytest.raises(InsufficientBalance, match=r"The balance ended\. Add credits and resume the sweep\."):
+        run.results(SECONDS)
+    assert (run.state, run.counts["completed"]) == ("paused", 2)
+    assert session.sweeps()[0].state == "paused"
+    sandbox.settings(balance_usd=10)
+    run.resume()
+    assert len(run.results(SECONDS)) == 6
+    assert session.spending().spent_usd == pytest.approx(0.30)
+
+
+def test_the_limit_in_the_middle_pauses_it(sandbox: Sandbox, home: Path) -> None:
+    """Where something else was bought meanwhile, the cell that would pass the limit isn't."""
+    with another(sandbox, home, max_spend=0.30) as session:
+        run = SweepRun(session, foxes())
+        halted(run, sandbox, 4)
+        with pytest.warns(SpendingWarning):
+            session.text_to_video("something else", duration_seconds=2).result(SECONDS)
+        run.resume()
+        until(lambda: run.state == "paused")
+        assert "would pass the spending limit of $0.30" in str(run.trouble)
+        assert run.counts == {"completed": 4, "planned": 2}
+
+
+def test_an_uncertain_cell_waits_for_a_person(session: rb.Session, sandbox: Sandbox) -> None:
+    """It isn't missing: resumed, nothing is bought for it; sent again it is paid again."""
+    sandbox.fault("answer_lost", endpoint="generate", after=1)
+    run = foxes(animal=["fox", "heron"]).run(session)
+    until(lambda: run.state == "completed")
+    [lost] = [each for each in run.cells if each.state == "uncertain"]
+    assert (run.plan().clips, sent(sandbox)) == (0, 4)
+    run.resume()
+    until(lambda: run._task is None)
+    assert sent(sandbox) == 4
+    run.send_again(lost.number).result(SECONDS)
+    assert (sent(sandbox), run.counts) == (5, {"completed": 4})
+    with pytest.raises(InvalidInput, match="nothing to send again"):
+        run.send_again(lost.number)
+
+
+def test_a_service_that_answers_nothing_isnt_sent_the_rest(session: rb.Session, sandbox: Sandbox) -> None:
+    """After three answers that never came it pauses, as every one of the rest might be billed too."""
+    sandbox.fault("answer_lost", endpoint="generate", times=3)
+    sandbox.fault("429", endpoint="generate", times=100, reset_seconds=20)
+    run = foxes().run(session)
+    until(lambda: run.state == "paused")
+    assert "leaves submissions unanswered" in str(run.trouble)
+    until(lambda: run.counts == {"uncertain": 3, "planned": 3})
+
+
+def test_a_failed_cell_is_sent_again_by_a_person_only(session: rb.Session, sandbox: Sandbox) -> None:
+    """It may have been billed, so resuming leaves it alone."""
+    sandbox.settings(fail_next="content policy")
+    run = foxes(animal=["fox"]).run(session)
+    with pytest.raises(JobFailed, match=r"content policy.*1 of 2 clips are there"):
+        run.results(SECONDS)
+    run.resume()
+    until(lambda: run._task is None)
+    [failed] = [each for each in run.cells if each.state == "failed"]
+    run.send_again(failed.number)
+    assert len(run.results(SECONDS)) == 2
+    assert sent(sandbox) == 3
+
+
+def test_clips_with_a_fixed_seed_are_taken_from_the_ledger(session: rb.Session, sandbox: Sandbox) -> None:
+    """They cost nothing; where the file is gone, or the seed is random, a clip is made."""
+    first = foxes().run(session).results(SECONDS)
+    plan = foxes(seed=[1, 3]).plan(session)
+    assert (plan.clips, plan.found) == (6, 3)
+    assert plan.cost_usd == pytest.approx(0.15)
+    run = foxes(seed=[1, 3]).run(session)
+    clips = run.results(SECONDS)
+    assert {clip.path for clip in clips} & {clip.path for clip in first} == {
+        clip.path for clip in clips if clip.request is not None and clip.request.seed == 1
+    }
+    assert (sent(sandbox), sum(each.found for each in run.cells)) == (9, 3)
+    assert session.sweeps()[0].found == 3
+    assert session.sweeps()[0].cost_usd == pytest.approx(0.15)
+    first[0].path.unlink()
+    assert foxes().plan(session).found == 5
+    assert foxes(seed=[-1]).plan(session).found == 0
+
+
+def test_a_notebook_cell_run_again_goes_on_with_its_sweep(
+    session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with random seeds nothing is bought twice; another cell, a script or `again` begin another one."""
+
+    def run(cell: str | None, number: int, **options: Any) -> SweepRun:
+        execution = None if cell is None else Execution(cell, f"run {number}")
+        monkeypatch.setattr("reelbook.ledger.account_ledger.current_execution", lambda: execution)
+        return foxes(animal=["fox"], seed=[-1]).run(session, **options)
+
+    first = run("cell", 1)
+    first.results(SECONDS)
+    second = run("cell", 2)
+    assert (second.id, second.results(SECONDS)) == (first.id, first.results(SECONDS))
+    assert sent(sandbox) == 1
+    others = [run("cell", 3, again=True), run("another", 4), run(None, 5), run(None, 6)]
+    for each in others:
+        each.results(SECONDS)
+    assert (len({each.id for each in others} | {first.id}), sent(sandbox)) == (5, 5)
+
+
+def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: Sandbox, home: Path) -> None:
+    """The sweep is taken up by its number, with its pictures, and buys what is missing."""
+    pictures = [Image.new("RGB", (64, 36), colour) for colour in ("red", "green", "blue")]
+    run = SweepRun(session, rb.Sweep("it moves", image=pictures, duration_seconds=[1]))
+    halted(run, sandbox, 1)
+    session.close()
+    with another(sandbox, home) as later:
+        [record] = later.sweeps()
+        assert (record.state, record.counts) == ("paused", {"completed": 1, "planned": 2})
+        again = rb.Sweep.open(later, record.id)
+        assert (again.state, again.counts) == ("paused", {"completed": 1, "planned": 2})
+        again.resume()
+        assert len(again.results(SECONDS)) == 3
+        with pytest.raises(InvalidInput, match="no sweep 99"):
+            rb.Sweep.open(later, "99")
+
+
+def test_a_picture_that_is_gone_holds_up_no_other_cell(
+    session: rb.Session, sandbox: Sandbox, home: Path
+) -> None:
+    """Its cell stays planned, and the run says why."""
+    pictures = [Image.new("RGB", (64, 36), colour) for colour in ("red", "green", "blue")]
+    run = SweepRun(session, rb.Sweep("it moves", image=pictures, duration_seconds=[1]))
+    run.leave_out([1, 2, 3])
+    run.start()
+    until(lambda: run.state == "completed")
+    gone = run.cells[0].cell.request.image_digest
+    for file in (home / "images").glob(f"{gone}*"):
+        file.unlink()
+    again = rb.Sweep.open(session, run.id or "")
+    again.take_in([1, 2, 3])
+    again.resume()
+    until(lambda: again._task is None)
+    assert (again.counts, sent(sandbox, "image-to-video")) == ({"planned": 1, "completed": 2}, 2)
+    assert "picture of cell 1 isn't kept" in str(again.trouble)
+
+
+def test_two_sessions_that_resume_one_sweep_buy_each_cell_once(
+    session: rb.Session, sandbox: Sandbox, home: Path
+) -> None:
+    """Whoever buys a cell, both have its clip in the end; a pause of one of them holds for both."""
+    run = SweepRun(session, foxes(seed=[1, 2, 3, 4]))
+    halted(run, sandbox, 1)
+    with another(sandbox, home) as other:
+        there = rb.Sweep.open(other, run.id or "")
+        before = sent(sandbox)
+        for each in (run, there):
+            each.resume()
+        assert len(run.results(SECONDS)) == len(there.results(SECONDS)) == 12
+        assert sent(sandbox) - before == 11
+        bought = Counter(
+            (job.prompt, job.request and job.request.seed) for job in session.jobs(state="completed")
+        )
+        assert set(bought.values()) == {1}
+        assert len(bought) == 12
+
+
+def test_a_run_elsewhere_is_followed_and_stopped_from_here(
+    session: rb.Session, sandbox: Sandbox, home: Path
+) -> None:
+    """Opened it buys nothing by itself, hears of what the other one buys, and can end that."""
+    sandbox.fault("429", endpoint="generate", after=2, times=100, reset_seconds=20)
+    run = foxes().run(session)
+    with another(sandbox, home) as other:
+        there = rb.Sweep.open(other, run.id or "")
+        assert there.state == "running"
+        until(lambda: there.counts["completed"] == 2)
+        there.stop()
+        until(lambda: run.state == "stopped")
+        until(lambda: run.counts == there.counts == {"completed": 2, "planned": 4})
+
+
+def test_its_table_is_for_pandas_and_spreadsheets(session: rb.Session, tmp_path: Path) -> None:
+    """A line for each cell: what it varied, what became of it, what a person put to it."""
+    run = foxes(animal=["fox", "=heron"], seed=[1]).run(session)
+    run.results(SECONDS)
+    winner = run.cells[0].job
+    assert winner is not None
+    winner.mark(starred=True, note="the best")
+    table = run.to_pandas()
+    assert list(table["animal"]) == [each.cell.values["animal"] for each in run.cells]
+    assert list(table["state"]) == ["completed", "completed"]
+    assert (table["starred"][0], table["note"][0], table["cost_usd"].sum()) == (
+        True,
+        "the best",
+        pytest.approx(0.1),
+    )
+    text = run.to_csv(tmp_path / "sweep.csv")
+    assert "'=heron" in text
+    assert (tmp_path / "sweep.csv").read_text("utf-8-sig") == text.replace("\r\n", "\n")
+
+
+def test_waiting_can_end_before_the_run(session: rb.Session, sandbox: Sandbox) -> None:
+    """The run goes on."""
+    sandbox.settings(pace=3600)
+    run = foxes(animal=["fox"]).run(session)
+    with pytest.raises(WaitTimeout, match=r"after 0\.01 s"):
+        run.results(0.01)
+    assert run.state == "running"
+
+
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+from support.hurried_time import HurriedLoop
+import reelbook as rb
+from reelbook.event_thread import EventThread
+from reelbook.ledger import Ledger, Sweeps
+EventThread._new_loop = staticmethod(lambda: HurriedLoop(20))
+session = rb.connect(api_key=sys.argv[1], base_url=sys.argv[2], home=Path(sys.argv[3]))
+"""
+BUYS = """
+def deadly(kind, step, nth, before):
+    real, calls = getattr(kind, step), 0
+    def wrapped(*args, **options):
+        nonlocal calls
+        calls += 1
+        if calls == nth and before:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = real(*args, **options)
+        if calls == nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    setattr(kind, step, wrapped)
+
+deadly({kind}, {step!r}, {nth}, {before})
+sweep = rb.Sweep("a {{animal}} runs", animal=["fox", "heron", "bear"], seed=[1, 2], duration_seconds=[1])
+sweep.run(session).results(60)
+"""
+RESUMES = """
+run = rb.Sweep.open(session, sys.argv[4])
+print("ready", flush=True)
+sys.stdin.readline()
+run.resume()
+print(len(run.results(60)), flush=True)
+"""
+
+
+def child(code: str, sandbox: Sandbox, home: Path, *words: str) -> subprocess.Popen[str]:
+    """A program of its own, with the sandbox's key in its arguments: it opens nothing."""
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD + code, sandbox.api_key.reveal(), sandbox.url, str(home), *words],
+        env=environment(PYTHONPATH=f"{ROOT}:{TESTS}"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("kind", "step", "nth", "before"),
+    [
+        ("Sweeps", "begin", 1, True),
+        ("Sweeps", "begin", 1, False),
+        ("Ledger", "intend_many", 3, True),
+        ("Ledger", "intend_many", 3, False),
+        ("Ledger", "sending", 3, True),
+        ("Ledger", "sending", 3, False),
+        ("Ledger", "accepted", 3, True),
+        ("Ledger", "accepted", 3, False),
+        ("Ledger", "downloaded", 2, False),
+    ],
+)
+def test_a_kill_at_any_moment_leaves_one_clip_for_each_cell(
+    sandbox: Sandbox, home: Path, kind: str, step: str, nth: int, before: bool
+) -> None:
+    """After resuming each cell is bought once: it has its clip, or may have one and waits for a person."""
+    process = child(BUYS.format(kind=kind, step=step, nth=nth, before=before), sandbox, home)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode == -9
+    with another(sandbox, home) as session:
+        records = session.sweeps()
+        assert len(records) == (0 if (step, before) == ("begin", True) else 1)
+        if records:
+            run = rb.Sweep.open(session, records[0].id)
+            assert run.state == ("completed" if step == "downloaded" else "paused")
+            run.resume()
+        else:
+            run = foxes().run(session)
+        until(lambda: run.state == "completed")
+        uncertain = run.counts["uncertain"]
+        assert run.counts["completed"] + uncertain == 6
+        # At most one submission was out in vain, and every other one is known.
+        assert 6 - uncertain <= sent(sandbox) <= 6
+        assert session.spending().of_key.spent_usd == pytest.approx(0.05 * (6 - uncertain))
+        assert session.jobs(state="cancelled") == () or step in ("intend_many", "sending")
+
+
+@pytest.mark.browser
+def test_two_processes_that_resume_one_sweep_buy_each_cell_once(
+    session: rb.Session, sandbox: Sandbox, home: Path
+) -> None:
+    """At the same moment; both have all clips in the end."""
+    run = SweepRun(session, foxes())
+    halted(run, sandbox, 1)
+    process = child(RESUMES, sandbox, home, run.id or "")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    before = sent(sandbox)
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+    run.resume()
+    assert len(run.results(SECONDS)) == 6
+    assert process.communicate(timeout=SECONDS)[0] == "6\n"
+    assert sent(sandbox) - before == 5
