@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from IPython.core import magic_arguments
 from IPython.core.error import UsageError
 
 from . import wire
-from .errors import InvalidInput
+from .errors import ConfirmationNeeded, InvalidInput
 from .requests import JobRequest
 from .secret import quotable, without_keys
 from .session import Job, Session, connect
+
+if TYPE_CHECKING:
+    from .explore import SweepRun
+
+_SEED: Final = r"[+-]?\d+"
 
 
 def load(shell: Any) -> None:
@@ -23,18 +29,48 @@ def load(shell: Any) -> None:
     shell.register_magic_function(magic, "cell", "video")
 
 
-def video(shell: Any, line: str, cell: str) -> Job:
+def video(shell: Any, line: str, cell: str) -> Job | SweepRun:
     """Submits a clip whose prompt is the text of the cell; the job's card is the cell's result.
+
+    With several seeds, as in --seed 1-4, or with --axis it is a sweep, and the text is its template.
 
     The session is the variable `session` where there is one, else `reelbook.connect()`. Costs 0.05 USD a
     second; the same cell run again gives the same job back. Raises InvalidInput before anything is sent.
     """
     given = _given(line)
-    session = _session(shell, given.session)
-    job = session.submit(_request(shell, given, cell.strip()), again=given.again)
+    session, prompt = _session(shell, given.session), cell.strip()
+    made: Job | SweepRun
+    if given.axis or not re.fullmatch(_SEED, given.seed or "0"):
+        made = _sweep(shell, session, given, prompt)
+    else:
+        made = session.submit(_request(shell, given, prompt), again=given.again)
     if given.output is not None:
-        shell.user_ns[given.output] = job
-    return job
+        shell.user_ns[given.output] = made
+    return made
+
+
+def _sweep(shell: Any, session: Session, given: Any, template: str) -> SweepRun:
+    """Begins the sweep of a template."""
+    from .explore import Sweep
+
+    axes: dict[str, Any] = {}
+    for each in given.axis or ():
+        slot, separator, values = each.partition("=")
+        if not separator:
+            raise UsageError(f"--axis is written NAME=VALUES, such as animal=fox,heron, not {each}.")
+        axes[slot.strip()] = values
+    fields = {
+        "seed": given.seed,
+        "duration_seconds": given.duration,
+        "aspect_ratio": given.ratio,
+        "image": given.image and shell.user_ns.get(given.image, given.image),
+    }
+    axes |= {name: value for name, value in fields.items() if value is not None}
+    try:
+        return Sweep(template, **axes).run(session, confirm=given.yes, again=given.again)
+    except ConfirmationNeeded as needed:
+        said = str(needed).replace("Say confirm=True", "Add --yes")
+        raise ConfirmationNeeded(said, cost_usd=needed.cost_usd) from None
 
 
 def _request(shell: Any, given: Any, prompt: str) -> JobRequest:
@@ -43,7 +79,7 @@ def _request(shell: Any, given: Any, prompt: str) -> JobRequest:
             prompt,
             duration_seconds=given.duration,
             aspect_ratio=given.ratio or wire.DEFAULT_ASPECT_RATIO,
-            seed=wire.RANDOM_SEED if given.seed is None else given.seed,
+            seed=wire.RANDOM_SEED if given.seed is None else int(given.seed),
         )
     if given.ratio is not None or given.seed is not None:
         raise InvalidInput("A clip from an image has no --ratio and no --seed: the service takes none.")
@@ -76,7 +112,9 @@ def _parser() -> Any:
     add = parser.add_argument
     add("-d", "--duration", type=int, default=wire.DEFAULT_SECONDS, help="Length in seconds, 1 to 10.")
     add("-r", "--ratio", help="The shape: 16:9 (the default), 9:16 or 1:1.")
-    add("-s", "--seed", type=int, help="The same seed makes the same clip.")
+    add("-s", "--seed", help="The same seed makes the same clip. Several make a sweep: 1-4, or 1,5,9.")
+    add("-a", "--axis", action="append", help="NAME=VALUES for a slot {NAME} of a sweep. May be repeated.")
+    add("--yes", action="store_true", help="Buy a sweep for more than $1.00.")
     add("-i", "--image", help="A still to move: a variable's name, or a path.")
     add("-o", "--output", help="The variable that the job is put into.")
     add("--session", help="The variable that holds the session. Default: session.")

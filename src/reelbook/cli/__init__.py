@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from .. import settings
 from ..errors import InvalidInput, ReelbookError
 from ..secret import NOT_SHOWN, looks_like_key, without_keys
-from . import classroom, generate, jobs, keys, lab, sandbox, tools, usage
+from . import classroom, generate, jobs, keys, lab, sandbox, sweep, tools, usage
 from .console import error_text, plain_mistake, say
 
 __all__ = ["app", "main"]
@@ -84,6 +84,7 @@ app.command()(lab.lab)
 app.command()(generate.generate)
 app.command()(usage.usage)
 app.command()(usage.balance)
+app.add_typer(sweep.commands, name="sweep")
 app.add_typer(jobs.commands, name="jobs")
 app.add_typer(keys.commands, name="keys")
 app.add_typer(sandbox.commands, name="sandbox")

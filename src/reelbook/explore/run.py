@@ -223,14 +223,18 @@ class SweepRun:
 
         return self._thread.run(send)
 
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until nothing more comes, `timeout` seconds at most. Whether that is so."""
+        self._thread.refuse_own_thread()
+        return self._over.wait(timeout)
+
     def results(self, timeout: float | None = None) -> list[Clip]:
         """Waits until nothing more comes, and gives the clips in the order of the cells.
 
         Where a clip is missing that wasn't left out, raises why: but only when all have ended. `timeout` in
         seconds raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own thread.
         """
-        self._thread.refuse_own_thread()
-        if not self._over.wait(timeout):
+        if not self.wait(timeout):
             raise WaitTimeout(f"Not all clips are here after {timeout:g} s. The sweep goes on.")
         return self._clips()
 

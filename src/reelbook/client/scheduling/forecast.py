@@ -1,19 +1,24 @@
-"""How long clips will take under the key's limit: the scheduler itself, run ahead of time. Pure."""
+"""How long clips will take under the key's limit, said before they are submitted: pure.
+
+It takes each clip's time from what is believed of such times, and its two requests, the submission and the
+one that finds it done, from the budget. Which of them go first when places are scarce is what `polling.py`
+weighs; here both extremes are tried, and the truth lies in between.
+"""
 
 from __future__ import annotations
 
 import copy
+import heapq
 import math
 import random
 from collections.abc import Sequence
 
 from .budget import Budget
-from .estimates import COMMON_SECONDS, Belief, Pace
-from .polling import Submit, Wait, decide
+from .estimates import COMMON_SECONDS, Pace
 
-RUNS, FEWEST_RUNS = 15, 5
-CLIPS_IN_ALL = 400  # of all runs together, so that a person doesn't wait for the answer
+RUNS = 25
 EARLY, LATE = 0.15, 0.85
+QUESTIONS_IN_VAIN = 1.1  # how much longer it takes who can't know when a clip is done (bench_polling.py)
 
 
 def forecast(
@@ -21,55 +26,51 @@ def forecast(
 ) -> tuple[float, float, float]:
     """When all of them will be known done, in seconds from now: early, likely and late.
 
-    Each clip has its `Pace`; those of one kind share one. Two of three runs end between early and late.
-    Nothing that is given is changed.
+    Each clip has its `Pace`; those of one kind share one. Most runs end between early and late. Nothing that
+    is given is changed.
     """
-    if not paces:
-        return (0.0, 0.0, 0.0)
     rng = random.Random(seed)  # noqa: S311 - nothing secret
-    runs = max(FEWEST_RUNS, min(RUNS, CLIPS_IN_ALL // len(paces)))
-    took = sorted(_run(paces, copy.deepcopy(budget), now, rng) for _ in range(runs))
-    early, likely, late = (took[round(share * (runs - 1))] for share in (EARLY, 0.5, LATE))
-    return early, likely, late
+    early, likely, late = [], [], []
+    for _ in range(RUNS):
+        took = _times(paces, rng)
+        ends = [_whole_time(took, copy.deepcopy(budget), now, submit_first=each) for each in (True, False)]
+        early.append(min(ends))
+        likely.append(sum(ends) / 2)
+        late.append(QUESTIONS_IN_VAIN * max(ends))
+    return _share(early, EARLY), _share(likely, 0.5), _share(late, LATE)
 
 
-def _run(paces: Sequence[Pace], budget: Budget, began: float, rng: random.Random) -> float:
-    """One run with times as they are believed to be: how long it took."""
-    learnt = {id(pace): copy.deepcopy(pace) for pace in paces}
-    # How long such clips usually take is in doubt for all of them alike.
-    usual = {key: _usual(pace, rng) for key, pace in learnt.items()}
-    waiting = [id(pace) for pace in reversed(paces)]
-    beliefs: dict[str, Belief] = {}
-    ends: dict[str, float] = {}
-    now = began
-    while waiting or beliefs:
-        decision = decide(beliefs, len(waiting), budget, now)
-        if isinstance(decision, Wait):
-            now = decision.until
+def _share(seconds: list[float], share: float) -> float:
+    return sorted(seconds)[round(share * (len(seconds) - 1))]
+
+
+def _times(paces: Sequence[Pace], rng: random.Random) -> list[float]:
+    """A time for each clip. How long such clips usually take is in doubt for all of a kind alike."""
+    usual: dict[int, tuple[float, float]] = {}
+    for pace in paces:
+        if id(pace) not in usual:
+            parts = pace.parts
+            if not pace.informed:
+                shortest, longest = map(math.log, COMMON_SECONDS)
+                parts = [each for each in parts if shortest <= each[1] <= longest]
+            _, log_median, spread = rng.choices(parts, [weight for weight, _, _ in parts])[0]
+            usual[id(pace)] = log_median, spread
+    return [rng.lognormvariate(*usual[id(pace)]) for pace in paces]
+
+
+def _whole_time(took: Sequence[float], budget: Budget, began: float, *, submit_first: bool) -> float:
+    """How long it takes until the last one is known done by who knows when that is."""
+    waiting, ends, now = list(took), list[float](), began
+    while waiting or ends:
+        now = budget.opens_at(now)
+        over = bool(ends) and ends[0] <= now
+        if not waiting and not over:
+            now = ends[0]
             continue
         budget.sent()
         budget.answered(200, {}, now)
-        if isinstance(decision, Submit):
-            kind, name = waiting.pop(), str(len(ends))
-            log_median, spread = usual[kind]
-            beliefs[name] = Belief(learnt[kind], now)
-            ends[name] = now + rng.lognormvariate(log_median, spread)
-            continue
-        belief = beliefs[decision.job]
-        belief.asked(now)
-        if ends[decision.job] <= now:
-            belief.ended(now)
-            del beliefs[decision.job]
+        if waiting and (submit_first or not over):
+            heapq.heappush(ends, now + waiting.pop())
         else:
-            belief.told(None, now)
+            heapq.heappop(ends)
     return now - began
-
-
-def _usual(pace: Pace, rng: random.Random) -> tuple[float, float]:
-    """One of the ways in which such clips may take their time: the median's logarithm, and the spread."""
-    parts = pace.parts
-    if not pace.informed:
-        shortest, longest = map(math.log, COMMON_SECONDS)
-        parts = [each for each in parts if shortest <= each[1] <= longest]
-    _, log_median, spread = rng.choices(parts, [weight for weight, _, _ in parts])[0]
-    return log_median, spread

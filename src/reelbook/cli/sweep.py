@@ -1,0 +1,352 @@
+"""`reelbook sweep`: a prompt with one thing or several varied; planned, bought and resumed."""
+
+from __future__ import annotations
+
+import sys
+import time
+import tomllib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from ..errors import InvalidInput
+from ..formatting import count, dollars, seconds, terminal_line
+from .console import STOPPED, CtrlC, require_yes, say, say_json
+from .options import AsJson, Home, Service, Which, command_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..explore import Plan, Sweep, SweepRun
+    from ..ledger import SweepRecord
+
+LOOK_SECONDS: Final = 0.1
+SAY_AGAIN_SECONDS: Final = 10.0
+NAME_CHARACTERS: Final = 40
+PLAN: Final = "plan"  # the command that is meant where none is named
+_FIELDS: Final = (
+    "template",
+    "wildcards",
+    "replace",
+    "design",
+    "sample",
+    "base",
+    "design_seed",
+    "name",
+    "axes",
+)
+
+
+class SweepCommands(TyperGroup):
+    """The commands of a group of which one is meant where the first word names none."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As typer's; a template or a file stands for the command that plans it."""
+        named = args[0] in self.commands
+        return super().resolve_command(ctx, args if named else [PLAN, *args])
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As typer's; an option of the command may come first."""
+        if args and args[0].startswith("-") and args[0] not in ("-h", "--help"):
+            args = [PLAN, *args]
+        return super().parse_args(ctx, args)
+
+
+commands = typer.Typer(
+    cls=SweepCommands,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Vary a prompt: plan the clips, see what they cost, make them, go on where it stopped.\n\n"
+    "reelbook sweep plan.toml, or reelbook sweep 'a {animal} runs' --axis animal=fox,heron --seed 1-3.",
+)
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Buy without being asked.")]
+
+
+@commands.command(PLAN, short_help="Plan a sweep and make its clips (may be left out).")
+def plan(
+    template: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLAN",
+            help="A TOML file, or the prompt itself with its {slots} and {one|other} choices.",
+            show_default=False,
+        ),
+    ],
+    axis: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUES",
+            help="What fills a slot: animal=fox,heron. May be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(metavar="VALUES", help="Seeds: 1-4, or 1,5,9.", show_default=False)
+    ] = None,
+    duration: Annotated[
+        str | None,
+        typer.Option(metavar="VALUES", help="Lengths in seconds, such as 2 or 2,5.", show_default=False),
+    ] = None,
+    ratio: Annotated[
+        str | None, typer.Option(metavar="VALUES", help="Shapes: 16:9,9:16,1:1.", show_default=False)
+    ] = None,
+    image: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A still to move. May be given several times.", show_default=False),
+    ] = None,
+    design: Annotated[
+        str | None,
+        typer.Option(
+            help="Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube.",
+            show_default=False,
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="So many cells, at random.", show_default=False)
+    ] = None,
+    wildcards: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Text files for __wildcards__.", show_default=False, file_okay=False
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="What it is called in lists and receipts.", show_default=False)
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would cost.")] = False,
+    service: Which = Service.auto,
+    yes: Yes = False,
+    home: Home = None,
+) -> None:
+    """Plan a sweep and make its clips.
+
+    It says how many clips there are, what they cost and how long they take, and asks before it buys more than
+    $1.00, or anything at a live service. Ctrl-C buys nothing more; what was sent goes on. A plan as a file:
+
+    \b
+        template = "a {animal} in {place}"
+        duration_seconds = 2
+        [axes]
+        animal = ["red fox", "heron"]
+        seed = "1-3"
+    """
+    from ..explore import SweepRun
+    from ..session import connect
+
+    options = {
+        "axis": axis,
+        "seed": seed,
+        "duration_seconds": duration,
+        "aspect_ratio": ratio,
+        "image": image,
+        "design": design,
+        "sample": sample,
+        "wildcards": wildcards,
+        "name": name,
+    }
+    sweep = _sweep(template, {each: value for each, value in options.items() if value is not None})
+    with connect(service.value, home=home) as session:
+        run = SweepRun(session, sweep)
+        if not _agreed(run.plan(), live=session.service == "live", yes=yes, dry_run=dry_run):
+            return
+        run.start(confirm=True)
+        _follow(run, service, home)
+
+
+@commands.command(short_help="Go on with the clips that are missing.")
+def resume(
+    sweep_id: Annotated[str, typer.Argument(metavar="ID", help="The sweep's number in the list.")],
+    service: Which = Service.auto,
+    yes: Yes = False,
+    home: Home = None,
+) -> None:
+    """Go on with a sweep: buy exactly the clips that are missing, and wait for the rest.
+
+    What was sent and never answered isn't bought again.
+    """
+    from ..explore import Sweep
+    from ..session import connect
+
+    with connect(service.value, home=home) as session:
+        run = Sweep.open(session, sweep_id)
+        if run.plan().clips and not _agreed(
+            run.plan(), live=session.service == "live", yes=yes, dry_run=False
+        ):
+            return
+        run.resume()
+        _follow(run, service, home)
+
+
+@commands.command("list", short_help="List the sweeps of this key.")
+def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
+    """List the sweeps that were run with this key, newest first."""
+    from ..session import connect
+
+    with connect(service.value, home=home) as session:
+        records = session.sweeps()
+    if as_json:
+        say_json({"sweeps": [_document(each) for each in records]})
+        return
+    if not records:
+        say("No sweep was run with this key.")
+    for each in records:
+        name, cost = terminal_line(each.name, NAME_CHARACTERS), dollars(each.cost_usd)
+        say(f"{each.id:>4}  {each.at:%Y-%m-%d %H:%M}  {each.state:<9}  {cost:>7}  {name}  ({_counts(each)})")
+
+
+def _sweep(template: str, options: dict[str, Any]) -> Sweep:
+    """The sweep of a file or of a template with its options. Raises InvalidInput."""
+    from ..explore import Sweep
+
+    file = Path(template) if template.endswith(".toml") else None
+    given: dict[str, Any] = {"template": template} if file is None else _file(file)
+    for each in options.pop("axis", ()):
+        slot, separator, values = each.partition("=")
+        if not separator or not slot.strip():
+            raise InvalidInput(f"--axis is written NAME=VALUES, such as animal=fox,heron, not {each}.")
+        given[slot.strip()] = values
+    return Sweep(**{**given, **options})
+
+
+def _file(path: Path) -> dict[str, Any]:
+    """What a plan's file says, as arguments of `Sweep`."""
+    try:
+        with path.open("rb") as file:
+            given = tomllib.load(file)
+    except OSError as error:
+        raise InvalidInput(f"{path} can't be read: {error.strerror or error}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path} is no TOML: {error}.") from None
+    if not isinstance(given.get("template"), str):
+        raise InvalidInput(f'{path} has no template. It begins with: template = "a {{animal}} runs".')
+    known = {*_FIELDS, "seed", "duration_seconds", "aspect_ratio", "image"}
+    if strange := [each for each in given if each not in known]:
+        raise InvalidInput(
+            f"{path}: {strange[0]} is no field of a plan. What fills a slot goes below [axes]."
+        )
+    axes = given.pop("axes", {})
+    if not isinstance(axes, dict):
+        raise InvalidInput(f"{path}: axes is a table of names and values, below a line [axes].")
+    given |= axes
+    if isinstance(given.get("wildcards"), str):
+        given["wildcards"] = path.parent / given["wildcards"]
+    if "image" in given:
+        images = given["image"] if isinstance(given["image"], list) else [given["image"]]
+        given["image"] = [path.parent / each for each in images]
+    return given
+
+
+def _agreed(planned: Plan, *, live: bool, yes: bool, dry_run: bool) -> bool:
+    """Says the plan; whether it is to be bought. Raises InvalidInput where it can't be, or nobody answers."""
+    from ..explore.plan import CONFIRM_ABOVE_USD
+
+    say(str(planned), err=not dry_run)
+    if planned.problems:
+        raise InvalidInput("Nothing was sent.")
+    if dry_run:
+        return False
+    if not yes and (live or planned.cost_usd > CONFIRM_ABOVE_USD) and planned.bought:
+        require_yes(
+            f"Make {count(planned.bought, 'clip')} for about {dollars(planned.cost_usd)}?",
+            unattended="This costs money, and nobody is here to be asked. Nothing was sent. --yes buys it "
+            "unasked.",
+            declined="Nothing was sent.",
+        )
+    return True
+
+
+def _follow(run: SweepRun, service: Service, home: Path | None) -> None:
+    """Shows how far it is until nothing more comes. Ctrl-C buys nothing more and says how to go on."""
+    again = command_line("sweep", "resume", run.id or "", service=service, home=home)
+    with CtrlC() as ctrl_c:
+        try:
+            with _progress() as show:
+                while not run.wait(LOOK_SECONDS):
+                    ctrl_c.check()
+                    show(run)
+        except KeyboardInterrupt:
+            run.stop()
+            say(f"Nothing more is bought; what was sent goes on and is paid. To go on:\n  {again}", err=True)
+            raise typer.Exit(STOPPED) from None
+    _say_end(run, again)
+
+
+def _say_end(run: SweepRun, again: str) -> None:
+    """What came of it: a line for each clip, and the times."""
+    for cell in run.cells:
+        places = zip(run.sweep.axes, cell.cell.place, strict=True)
+        label = terminal_line(", ".join(axis.labels[place] for axis, place in places if len(axis.values) > 1))
+        if cell.job is not None and cell.job.clip is not None:
+            say(f"{cell.number}\t{label}\t{cell.job.clip.path}")
+        elif not cell.left_out:
+            reason = f": {cell.job.error}" if cell.job is not None and cell.job.error is not None else ""
+            say(f"{cell.number}\t{label}\t{cell.state}{terminal_line(reason)}", err=True)
+    record = next(each for each in run.session.sweeps() if each.id == run.id)
+    took, planned = seconds(record.elapsed_seconds), record.planned_seconds
+    said = f"{_counts(record)}, {dollars(record.cost_usd)}. It took {took}"
+    if planned[2]:
+        said += f", planned were {seconds(planned[0])} to {seconds(planned[2])}"
+    say(f"{said}.", err=True)
+    if run.trouble is not None:
+        say(f"{run.trouble}\n  {again}", err=True)
+    if record.counts.get("completed", 0) < len(run.cells) - record.counts.get("left out", 0):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    """A bar on a terminal, a line now and then elsewhere."""
+    if sys.stderr.isatty():
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        from .screen import Screen
+
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[figures]}", markup=False),
+        )
+        with Progress(*columns, console=Screen(stderr=True), transient=True) as bars:
+            bar = bars.add_task("", figures="")
+
+            def draw(run: SweepRun) -> None:
+                counts = run.counts
+                total = len(run.cells) - counts.get("left out", 0)
+                bars.update(bar, total=total, completed=counts.get("completed", 0), figures=_counts(run))
+
+            yield draw
+        return
+    last = ("", float("-inf"))
+
+    def tell(run: SweepRun) -> None:
+        nonlocal last
+        words, now = _counts(run), time.monotonic()
+        if words != last[0] and now - last[1] >= SAY_AGAIN_SECONDS:
+            last = (words, now)
+            say(words, err=True)
+
+    yield tell
+
+
+def _counts(sweep: SweepRun | SweepRecord) -> str:
+    """ "12 completed, 6 planned"."""
+    return ", ".join(f"{number} {state}" for state, number in sweep.counts.items())
+
+
+def _document(record: SweepRecord) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "name": record.name,
+        "at": record.at.isoformat(),
+        "state": record.state,
+        "counts": dict(record.counts),
+        "found": record.found,
+        "cost_usd": record.cost_usd,
+        "planned_seconds": list(record.planned_seconds),
+        "elapsed_seconds": record.elapsed_seconds,
+    }
