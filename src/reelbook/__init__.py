@@ -9,7 +9,7 @@
 
 Begin:          connect, Studio; allow_nested_loops where a course calls asyncio.run in a cell
 Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
-Explore:        Sweep
+Explore:        Sweep, Matrix
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
 Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
 Keys:           KeyManager, Rotation, ConnectionPanel; ClassroomPanel for teachers
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         JobBoard,
         JobCard,
         KeyManager,
+        Matrix,
         Player,
         PromptForm,
         Studio,
@@ -80,6 +81,7 @@ __all__ = [
     "JobRequest",
     "JobView",
     "KeyManager",
+    "Matrix",
     "Picked",
     "Player",
     "PromptForm",
@@ -116,6 +118,7 @@ _HOMES = {
             "JobBoard",
             "JobCard",
             "KeyManager",
+            "Matrix",
             "Player",
             "PromptForm",
             "Studio",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import zlib
 
@@ -58,8 +59,10 @@ def test_comments_are_left_at_home() -> None:
 @pytest.mark.parametrize("stem", PANELS)
 def test_a_panels_code_is_small(stem: str) -> None:
     """Code and style, as they are saved, stay far enough under 30 KB for the panel's state to fit too."""
-    code, look = packed(stem), bundle.style(stem)
-    if stem in PRESSED:
+    code, look = packed(stem, styled=stem == "matrix"), bundle.style(stem)
+    if stem == "matrix":
+        look = ""  # packed with its code
+    elif stem in PRESSED:
         look = pressed(look)
     assert len(code.encode()) + len(look.encode()) < 27_000
 
@@ -109,6 +112,18 @@ def test_a_packed_module_loads_at_once() -> None:
     at_once = inside.sub("", packed("player"))
     assert [line for line in at_once.splitlines() if "await" in line and "async (given) =>" not in line] == []
     assert len(at_once) < 500
+
+
+def test_a_style_can_be_packed_with_the_code() -> None:
+    """It is the panel's own style, and is put into the panel before it is drawn."""
+    loader = packed("matrix", styled=True)
+    found = re.search(r'atob\("([^"]+)"\)', loader)
+    assert found is not None
+    look = (
+        zlib.decompress(base64.b64decode(found[1])).decode().split("export const look = ")[1].splitlines()[0]
+    )
+    assert json.loads(look.rstrip(";")) == pressed(bundle.style("matrix"))
+    assert loader.index("textContent: look") < loader.index("return render(given)")
 
 
 def test_a_pressed_style_means_the_same() -> None:

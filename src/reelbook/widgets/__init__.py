@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .job_board import JobBoard
     from .job_card import JobCard
     from .key_manager import KeyManager
+    from .matrix import Matrix
     from .player import Player
     from .prompt_form import PromptForm
     from .studio import Studio
@@ -35,6 +36,7 @@ __all__ = [
     "JobBoard",
     "JobCard",
     "KeyManager",
+    "Matrix",
     "Player",
     "PromptForm",
     "Studio",
@@ -51,6 +53,7 @@ _MODULES = {
     "JobBoard": "job_board",
     "JobCard": "job_card",
     "KeyManager": "key_manager",
+    "Matrix": "matrix",
     "Player": "player",
     "PromptForm": "prompt_form",
     "Studio": "studio",

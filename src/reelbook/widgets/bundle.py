@@ -6,6 +6,7 @@ An anywidget's module can't import other files, so the ES modules in `static/` a
 from __future__ import annotations
 
 import base64
+import json
 import re
 import zlib
 from collections.abc import Sequence
@@ -80,18 +81,24 @@ const url = URL.createObjectURL(new Blob([await new Response(plain).text()], {{ 
 return import(url).finally(() => URL.revokeObjectURL(url));
 }};
 let panel;
-export default {{ render: async (given) => (await (panel ??= unpack())).default.render(given) }};
+const draw = ({{ default: {{ render }}, look }}, given) => {{
+if (look) given.el.append(Object.assign(document.createElement("style"), {{ textContent: look }}));
+return render(given);
+}};
+export default {{ render: async (given) => draw(await (panel ??= unpack()), given) }};
 """
 
 
-def packed(stem: str) -> str:
+def packed(stem: str, *, styled: bool = False) -> str:
     """The ES module of panel `stem` in less than half the room; its code is unpacked once it is drawn.
 
     A model whose module takes more than two seconds to load never hears the kernel (anywidget 0.11), and a
     page that is opened again loads the modules of all panels at once. So what is loaded then is small.
+    `styled`: its style is packed with it, for a panel that would be too large otherwise.
     """
+    look = f"export const look = {json.dumps(pressed(style(stem)))};\n" if styled else ""
     # Under its own name the browser's tools show it readable.
-    source = f"{module(stem)}\n//# sourceURL=reelbook/{stem}.js\n".encode()
+    source = f"{module(stem)}\n{look}//# sourceURL=reelbook/{stem}.js\n".encode()
     data = base64.b64encode(zlib.compress(source, 9)).decode()
     return _LOADER.format(name=stem, packed=data)
 

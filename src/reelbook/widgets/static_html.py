@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..text import Face, Line, Row, plain
 
@@ -68,3 +68,33 @@ def tiles_html(text: str, tiles: Sequence[tuple[str, bytes]]) -> str:
         for caption, poster in tiles
     )
     return f"<div>{html.escape(text)}</div>{figures}"
+
+
+def matrix_html(text: str, tables: Sequence[tuple[str, Sequence[str], Sequence[Any]]], more: str) -> str:
+    """Grids of pictures under one line of text, one for each page: its label, its columns' and its rows'.
+
+    A row is its label and its cells; a cell is a word, or a picture.
+    """
+    made = []
+    for page, columns, rows in tables:
+        top = "".join(map(_still_head, ("", *columns)))
+        body = "".join(
+            f"<tr>{_still_head(label)}{''.join(map(_still_cell, cells))}</tr>" for label, cells in rows
+        )
+        made.append(
+            (f"<div><b>{html.escape(page)}</b></div>" if page else "")
+            + f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+        )
+    last = f"<div>{html.escape(more)}</div>" if more else ""
+    return f"<div>{html.escape(text)}</div>{''.join(made)}{last}"
+
+
+def _still_head(label: str) -> str:
+    return f'<th style="text-align:left">{html.escape(label)}</th>'
+
+
+def _still_cell(cell: tuple[str, bytes]) -> str:
+    word, poster = cell
+    data = base64.b64encode(poster).decode()
+    shown = f'<img alt="" src="data:image/jpeg;base64,{data}" width="160">' if poster else html.escape(word)
+    return f'<td style="text-align:left">{shown}</td>'

@@ -4,7 +4,8 @@ const SLACK = 0.008; // seconds: a small part of a frame, too little to be seen
 const FAR = 0.25; // seconds: a clip further off jumps instead of catching up
 
 /**
- * @typedef {{video: HTMLVideoElement, seconds: number, fps: number, sought?: number}} Timed `sought`: the target of the last seek
+ * @typedef {{video: HTMLVideoElement, seconds: number, fps: number, sought?: number, behind?: boolean}} Timed
+ *   `sought`: the target of the last seek; `behind`: it joined while the others play, and nobody waits for it
  * @param {() => Timed[]} clips the loaded ones
  * @param {(at: number) => void} onTime called for every moment, while playing and after a seek
  */
@@ -15,9 +16,13 @@ export function commonClock(clips, onTime) {
   let rests = false;
   let turn = 0; // counts the starts: one that is still waiting when the next begins gives up
   let length = 0;
+  let byPart = false;
+  let ticking = false;
   const last = ({ video, seconds, fps }) => Math.max(0, Math.min(seconds, video.duration || seconds) - 0.5 / fps);
-  const going = () => clips().filter((one) => at < last(one));
-  const goal = (one) => Math.min(at, last(one));
+  /** How fast a clip's own time passes: by part of the length all clips begin and end together. */
+  const pace = (one) => (byPart && length ? one.seconds / length : 1);
+  const going = () => clips().filter((one) => at * pace(one) < last(one));
+  const goal = (one) => Math.min(at * pace(one), last(one));
   const put = (one) => {
     // One seek at a time: the next one begins when this one has ended.
     if (one.video.seeking || Math.abs(one.video.currentTime - goal(one)) < 0.0005) return;
@@ -35,6 +40,7 @@ export function commonClock(clips, onTime) {
   };
   const stop = () => {
     turn += 1;
+    ticking = false;
     for (const { video } of clips()) video.pause();
   };
   const start = async () => {
@@ -43,18 +49,22 @@ export function commonClock(clips, onTime) {
     if (at >= length - 0.02) at = 0;
     await Promise.all(clips().map(settled));
     if (mine !== turn) return;
-    for (const { video } of clips()) video.playbackRate = speed;
+    for (const one of clips()) {
+      one.video.playbackRate = speed * pace(one);
+      one.behind = false;
+    }
     await Promise.all(going().map(({ video }) => video.play().catch(() => {})));
     if (mine !== turn) return;
     const began = going();
-    if (began.length) at = began.reduce((sum, { video }) => sum + video.currentTime, 0) / began.length;
+    if (began.length) at = began.reduce((sum, one) => sum + one.video.currentTime / pace(one), 0) / began.length;
+    ticking = true;
     let before = performance.now();
     const tick = (now) => {
       if (mine !== turn) return;
       // A hidden page draws no frames: afterwards the clock goes on from where it was.
       const passed = Math.min(FAR, Math.max(0, (now - before) / 1000));
       before = now;
-      if (going().every(({ video }) => video.readyState > 2)) at += passed * speed;
+      if (going().every(({ video, behind }) => behind || video.readyState > 2)) at += passed * speed;
       if (at >= length) {
         at = length;
         return start(); // from the beginning again
@@ -67,15 +77,17 @@ export function commonClock(clips, onTime) {
   };
   const follow = (one) => {
     const { video } = one;
-    if (at >= last(one)) {
+    if (at * pace(one) >= last(one)) {
       if (!video.paused) video.pause();
       return put(one);
     }
     if (video.paused && !video.seeking) video.play().catch(() => {});
-    const late = at - video.currentTime;
+    const late = goal(one) - video.currentTime;
     if (Math.abs(late) > FAR) return put(one);
-    const rate = Math.abs(late) < SLACK ? speed : speed * (1 + Math.max(-0.2, Math.min(0.2, late * 3)));
-    if (Math.abs(video.playbackRate - rate) > 0.01 * speed || rate === speed) video.playbackRate = rate;
+    if (Math.abs(late) < 2 * SLACK) one.behind = false;
+    const even = speed * pace(one);
+    const rate = Math.abs(late) < SLACK ? even : even * (1 + Math.max(-0.2, Math.min(0.2, late * 3)));
+    if (Math.abs(video.playbackRate - rate) > 0.01 * speed || rate === even) video.playbackRate = rate;
   };
   const go = () => {
     if (wanted && !rests && clips().length) start();
@@ -88,6 +100,11 @@ export function commonClock(clips, onTime) {
     /** How long it runs, in seconds. */
     setLength: (value) => { length = value; },
     setSpeed: (value) => { speed = value; },
+    /** Whether clips of different length go by part of their length, instead of by time. */
+    setByPart(value) {
+      byPart = value;
+      if (!wanted) clips().forEach(put);
+    },
     want(value) {
       wanted = value;
       go();
@@ -112,8 +129,9 @@ export function commonClock(clips, onTime) {
         if (one.video.paused && Math.abs(one.sought - goal(one)) > 0.0005) put(one);
         onTime(at);
       });
-      if (wanted && !rests) start();
-      else put(one);
+      if (!wanted || rests) return put(one);
+      if (ticking) one.behind = true;
+      else start();
     },
     stop,
   };

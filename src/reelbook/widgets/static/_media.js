@@ -8,7 +8,8 @@ import { playerBar } from "./_player.js";
  * into view and plays while it is in view, unless the person paused it or wants less motion. Out of view it pauses, and
  * releases its clip once many others are loaded; later it goes on where it was.
  * @param {{codec: () => string, label: () => string, autoplay: () => boolean, key?: string, wrap?: HTMLElement,
- *   fps?: () => number, start?: number, onWant?: (plays: boolean) => void}} about `key`: which of the panel's clips
+ *   fps?: () => number, start?: number, onWant?: (plays: boolean) => void, fetch?: typeof fetchClip}} about
+ *   `key`: which of the panel's clips; `fetch`: for a panel that keeps clips itself
  */
 export function clipPlayer(frame, model, stage, about) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -47,7 +48,7 @@ export function clipPlayer(frame, model, stage, about) {
     fetching ??= (async () => {
       const slow = setTimeout(() => say(ON_DISK), 8000);
       try {
-        blob = await fetchClip(inner, model, (done) => { clearTimeout(slow); say(done < 1 ? `Loading the clip: ${Math.floor(done * 100)} %` : ""); }, about.key);
+        blob = await (about.fetch || fetchClip)(inner, model, (done) => { clearTimeout(slow); say(done < 1 ? `Loading the clip: ${Math.floor(done * 100)} %` : ""); }, about.key);
         if (closed) return null;
         video.src = url = URL.createObjectURL(blob);
         if (at) video.currentTime = at;

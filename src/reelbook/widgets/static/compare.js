@@ -2,11 +2,10 @@
 import { h, openPanel, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking } from "./_live.js";
-import { commonClock } from "./_clock.js";
+import { clockDeck, deckKeys } from "./_deck.js";
 import { ON_DISK, fetchClip, hold, letGo } from "./_fetch.js";
 import { posters } from "./_posters.js";
 
-const SPEEDS = [0.25, 0.5, 0.75, 1, 1.5, 2];
 const VIEWS = { grid: "Grid", wipe: "Wipe", difference: "Difference" };
 
 /** Runs of text; what differs is marked. @param {Array<[string, boolean]>} runs */
@@ -116,11 +115,6 @@ function openTile(frame, model, place, pick, changed) {
 function render({ model, el }) {
   const frame = openPanel(model, el, "compare", "Compare");
   const get = (name) => model.get(name);
-  const keep = (name, value) => {
-    if (get(name) === value) return;
-    model.set(name, value);
-    try { model.save_changes(); } catch { /* without a kernel nobody listens */ }
-  };
   const pictures = posters(frame, model);
   const pick = (place) => {
     if (!get("tiles")[place]?.clip) return;
@@ -132,12 +126,16 @@ function render({ model, el }) {
   for (const one of ones) one.pictures = pictures;
   const loaded = () => ones.filter((one) => one.timed?.video.readyState).map((one) => one.timed);
 
-  // The bar
-  const play = button("Play all", "Space", () => toggle(), { class: "rb-plain rb-play" });
-  const time = h("input", { type: "range", class: "rb-time", min: 0, max: 1, step: "any", value: 0, "aria-label": "Time" });
-  const line = h("span", { class: "rb-line" }, time);
-  const said = h("span", { class: "rb-said" });
-  const speed = h("select", { "aria-label": "Speed", title: "Speed (< >)", onchange: () => keep("speed", Number(speed.value)) });
+  // The deck
+  const deck = clockDeck(frame, model, {
+    clips: loaded,
+    onTime: (at) => {
+      for (const one of ones) one.showTime(at);
+      drawDifference();
+    },
+    fps: () => Math.max(...get("tiles").map((tile) => tile.fps)),
+  });
+  const { clock, keep, seek, toggle } = deck;
   const picks = Object.entries(VIEWS).map(([name, label]) => button(label, "", () => keep("view", name)));
   const views = h("span", { class: "rb-group", role: "group", "aria-label": "View", hidden: !two }, ...picks);
   const brighter = button("Brighter ×4", "Small differences, four times as bright", () => { bright = !bright; draw(); }, { hidden: true });
@@ -148,56 +146,19 @@ function render({ model, el }) {
   const winner = h("p");
   const foot = h("div", { class: "rb-foot" }, winner, lengths, help);
   const grid = h("div", { class: "rb-tiles" }, ...ones.map((one) => one.figure));
-  const deck = h("div", { class: "rb-deck" }, play,
-    h("span", { class: "rb-group" }, button("‹", "A frame back (,)", () => step(-1), { "aria-label": "Frame back" }), button("›", "A frame forward (.)", () => step(1), { "aria-label": "Frame forward" })),
-    line, said, speed, brighter, views);
-  const wrap = h("div", { class: "rb-compare" }, grid, deck, foot);
+  const bar = h("div", { class: "rb-deck" }, ...deck.parts, brighter, views);
+  const wrap = h("div", { class: "rb-compare" }, grid, bar, foot);
   const full = () => document.fullscreenElement ? document.exitFullscreen() : wrap.requestFullscreen().catch(() => {});
   // A page in a frame may not be allowed to; phones can't.
-  if (document.fullscreenEnabled) deck.append(h("button", { type: "button", class: "rb-tool", "aria-label": "Full screen", title: "Full screen (f)", onclick: full }, h("i", { class: "rb-i-full" })));
-  deck.append(showHelp, badge);
+  if (document.fullscreenEnabled) bar.append(h("button", { type: "button", class: "rb-tool", "aria-label": "Full screen", title: "Full screen (f)", onclick: full }, h("i", { class: "rb-i-full" })));
+  bar.append(showHelp, badge);
   frame.body.append(wrap);
 
-  // The clock
-  let toldAt = 0;
-  const onTime = (at) => {
-    time.value = at;
-    line.style.setProperty("--rb-at", clock.length() ? at / clock.length() : 0);
-    setText(said, clock.length() ? `${at.toFixed(1)} of ${clock.length().toFixed(1)} s` : "");
-    time.setAttribute("aria-valuetext", said.textContent);
-    for (const one of ones) one.showTime(at);
-    drawDifference();
-    // The kernel is told four times a second only where somebody in it listens.
-    const now = performance.now();
-    if (clock.wanted() && get("reports_time") && now - toldAt > 250) {
-      toldAt = now;
-      keep("time", at);
-    }
-  };
-  const clock = commonClock(loaded, onTime);
-  let resting = 0;
-  const seek = (at) => {
-    clock.seek(at);
-    clearTimeout(resting);
-    resting = setTimeout(() => clock.wanted() || keep("time", clock.at()), 200);
-  };
-  const toggle = () => keep("playing", !get("playing"));
-  const fps = () => Math.max(...get("tiles").map((tile) => tile.fps));
-  const step = (frames) => {
-    keep("playing", false);
-    // Aims at the middle of a frame: its edges are rounded in the file.
-    seek((Math.floor(clock.at() * fps() + 0.02) + frames + 0.5) / fps());
-  };
-  const hop = (way) => (event) => seek(clock.at() + way * (event.shiftKey ? 0.1 : 1));
-  const faster = (way) => () => keep("speed", SPEEDS.filter((one) => way * (one - get("speed")) > 0).sort((a, b) => way * (a - b))[0] ?? get("speed"));
-  time.addEventListener("input", () => seek(Number(time.value)));
-  time.addEventListener("pointerdown", () => clock.rest(true));
-  for (const kind of ["pointerup", "pointercancel", "change"]) time.addEventListener(kind, () => clock.rest(false));
   function joined(one) {
     clock.join(one.timed);
     one.timed.video.addEventListener("click", toggle);
     // A loaded clip may still be too early to be drawn, so it is drawn again when its frame is shown.
-    const again = () => onTime(clock.at());
+    const again = () => deck.draw();
     one.timed.video.addEventListener("loadeddata", () => { again(); one.timed.video.requestVideoFrameCallback?.(again); });
   }
 
@@ -261,11 +222,9 @@ function render({ model, el }) {
     brighter.hidden = view !== "difference";
     brighter.setAttribute("aria-pressed", String(bright));
     if (two) divide(divided);
-    const length = Math.max(...tiles.map((tile) => tile.seconds));
-    clock.setLength(length);
-    time.max = length || 1;
+    deck.setLength(Math.max(...tiles.map((tile) => tile.seconds)));
     const none = !tiles.some((tile) => tile.clip);
-    play.disabled = none;
+    deck.play.disabled = none;
     const { mark, winner: won, lengths: uneven, keys } = get("face");
     setText(badge, mark);
     badge.hidden = !mark;
@@ -274,7 +233,7 @@ function render({ model, el }) {
     setText(lengths, none ? "The clips can be played when they are there." : uneven);
     for (const part of [winner, lengths]) part.hidden = !part.textContent;
     if (seen) load();
-    onTime(clock.at());
+    deck.draw();
   };
 
   // Loaded when seen; released at the end, or out of sight once many other clips are loaded.
@@ -291,44 +250,20 @@ function render({ model, el }) {
   });
   frame.onClose(() => {
     near.disconnect();
-    clock.stop();
-    clearTimeout(resting);
     letGo(held);
     ones.forEach((one) => one.free());
   });
 
-  const keys = { " ": toggle, ArrowLeft: hop(-1), ArrowRight: hop(1), ",": () => step(-1), ".": () => step(1), "<": faster(-1), ">": faster(1), f: full,
+  const hop = (way) => (event) => seek(clock.at() + way * (event.shiftKey ? 0.1 : 1));
+  const keys = { ...deck.keys, ArrowLeft: hop(-1), ArrowRight: hop(1), f: full,
     "?": () => showHelp.click(), Escape: () => { help.hidden ? document.activeElement.blur() : showHelp.click(); } };
   for (let place = 0; place < count; place += 1) keys[place + 1] = () => pick(place);
-  wrap.addEventListener("keydown", (event) => {
-    const { target, key } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey || target.tagName === "SELECT") return;
-    if ((key === " " && target.tagName === "BUTTON") || !Object.hasOwn(keys, key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    keys[key](event);
-  });
+  deckKeys(wrap, keys);
 
   // Traits, both ways
-  frame.draw(["speed"], () => {
-    const now = get("speed");
-    const all = [...new Set([...SPEEDS, now])].sort((a, b) => a - b);
-    speed.replaceChildren(...all.map((one) => h("option", { value: one, selected: one === now }, `${one}×`)));
-    clock.setSpeed(now);
-  });
   frame.draw(["tiles", "face", "winner", "view"], draw);
   frame.listen("change:face", () => get("face").winner && frame.say(get("face").winner));
-  frame.draw(["playing"], () => {
-    setText(play, get("playing") ? "Pause" : "Play all");
-    if (get("playing") === clock.wanted()) return;
-    clock.want(get("playing"));
-    if (!get("playing")) keep("time", clock.at());
-  });
-  const goThere = () => {
-    // A time that the playing clock itself reported a moment ago isn't a request to go back.
-    if (Math.abs(clock.at() - get("time")) > (clock.wanted() ? 0.5 : 0.001)) clock.seek(get("time"));
-  };
-  frame.draw(["time"], goThere);
+  deck.follow();
   near.observe(wrap);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);

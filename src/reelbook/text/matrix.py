@@ -1,0 +1,208 @@
+"""What the matrix says: of each cell, of the sweep as a whole, and of what it would cost to make it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+from reelbook import wire
+
+from ..explore.plan import duration
+from ..formatting import Line, count, counting, dollars, seconds
+from .card import FINAL, job_face, job_lines
+from .compare import Run, differing
+
+if TYPE_CHECKING:
+    from reelbook.explore import Plan, Sweep
+    from reelbook.session import Clip, JobRequest, JobView
+
+KEYS: Final = (
+    "Space plays and pauses all, , . step by a frame, < > change the speed. Arrow keys move, Enter opens, "
+    "x selects, s stars, p picks, t swaps rows and columns, Page Up and Page Down turn the page. "
+    "+ - zoom, 0 shows all. Escape closes."
+)
+PLANNING: Final = "Working out cost and time."
+PLANNED: Final = "planned"
+LEFT_OUT: Final = "left out"
+
+# The states that are counted on top, in this order, as they are called there.
+_COUNTED: Final = {
+    "uncertain": "not certain",
+    wire.FAILED: "failed",
+    "refused": "refused",
+    "lost": "lost",
+    "not accepted": "not accepted",
+    "cancelled": "taken back",
+    LEFT_OUT: "left out",
+}
+# What a person may do with a cell, in this order; "again" only where there is no clip and none is coming.
+_ACTIONS: Final = ("find_out", "only_me", "again", "cancel", "watch")
+_RUN_STATES: Final = {"paused": "Paused", "stopped": "Stopped"}
+
+
+class Place(TypedDict):
+    """What never changes of a cell: where it is, and what is different in it."""
+
+    n: int
+    at: list[int]  # its index on each axis
+    prompt: list[Run]
+    about: str
+
+
+class Face(TypedDict):
+    """What changes of a cell; the page draws it as it is."""
+
+    word: str
+    tone: str
+    bar: float | None  # 0 to 1; -1: running with no figure; None: no bar
+    note: str
+    money: str
+    clip: int  # 0: none; another number: another clip
+    seconds: float
+    fps: float
+    acts: list[list[str]]  # name, label
+    star: bool
+    pick: bool
+    remark: str
+    id: str
+
+
+def places(sweep: Sweep) -> list[Place]:
+    """The cells of a sweep, with the words that differ between them marked."""
+    prompts = differing([cell.request.prompt for cell in sweep.cells])
+    return [
+        Place(n=cell.number, at=list(cell.place), prompt=prompt, about=_about(cell.request))
+        for cell, prompt in zip(sweep.cells, prompts, strict=True)
+    ]
+
+
+def face(
+    state: str,
+    view: JobView | None,
+    request: JobRequest,
+    *,
+    request_id: str | None,
+    clip: Clip | None,
+    found: bool = False,
+    starred: bool = False,
+    picked: bool = False,
+    remark: str = "",
+    can_leave_out: bool = False,
+    finding_out: bool = False,
+    word_would_tell: bool = False,
+) -> Face:
+    """A cell as it is now. `view` is None for a cell that wasn't sent."""
+    made = Face(
+        word="Planned", tone="wait", bar=None, note="", money=f"about {dollars(request.estimated_cost_usd)}",
+        clip=0, seconds=0.0, fps=24.0, acts=[], star=starred, pick=picked, remark=remark, id=request_id or "",
+    )  # fmt: skip
+    if state == LEFT_OUT:
+        made["word"], made["money"], made["acts"] = "Left out", "", [["take_in", "Take in"]]
+    elif can_leave_out:
+        made["acts"] = [["leave_out", "Leave out"]]
+    if view is None:
+        return made
+    card = job_face(
+        view,
+        request,
+        request_id=request_id,
+        clip=clip,
+        service="",
+        finding_out=finding_out,
+        word_would_tell=word_would_tell,
+    )
+    share = view.download if view.state == wire.COMPLETED else view.progress
+    made["word"], made["tone"] = card["word"], card["tone"]
+    made["money"] = "$0.00, from the ledger" if found else card["money"]
+    made["bar"] = None if not card["bar"] else -1.0 if card["bar"] == "open" else round(share or 0.0, 2)
+    made["note"] = card["note"]
+    if view.state == "uncertain" and card["aside"]:
+        made["note"] = card["aside"]
+    wanted = [name for name in _ACTIONS if name != "again" or view.state != wire.COMPLETED]
+    acts = {name: label for name, label in card["actions"] if name in wanted}
+    if "again" in acts:
+        acts["again"] = f"Send again · {dollars(request.estimated_cost_usd)}"
+    made["acts"] = [[name, acts[name]] for name in wanted if name in acts]
+    if clip is not None:
+        made["clip"], made["fps"], made["seconds"] = card["clip"], card["fps"], card["seconds"]
+    return made
+
+
+def time_line(view: JobView | None) -> Line:
+    """The line of a cell that counts: its progress, or how long it waits. Nothing once it has ended."""
+    if view is None or (view.state in FINAL and view.state != wire.COMPLETED):
+        return []
+    if view.state == "sending" and view.waiting_seconds is not None:
+        return ["sent in ", counting(view.waiting_seconds, -1)]
+    return next(iter(job_lines(view, None)), [])
+
+
+def head(states: Sequence[str], *, state: str, here: int, cost_usd: float) -> str:
+    """How far a sweep is: "6 of 18 here · 1 failed · $0.80"."""
+    wanted = len(states) - states.count(LEFT_OUT)
+    counts = Counter(states)
+    parts = [_RUN_STATES.get(state, ""), f"{here} of {wanted} here" if here < wanted else f"All {here} here"]
+    parts += [f"{counts[each]} {word}" for each, word in _COUNTED.items() if counts[each]]
+    parts.append(dollars(cost_usd))
+    return " · ".join(filter(None, parts))
+
+
+def left_line(likely: float, elapsed: float) -> Line:
+    """About how long a running sweep still takes."""
+    left = likely - elapsed
+    return ["about ", counting(max(1.0, left), -1), " left"] if left > 0 else [
+        "longer than planned, ", counting(elapsed, 1), " so far"
+    ]  # fmt: skip
+
+
+def time_words(planned: tuple[float, float, float] | None, elapsed: float | None) -> str:
+    """How long a sweep took beside what was planned: "planned 4 to 6 min, took 4 min 50 s"."""
+    said = f"planned {duration(planned)}" if planned else ""
+    took = f"took {seconds(elapsed)}" if elapsed is not None else ""
+    return ", ".join(filter(None, [said, took]))
+
+
+def plan_lines(plan: Plan, *, length: str, requests_limit: int) -> list[list[str]]:
+    """What a plan comes to, line for line: what it is, and how much."""
+    left = (
+        ("Balance after it", plan.balance_left_usd),
+        ("Left of your limit after it", plan.limit_left_usd),
+    )
+    return [
+        [f"Clips{length}", f"{plan.clips}"],
+        *([["Already in the ledger", f"{plan.found} · $0.00"]] if plan.found else []),
+        *([["To be made", f"{plan.bought}"]] if plan.found else []),
+        [f"Time, at {requests_limit} requests a minute", duration(plan.seconds)],
+        ["Cost", dollars(plan.cost_usd)],
+        *([what, dollars(usd)] for what, usd in left if usd is not None),
+    ]
+
+
+def planned(plan: Plan) -> str:
+    """A plan in one line: "18 clips · $1.80 · 4 to 6 min · leaves $22.90"."""
+    found = f"{plan.found} of them are in the ledger" if plan.found else ""
+    leaves = "" if plan.balance_left_usd is None else f"leaves {dollars(plan.balance_left_usd)}"
+    parts = [count(plan.clips, "clip"), found, dollars(plan.cost_usd), duration(plan.seconds), leaves]
+    return " · ".join(filter(None, parts))
+
+
+def buy_words(plan: Plan, *, verb: str = "Make") -> str:
+    """The button that buys: "Make 16 clips · $1.60"."""
+    if not plan.bought:
+        return "Show the clips · $0.00"
+    return f"{verb} {count(plan.bought, 'clip')} · {dollars(plan.cost_usd)}"
+
+
+def _about(request: JobRequest) -> str:
+    seed: Any = request.seed
+    return " · ".join(
+        filter(
+            None,
+            [
+                "" if seed is None else "random seed" if seed == wire.RANDOM_SEED else f"seed {seed}",
+                f"{request.duration_seconds} s",
+                request.aspect_ratio or "",
+            ],
+        )
+    )

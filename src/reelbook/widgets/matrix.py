@@ -1,0 +1,457 @@
+"""The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock.
+
+The page decides where a cell stands, so swapping axes asks nobody. `reelbook.text.matrix` composes a cell.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from reelbook.errors import InvalidInput
+from reelbook.explore import Sweep, SweepRun
+from reelbook.explore.plan import CONFIRM_ABOVE_USD
+from reelbook.formatting import Line
+from reelbook.session import Job, Session
+
+from ..text import matrix as words
+from .base import session_of
+from .board_rows import PageState
+from .bundle import packed
+from .clip_serving import ReportsTime, ServesClips
+from .job_actions import TWICE_SECONDS, ActsOnJobs
+from .live import Live
+from .poster_cache import PosterCache
+from .static_html import matrix_html
+
+if TYPE_CHECKING:
+    from reelbook.explore import Axis, Plan, RunCell
+
+STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
+SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0}
+
+
+class Names(traitlets.List[str]):
+    """A list of names; a single name may be given without a list around it."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        return super().validate(obj, [value] if isinstance(value, str) else value)
+
+
+class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
+    """The clips of a sweep in a grid: planned, bought, watched while they arrive, played on one clock.
+
+    `Matrix(sweep, session)` shows a sweep as it is planned, with what it costs and the button that buys it;
+    `Matrix(run)` one that was begun, also by an earlier kernel. These can be given, observed, linked and set:
+
+    - `rows`, `columns`: the axes that stand there, a name or a list of names. Those that stand in neither
+      make pages; `page` says which of them is shown: `{"seed": "2"}`
+    - `time`, `playing`, `speed`: the clock, as in Compare; `by`: "time", or "part" to have clips of different
+      length begin and end together
+    - `selected`: the numbers of the selected cells; `opened`: that of the opened cell, 0 without one
+
+    - `confirm_above_usd`: what costs more is bought at a second press
+
+    `run` is the SweepRun; `chosen` are the jobs of the selected cells. `on_compare(callback)` says what
+    happens at "Compare".
+    `save("grid.mp4")`, `save("grid.png")` and `save("grid.html")` write the whole grid into one file. Raises
+    InvalidInput where an axis isn't one of the sweep's.
+
+        sweep = rb.Sweep("a {animal} in {place}", animal=["fox", "heron"], place=["snow", "fog"], seed=[1, 2])
+        rb.Matrix(sweep, session, rows="animal", columns=["place", "seed"])
+    """
+
+    _esm = packed("matrix", styled=True)
+
+    rows: Any = Names(traitlets.Unicode(), help="The axes in rows.").tag(sync=True)
+    columns: Any = Names(traitlets.Unicode(), help="The axes in columns.").tag(sync=True)
+    page = traitlets.Dict(help="The page shown: a label for each axis that makes pages.").tag(sync=True)
+    time = traitlets.Float(0.0, min=0.0, help="Where the clock is, in seconds.").tag(sync=True)
+    playing = traitlets.Bool(help="Whether the clips play.").tag(sync=True)
+    speed = traitlets.Float(1.0, min=0.25, max=2.0, help="1 is the clips' own speed.").tag(sync=True)
+    by = traitlets.Enum(["time", "part"], "time", help="What the clips have in common.").tag(sync=True)
+    selected = traitlets.List(traitlets.Int(), help="Numbers of the selected cells.").tag(sync=True)
+    opened = traitlets.Int(0, help="Number of the opened cell; 0: none.").tag(sync=True)
+    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
+    shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
+    offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
+
+    def __init__(
+        self,
+        sweep: Sweep | SweepRun,
+        session: Session | None = None,
+        **traits: Any,
+    ) -> None:
+        if not isinstance(sweep, Sweep | SweepRun):
+            raise InvalidInput(f"Matrix takes a sweep, not {type(sweep).__name__}: rb.Sweep(…).")
+        if session is None and isinstance(sweep, SweepRun):
+            session = sweep.session
+        self.session = session = session_of(self, session)
+        self.run: SweepRun = sweep if isinstance(sweep, SweepRun) else SweepRun(session, sweep)
+        self.sweep: Any = self.run.sweep
+        self._plan: Plan | None = None
+        self._plan_is_old, self._plans = True, False
+        self._asked_twice = False
+        self._news: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._sent: dict[int, PageState] = {cell.number: PageState() for cell in self.sweep.cells}
+        self._head = PageState()
+        self._page = self._away = False
+        self._pressed: dict[int, float] = {}
+        self._picked: set[int] | None = None
+        self._posters = PosterCache()
+        self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
+        self._live = Live(self._refresh_from_thread)
+        many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
+        rows, columns = traits.pop("rows", None), traits.pop("columns", None)
+        rows = rows if rows is not None else [name for name in many if name not in _names(columns)][:1]
+        columns = columns if columns is not None else [name for name in many if name not in _names(rows)][:1]
+        super().__init__(rows=rows, columns=columns, shape=_shape(self.run.cells), **traits)
+        self._endings = (
+            self._live.close,
+            session.subscribe(self._session_changed),
+            self.run.subscribe(self._told),
+        )
+        self.refresh()
+
+    @property
+    def chosen(self) -> tuple[Job, ...]:
+        """The jobs of the selected cells, in the order of their selection."""
+        jobs = map(self._job_of, self.selected)
+        return tuple(job for job in jobs if job is not None)
+
+    def on_compare(self, callback: Callable[[tuple[Job, ...]], object]) -> None:
+        """`callback(jobs)` is called when "Compare" is pressed, with two to nine selected jobs."""
+        self._on_compares.append(callback)
+        self.offers = ["compare"]
+
+    def update(self) -> None:
+        """Sends the page what changed since the last time, in one message."""
+        changed = self._changed()
+        now = time.monotonic()
+        with self.hold_sync():
+            self.live = self._busy or self._running
+        if self._page:
+            cells = [news for number in changed if len(news := self._cell_news(number, now)) > 1]
+            head = self._head.news(now, *self._head_words())
+            if cells or head:
+                message = {"name": "cells", **({"cells": cells} if cells else {})}
+                self.send({**message, **({"head": head} if head else {})})
+        if self._away and not self._running:
+            self.keep_still()
+
+    def clip_path(self, key: str = "") -> Path | None:
+        job = self._job_of(int(key)) if key.isdecimal() else None
+        return job.clip.path if job is not None and job.clip is not None else None
+
+    def clip_poster(self, key: str) -> bytes:
+        return self._posters.of(self.clip_path(key), lambda: super(Matrix, self).clip_poster(key))
+
+    def still(self) -> tuple[str, str]:
+        """The grid with small posters under the labels of its columns, beside those of its rows."""
+        from reelbook.media.images import thumbnail
+
+        said = str(self._head_words()[0]["said"])
+        axes = self._by_name()
+        rows, columns, pages = self._zones()
+        tables, shown, left = [], 0, 0
+        by_place = {cell.place: cell.number for cell in self.sweep.cells}
+        most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(self.sweep.cells))))
+        for page in _ways(axes, pages):
+            lines = []
+            for row in _ways(axes, rows):
+                line = []
+                for column in _ways(axes, columns):
+                    place = {**page, **row, **column}
+                    at = tuple(place.get(axis.name, 0) for axis in self.sweep.axes)
+                    number = by_place.get(at)
+                    poster = self.clip_poster(str(number)) if number and shown < STILL_CELLS else b""
+                    shown += bool(number)
+                    left += bool(number) and shown > STILL_CELLS
+                    small = thumbnail(poster, max_side=200, max_bytes=most) if poster else b""
+                    line.append(("" if poster or number is None else self._word(number), small))
+                lines.append((_label(axes, row), line))
+            heads = [_label(axes, column) for column in _ways(axes, columns)]
+            tables.append((_label(axes, page), heads, lines))
+        more = f"and {left} more" if left else ""
+        prompt = self.sweep.template
+        return matrix_html(f"{prompt} · {said}", tables, more), f"Matrix: {prompt} · {said}"
+
+    def still_of(self) -> object:
+        return [
+            self.rows,
+            self.columns,
+            [(cell.state, cell.job and cell.job.clip) for cell in self.run.cells],
+        ]
+
+    # What the page gets
+
+    def _session_changed(self, job: Job | None) -> None:
+        if not self._running and (job is None or not job.running):
+            self._plan_is_old = True
+            self._live.changed()
+
+    def _told(self, cell: RunCell | None) -> None:
+        self._plan_is_old = True
+        self._news.put(None if cell is None else cell.number)
+        self._live.changed()
+
+    def _changed(self) -> Iterable[int]:
+        told = {self._news.get_nowait() for _ in range(self._news.qsize())}
+        return [cell.number for cell in self.sweep.cells if None in told or cell.number in told]
+
+    @property
+    def _running(self) -> bool:
+        return self.run.state == "running" or any(
+            cell.job is not None and cell.job.running for cell in self.run.cells
+        )
+
+    def _cell_news(self, number: int, now: float) -> dict[str, Any]:
+        cell = self.run.cells[number - 1]
+        job = None if cell.state in (words.PLANNED, words.LEFT_OUT) else cell.job
+        view = None if job is None else job.view()
+        clip = None if job is None else job.clip
+        if clip is not None and not clip.path.exists():
+            clip = None
+        face = words.face(
+            cell.state,
+            view,
+            cell.cell.request,
+            request_id=None if job is None else job.request_id,
+            clip=clip,
+            found=cell.found,
+            starred=job is not None and job.starred,
+            picked=number in self._picks(),
+            remark="" if job is None else job.note,
+            can_leave_out=cell.missing,
+            finding_out=job is not None and bool(self._doing(job)),
+            word_would_tell=job in self._word_would_tell,
+        )
+        return {"n": number, **self._sent[number].news(now, face, {"line": words.time_line(view)})}
+
+    def _head_words(self) -> tuple[dict[str, Any], dict[str, Line]]:
+        run, running = self.run, self._running
+        problem, left = run.trouble or "", list[Any]()
+        if run.id is None:
+            plan = self._planned()
+            said = words.PLANNING if plan is None else words.planned(plan)
+            problem = "" if plan is None else " ".join(plan.problems)
+        else:
+            bought = [cell for cell in run.cells if cell.job is not None and not cell.found]
+            said = words.head(
+                [cell.state for cell in run.cells],
+                state=run.state,
+                here=sum(cell.job is not None and cell.job.clip is not None for cell in run.cells),
+                cost_usd=sum(cell.job.view().cost_usd or 0.0 for cell in bought if cell.job),
+            )
+            if running and run.planned_seconds:
+                left = words.left_line(run.planned_seconds[1], run.elapsed_seconds)
+            elif not running:
+                said += f" · {words.time_words(run.planned_seconds, run.elapsed_seconds)}"
+        return {"said": said, "controls": self._controls(), "problem": problem}, {"left": left}
+
+    def _controls(self) -> list[list[str]]:
+        """The buttons of the whole sweep: name and label."""
+        if self.run.state == "running":
+            return [["pause", "Pause buying"], ["halt", "Stop buying"]]
+        plan = self._planned() if any(cell.missing for cell in self.run.cells) else None
+        if plan is None:
+            return []
+        if self.run.id is not None:
+            return [["resume", words.buy_words(plan, verb="Resume,")]]
+        if not self._asked_twice:
+            return [["buy", words.buy_words(plan)]]
+        return [["buy", words.buy_words(plan, verb="Yes, make")], ["no", "No"]]
+
+    def _planned(self) -> Plan | None:
+        """The plan as far as it is known: it takes a moment, so it is worked out beside the panel."""
+        if self._plan_is_old and not self._plans and not self.session.closed:
+            self._plans = True
+            threading.Thread(target=self._work_out, name="reelbook-plan", daemon=True).start()
+        return self._plan
+
+    def _work_out(self) -> None:
+        while self._plan_is_old and not self.session.closed:
+            self._plan_is_old = False
+            with self.showing_errors("Planning"):
+                self._plan = self.run.plan()
+        self._plans = False
+        self._live.changed()
+
+    def _word(self, number: int) -> str:
+        return self.run.cells[number - 1].state.capitalize()
+
+    def _picks(self) -> set[int]:
+        """The cells that won the latest pick among the same clips."""
+        if self._picked is None:
+            numbers = {c.job.request_id: c.number for c in self.run.cells if c.job and c.job.request_id}
+            latest: dict[frozenset[str | None], int] = {}
+            for pick in () if self.session.closed or not numbers else self.session.picks():
+                ids = frozenset(job.request_id for job in pick.among)
+                if pick.winner.request_id in numbers and ids <= numbers.keys():
+                    latest.setdefault(ids, numbers[pick.winner.request_id])
+            self._picked = set(latest.values())
+        return self._picked
+
+    # Where the cells stand
+
+    def _by_name(self) -> dict[str, Axis]:
+        return {axis.name: axis for axis in self.sweep.axes}
+
+    def _zones(self) -> tuple[list[str], list[str], list[str]]:
+        many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
+        rows = [name for name in self.rows if name in many]
+        columns = [name for name in self.columns if name in many and name not in rows]
+        return rows, columns, [name for name in many if name not in (*rows, *columns)]
+
+    @traitlets.validate("rows", "columns")
+    def _known_axes(self, proposal: Any) -> Any:
+        names = [axis.name for axis in self.sweep.axes]
+        for each in proposal["value"]:
+            if each not in names:
+                raise InvalidInput(f"The sweep has no axis {each!r}. It has: {', '.join(names)}.")
+        return proposal["value"]
+
+    def _job_of(self, number: int) -> Job | None:
+        return self.run.cells[number - 1].job if 0 < number <= len(self.run.cells) else None
+
+    def _job(self, content: dict[str, Any]) -> Job | None:
+        return self._job_of(_number(content))
+
+    def _news_of(self, job: Job) -> None:
+        for cell in self.run.cells:
+            if cell.job is job:
+                self._told(cell)
+
+    # What the page sends
+
+    def _heard(self, widget: object, content: Any, buffers: Any) -> None:
+        if isinstance(content, dict) and content.get("name") not in (
+            "left",
+            "ask",
+            "hello",
+            "posters",
+            "chunk",
+        ):
+            self._away = False
+        super()._heard(widget, content, buffers)
+
+    @traitlets.observe("rows", "columns", "page", "playing", "selected", "opened")
+    def _used(self, _: object) -> None:
+        self._away = False
+
+    def _on_left(self, *args: object) -> None:
+        self._away = True
+        super()._on_left(*args)
+
+    def _on_hello(self, *args: object) -> None:
+        with self._sending, self.showing_errors("Looking for the cells"):
+            self._page = True
+            self._picked = None
+            for state in (self._head, *self._sent.values()):
+                state.forget()
+            self._news.put(None)
+            self.send(
+                {
+                    "name": "sweep",
+                    "axes": [[axis.name, list(axis.labels)] for axis in self.sweep.axes],
+                    "places": words.places(self.sweep),
+                    "mark": "sandbox" if self.session.service == "sandbox" else "",
+                    "keys": words.KEYS,
+                }
+            )
+        super()._on_hello(*args)
+
+    def _on_ask(self, *args: object) -> None:
+        super()._on_ask(*args)
+        if self.asks:  # it may have changed while the page couldn't be reached
+            self.send_state("live")
+
+    def _on_buy(self, *_: object) -> None:
+        cost = 0.0 if self._plan is None else self._plan.cost_usd
+        if cost <= self.confirm_above_usd or self._asked_twice:
+            self.run.start(confirm=self._asked_twice, confirm_above_usd=self.confirm_above_usd)
+        self._asked_twice = self.run.id is None
+        self.refresh()
+
+    def _on_no(self, *_: object) -> None:
+        self._asked_twice = False
+        self.refresh()
+
+    def _on_pause(self, *_: object) -> None:
+        self.run.pause()
+
+    def _on_resume(self, *_: object) -> None:
+        self.run.resume()
+
+    def _on_halt(self, *_: object) -> None:
+        self.run.stop()
+
+    def _on_leave_out(self, content: dict[str, Any], _: object) -> None:
+        self.run.leave_out([_number(content)])
+
+    def _on_take_in(self, content: dict[str, Any], _: object) -> None:
+        self.run.take_in([_number(content)])
+
+    def _on_again(self, content: dict[str, Any], _: object) -> None:
+        number = _number(content)
+        if time.monotonic() - self._pressed.get(number, float("-inf")) < TWICE_SECONDS:
+            return
+        self._pressed[number] = time.monotonic()
+        self.run.send_again(number)
+
+    def _on_mark(self, content: dict[str, Any], _: object) -> None:
+        if (job := self._job(content)) is not None:
+            job.mark(starred=content.get("starred"), note=content.get("note"))
+            self._news.put(_number(content))
+            self.refresh()
+
+    def _on_pick(self, content: dict[str, Any], _: object) -> None:
+        job = self._job(content)
+        among = [self._job_of(number) for number in content.get("among", []) if isinstance(number, int)]
+        done = [each for each in among if each is not None and each.clip is not None]
+        if job is None:
+            return
+        self.session.pick(job, done)
+        self._picked = None
+        self._news.put(None)
+        self.refresh()
+
+    def _on_compare(self, *_: object) -> None:
+        for callback in self._on_compares:
+            callback(self.chosen)
+
+
+def _number(content: dict[str, Any]) -> int:
+    number = content.get("n")
+    return number if isinstance(number, int) else 0
+
+
+def _names(given: Any) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def _ways(axes: dict[str, Axis], names: list[str]) -> list[dict[str, int]]:
+    """Every choice of a value for each of those axes, the last axis changing first."""
+    ranges = [range(len(axes[name].values)) for name in names]
+    return [dict(zip(names, way, strict=True)) for way in itertools.product(*ranges)]
+
+
+def _label(axes: dict[str, Axis], way: dict[str, int]) -> str:
+    return " · ".join(axes[name].labels[index] for name, index in way.items())
+
+
+def _shape(cells: Iterable[RunCell]) -> float:
+    """The shape of the cells; where there are several, one that suits all."""
+    ratios = set()
+    for each in cells:
+        request = each.cell.request
+        image = request.image
+        ratios.add(image.width / image.height if image else SHAPES[request.aspect_ratio or "16:9"])
+    return ratios.pop() if len(ratios) == 1 else max(1.0, min(4 / 3, *ratios))

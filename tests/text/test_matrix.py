@@ -1,0 +1,112 @@
+"""What the matrix says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from widgets.doubles import FOX, view
+
+from reelbook.explore import Plan, Sweep
+from reelbook.formatting import plain
+from reelbook.text import matrix as words
+
+PLAN = Plan(18, 1.6, 2, 22.9, None, (240.0, 300.0, 360.0))
+
+
+def face(state: str = "processing", **known: Any) -> words.Face:
+    given: dict[str, Any] = {"request_id": "req-1", "clip": None, **known}
+    return words.face(state, given.pop("view", view(state=state)), FOX, **given)
+
+
+def test_a_cell_says_what_differs_in_it() -> None:
+    """The words that not all prompts have are marked; the rest is told beside them."""
+    sweep = Sweep("a {animal} runs", animal=["red fox", "heron"], seed=[1], duration_seconds=[2])
+    assert [place["prompt"] for place in words.places(sweep)] == [
+        [("a ", False), ("red fox", True), (" runs", False)],
+        [("a ", False), ("heron", True), (" runs", False)],
+    ]
+    assert words.places(sweep)[0]["about"].startswith("seed 1 · 2 s")
+
+
+def test_a_running_cell_says_how_far_it_is() -> None:
+    """A word, a bar and a line that counts."""
+    cell = face()
+    assert (cell["word"], cell["tone"], cell["bar"], cell["money"]) == (
+        "Processing",
+        "run",
+        0.62,
+        "about $0.25",
+    )
+    assert plain(words.time_line(view())) == "62 % · about 14 s left"
+    waits = view(state="sending", waiting_seconds=40.0)
+    assert (face(view=waits)["word"], plain(words.time_line(waits))) == ("Waiting", "sent in 40 s")
+
+
+@pytest.mark.parametrize(
+    ("state", "acts"),
+    [
+        ("failed", ["again"]),
+        ("refused", ["again"]),
+        ("uncertain", ["find_out", "again"]),
+        ("lost", ["again"]),
+        ("completed", []),
+        ("processing", []),
+        ("sending", ["cancel"]),
+    ],
+)
+def test_what_a_person_may_do_with_a_cell(state: str, acts: list[str]) -> None:
+    """Only what brings a missing clip; whatever is sent again says what it costs."""
+    cell = face(state)
+    assert [name for name, _ in cell["acts"]] == acts
+    assert all("$0.25" in label for name, label in cell["acts"] if name == "again")
+
+
+def test_a_cell_that_isnt_bought_can_be_left_out() -> None:
+    """It costs nothing then, and can be taken in again."""
+    planned = face("planned", view=None, can_leave_out=True)
+    assert (planned["word"], planned["money"]) == ("Planned", "about $0.25")
+    assert planned["acts"] == [["leave_out", "Leave out"]]
+    out = face("left out", view=None, can_leave_out=True)
+    assert (out["word"], out["money"], out["acts"]) == ("Left out", "", [["take_in", "Take in"]])
+
+
+def test_a_clip_that_was_there_before_cost_nothing() -> None:
+    """It says where it is from."""
+    assert face("completed", found=True)["money"] == "$0.00, from the ledger"
+
+
+def test_the_head_counts() -> None:
+    """What is here of what is wanted, what went wrong, and what was paid."""
+    states = ["completed"] * 6 + ["failed", "uncertain", "left out", "planned"]
+    said = words.head(states, state="paused", here=6, cost_usd=0.6)
+    assert said == "Paused · 6 of 9 here · 1 not certain · 1 failed · 1 left out · $0.60"
+    assert words.head(["completed"] * 2, state="completed", here=2, cost_usd=0.2) == "All 2 here · $0.20"
+
+
+def test_how_long_it_takes() -> None:
+    """About how much is left; beside the plan how long it took."""
+    assert plain(words.left_line(300.0, 180.0)) == "about 2 min left"
+    assert plain(words.left_line(300.0, 320.0)) == "longer than planned, 5 min 20 s so far"
+    assert words.time_words(PLAN.seconds, 290.0) == "planned 4 to 6 min, took 4 min 50 s"
+
+
+def test_a_plan_in_a_line_and_on_a_button() -> None:
+    """How many, how much, how long, what is left."""
+    assert (
+        words.planned(PLAN) == "18 clips · 2 of them are in the ledger · $1.60 · 4 to 6 min · leaves $22.90"
+    )
+    assert words.buy_words(PLAN) == "Make 16 clips · $1.60"
+    assert words.buy_words(Plan(2, 0.0, 2, None, None, (0.0, 0.0, 0.0))) == "Show the clips · $0.00"
+
+
+def test_a_plan_line_for_line() -> None:
+    """As the form shows it before anything is bought."""
+    assert words.plan_lines(PLAN, length=", 2 s each", requests_limit=10) == [
+        ["Clips, 2 s each", "18"],
+        ["Already in the ledger", "2 · $0.00"],
+        ["To be made", "16"],
+        ["Time, at 10 requests a minute", "4 to 6 min"],
+        ["Cost", "$1.60"],
+        ["Balance after it", "$22.90"],
+    ]

@@ -1,0 +1,236 @@
+"""The matrix of a sweep: what the page gets, what its buttons do, and its still form. On a real sandbox."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.doubles import TinyClips
+from support.hurried_time import HurriedLoop
+from widgets.doubles import heard, page_sends
+
+import reelbook as rb
+from reelbook.errors import InvalidInput
+from reelbook.event_thread import EventThread
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+from reelbook.widgets.matrix import Matrix
+
+
+@pytest.fixture(autouse=True)
+def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job's first question comes after some seconds of the session's clock, and a plan knows its time."""
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
+    monkeypatch.setattr("reelbook.session.sweeps.forecast", lambda *_: (240.0, 300.0, 360.0))
+
+
+@pytest.fixture
+def sandbox(home: Path) -> Iterator[Sandbox]:
+    """A sandbox whose clips are there at once."""
+    with server.in_thread(home, pace=0, rate_limiting=False, executor=TinyClips()) as running:
+        yield running
+
+
+@pytest.fixture
+def session(sandbox: Sandbox, home: Path) -> Iterator[rb.Session]:
+    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home) as opened:
+        yield opened
+
+
+def foxes(**axes: Any) -> rb.Sweep:
+    """Six clips for 0.30 USD."""
+    given: dict[str, Any] = {"animal": ["fox", "heron", "bear"], "seed": [1, 2], "duration_seconds": [1]}
+    return rb.Sweep("a {animal} runs", **{**given, **axes})
+
+
+def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)
+
+
+class Page:
+    """What a page knows of a matrix, put together from its messages."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.messages = heard(matrix)
+        self.matrix = matrix
+        page_sends(matrix, {"name": "hello"})
+
+    @property
+    def sweep(self) -> dict[str, Any]:
+        return next(each for each, _ in self.messages if each["name"] == "sweep")
+
+    @property
+    def head(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for each, _ in list(self.messages):
+            found |= each.get("head", {})
+        return found
+
+    @property
+    def cells(self) -> dict[int, dict[str, Any]]:
+        found: dict[int, dict[str, Any]] = {}
+        for each, _ in list(self.messages):
+            for cell in each.get("cells", []):
+                found.setdefault(cell["n"], {}).update(cell)
+        return found
+
+    def press(self, name: str, **content: Any) -> None:
+        page_sends(self.matrix, {"name": name, **content})
+
+
+def bought(session: rb.Session, **axes: Any) -> Matrix:
+    """A matrix whose clips are all here."""
+    run = foxes(**axes).run(session)
+    run.results(30)
+    return Matrix(run)
+
+
+def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Session) -> None:
+    """The button carries the sum; each cell tells how it is until all clips are here."""
+    page = Page(Matrix(foxes(), session))
+    assert page.sweep["axes"] == [
+        ["animal", ["fox", "heron", "bear"]],
+        ["seed", ["1", "2"]],
+        ["duration_seconds", ["1 s"]],
+    ]
+    assert {cell["word"] for cell in page.cells.values()} == {"Planned"}
+    until(lambda: page.head["controls"] == [["buy", "Make 6 clips · $0.30"]])
+    assert page.head["said"].startswith("6 clips · $0.30 · ")
+    page.press("buy")
+    until(lambda: page.head["said"].startswith("All 6 here · $0.30 · planned "))
+    assert all(cell["clip"] and cell["word"] == "Completed" for cell in page.cells.values())
+    assert page.head["controls"] == []
+
+
+def test_above_a_sum_it_asks_twice(session: rb.Session, sandbox: Sandbox) -> None:
+    """The first press buys nothing; "No" takes it back, "Yes" buys."""
+    page = Page(Matrix(foxes(), session, confirm_above_usd=0.1))
+    until(lambda: page.head["controls"])
+    page.press("buy")
+    assert page.head["controls"] == [["buy", "Yes, make 6 clips · $0.30"], ["no", "No"]]
+    page.press("no")
+    assert page.head["controls"] == [["buy", "Make 6 clips · $0.30"]]
+    assert "text-to-video" not in sandbox.state()["requests"]
+    page.press("buy")
+    page.press("buy")
+    page.matrix.run.results(30)
+    assert sandbox.state()["requests"]["text-to-video"] == 6
+
+
+def test_a_cell_is_left_out_and_taken_in(session: rb.Session, sandbox: Sandbox) -> None:
+    """What is left out is neither counted nor bought."""
+    page = Page(Matrix(foxes(), session))
+    assert page.cells[2]["acts"] == [["leave_out", "Leave out"]]
+    for number in (2, 3):
+        page.press("leave_out", n=number)
+    page.press("take_in", n=3)
+    until(lambda: page.head["controls"] == [["buy", "Make 5 clips · $0.25"]])
+    page.press("buy")
+    until(lambda: page.head["said"].startswith("All 5 here · 1 left out · $0.25"))
+    assert page.cells[2]["word"] == "Left out"
+    assert sandbox.state()["requests"]["text-to-video"] == 5
+
+
+def test_a_failed_cell_says_why_and_is_sent_again(session: rb.Session, sandbox: Sandbox) -> None:
+    """Its button buys one clip, in its place."""
+    sandbox.settings(fail_next="content policy")
+    run = foxes().run(session)
+    with pytest.raises(rb.errors.ReelbookError):
+        run.results(30)
+    page = Page(Matrix(run))
+    [failed] = [cell for cell in page.cells.values() if cell["word"] == "Failed"]
+    assert failed["note"]
+    assert failed["acts"][0] == ["again", "Send again · $0.05"]
+    assert "1 failed" in page.head["said"]
+    page.press("again", n=failed["n"])
+    page.press("again", n=failed["n"])  # a double press
+    until(lambda: page.cells[failed["n"]]["word"] == "Completed")
+    assert sandbox.state()["requests"]["text-to-video"] == 7
+
+
+def test_stars_notes_and_picks_are_kept(session: rb.Session) -> None:
+    """A later pick among the same clips replaces the earlier one; a new matrix shows them again."""
+    matrix = bought(session)
+    page = Page(matrix)
+    page.press("mark", n=1, starred=True)
+    page.press("mark", n=1, note="the best")
+    for winner in (1, 3):
+        page.press("pick", n=winner, among=[1, 2, 3])
+    assert [n for n, cell in page.cells.items() if cell["pick"]] == [3]
+    again = Page(Matrix(matrix.run)).cells
+    assert (again[1]["star"], again[1]["remark"], again[3]["pick"]) == (True, "the best", True)
+
+
+def test_the_page_gets_what_changed_and_no_more(session: rb.Session) -> None:
+    """A star is one small message."""
+    page = Page(bought(session))
+    page.messages.clear()
+    page.press("mark", n=4, starred=True)
+    [(message, _)] = page.messages
+    assert message == {"name": "cells", "cells": [{"n": 4, "star": True}]}
+
+
+def test_axes_stand_where_they_are_put(session: rb.Session) -> None:
+    """Rows and columns are chosen by name; the first two without a word; another name is refused."""
+    assert (Matrix(foxes(), session).rows, Matrix(foxes(), session).columns) == (["animal"], ["seed"])
+    matrix = Matrix(foxes(), session, rows="seed")
+    assert (matrix.rows, matrix.columns) == (["seed"], ["animal"])
+    matrix.columns = ["animal", "seed"]
+    assert matrix.columns == ["animal", "seed"]
+    with pytest.raises(InvalidInput, match="no axis 'place'"):
+        Matrix(foxes(), session, rows="place")
+    strange: Any = "a fox"
+    with pytest.raises(InvalidInput, match="takes a sweep, not str"):
+        Matrix(strange, session)
+
+
+def test_selected_cells_are_compared(session: rb.Session) -> None:
+    """The page offers it only where somebody listens, who gets the jobs in the order of selection."""
+    matrix = bought(session)
+    compared: list[tuple[rb.Job, ...]] = []
+    assert matrix.offers == []
+    matrix.on_compare(compared.append)
+    matrix.selected = [4, 2]
+    Page(matrix).press("compare")
+    assert matrix.offers == ["compare"]
+    assert compared == [(matrix.run.cells[3].job, matrix.run.cells[1].job)]
+
+
+def test_the_page_gets_clips_and_posters_by_number(session: rb.Session) -> None:
+    """A cell without a clip has no poster, and a clip that isn't there any more is said."""
+    matrix = bought(session)
+    page = Page(matrix)
+    page.messages.clear()
+    page.press("posters", keys=["1", "99", "x"])
+    page.press("chunk", key="2", id="a", index=0)
+    page.press("chunk", key="99", id="b", index=0)
+    (_, posters), (chunk, pieces), (gone, _) = page.messages
+    assert [poster[:2] for poster in posters] == [b"\xff\xd8", b"", b""]
+    assert (chunk["total"], pieces[0][4:8]) == (1, b"ftyp")
+    assert "no longer" in gone["problem"]
+
+
+def test_the_still_form_is_a_table_with_labels(session: rb.Session) -> None:
+    """Posters under the columns' labels, beside those of the rows; small."""
+    matrix = bought(session)
+    page, text = matrix.still()
+    assert page.count("<img") == 6
+    for label in ("fox", "heron", "bear", ">1<", ">2<"):
+        assert label in page
+    assert text.startswith("Matrix: a {animal} runs · All 6 here · $0.30")
+    planned, _ = Matrix(foxes(seed=[8, 9]), session).still()
+    assert planned.count("Planned") == 6
+
+
+def test_code_and_state_are_small(session: rb.Session) -> None:
+    """Under 30 KB also for 200 cells: these go to the page in messages, which aren't saved."""
+    sweep = foxes(animal=[f"animal number {n}" for n in range(20)], seed=list(range(10)))
+    matrix = Matrix(sweep, session)
+    assert len(json.dumps(matrix.get_state(), default=str).encode()) < 30_000
