@@ -52,7 +52,7 @@ def _times(paces: Sequence[Pace], rng: random.Random) -> list[float]:
             parts = pace.parts
             if not pace.informed:
                 shortest, longest = map(math.log, COMMON_SECONDS)
-                parts = [each for each in parts if shortest <= each[1] <= longest]
+                parts = [each for each in parts if shortest <= each[1] <= longest] or parts
             _, log_median, spread = rng.choices(parts, [weight for weight, _, _ in parts])[0]
             usual[id(pace)] = log_median, spread
     return [rng.lognormvariate(*usual[id(pace)]) for pace in paces]
