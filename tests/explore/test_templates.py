@@ -63,6 +63,7 @@ def everything(text: str, **slots: str) -> list[str]:
         ("100% wool for 5$$ {a|b}", ["100% wool for 5$$ a", "100% wool for 5$$ b"]),
         ("a | b :: c $5 snake_case snake__case 50%", ["a | b :: c $5 snake_case snake__case 50%"]),
         ("# all of it\na {b|c} # the rest\nin snow", ["a b\nin snow", "a c\nin snow"]),
+        ("a\n  # aside\n{b|c}", ["a\nb", "a\nc"]),
         ("our #1 {a|b} in #ff0000", ["our #1 a in #ff0000", "our #1 b in #ff0000"]),
         ("{\n  a # first\n| b\n}", ["a", "b"]),
         ("", [""]),
@@ -273,6 +274,7 @@ def test_weights_say_how_often() -> None:
     likely: dict[str, dict[str, float]] = {
         "{3::a|b}": {"a": 3, "b": 1},
         "{0.5::a|{b|c}}": {"a": 1, "b": 1, "c": 1},
+        "{{b|c}|2::a}": {"a": 4, "b": 1, "c": 1},
         "${x=!{4::a|b}}${x}": {"a": 4, "b": 1},
         "__w__": {"a": 9, "b": 1},
         # A pick of two: the first by weight, the second by the weights that are left.

@@ -36,7 +36,7 @@ _SHOWN_CHARACTERS: Final = 24
 
 _SPECIAL: Final = "\\{}|#$_:"
 _NOT_PLAIN: Final = re.compile(r"[\\{}|#$_]")
-_AMBIGUOUS: Final = re.compile(r"[\\{}|#]|\$(?=[{$]|\Z)|_(?=_|\Z)|:(?=:)")
+_AMBIGUOUS: Final = re.compile(r"[\\{}|#]|\$(?=[{$]|\Z)|_(?=_)|:(?=:)")
 _WILDCARD: Final = re.compile(r"__([^\W_](?:[\w/.-]*?[^\W_])?)__")
 _PICKS: Final = re.compile(r"\s*(?=-?\d)(\d{0,6})(-?)(\d{0,6})\$\$")
 _SEPARATOR: Final = re.compile(r"((?:\\.|[^\\{}|$]|\$(?!\$))*?)\$\$", re.DOTALL)
