@@ -67,6 +67,30 @@ def test_options_that_cant_be_read_are_said_in_one_line(shell: Any, line: str, s
     assert "The prompt goes into the lines below. %%video? shows the options." in str(refused.value)
 
 
+def test_several_seeds_or_an_axis_make_a_sweep(shell: Any, session: rb.Session, sandbox: Sandbox) -> None:
+    """The text is its template then; with one seed braces are sent as they are."""
+    run = shell.run_cell_magic(
+        "video", "--seed 1-2 --axis animal=fox,heron --duration 1 -o foxes", "a {animal}"
+    )
+    assert [each.request.prompt for each in run.sweep.cells].count("a fox") == 2
+    assert shell.user_ns["foxes"] is run
+    assert len(run.results(30)) == 4
+    job = shell.run_cell_magic("video", "--seed 1 --duration 1", "a {fox|heron}")
+    assert job.prompt == "a {fox|heron}"
+
+
+def test_a_sweep_that_costs_more_needs_a_second_word(shell: Any, session: rb.Session) -> None:
+    """The flag is named that says it."""
+    with pytest.raises(errors.ConfirmationNeeded, match=r"5 clips for about \$1\.25\. Add --yes"):
+        shell.run_cell_magic("video", "--seed 1-5", "a fox")
+    with pytest.raises(UsageError, match="NAME=VALUES"):
+        shell.run_cell_magic("video", "--axis animal", "a fox")
+    assert session.sweeps() == ()
+    run = shell.run_cell_magic("video", "--seed 1-5 --yes", "a fox")
+    run.stop()
+    assert run.state in ("stopped", "completed")
+
+
 def test_what_makes_no_sense_is_said_before_anything_is_sent(
     shell: Any, session: rb.Session, sandbox: Sandbox
 ) -> None:

@@ -1,0 +1,67 @@
+"""A plan: what is said of a sweep before anything is bought."""
+
+from __future__ import annotations
+
+import pytest
+
+import reelbook as rb
+from reelbook.explore.plan import Plan, duration, plan
+from reelbook.sandbox.handle import Sandbox
+
+
+def test_a_plan_says_clips_cost_time_and_what_is_left(sandbox: Sandbox, session: rb.Session) -> None:
+    """It asks for the balance where nobody heard it, once, and for nothing else."""
+    requests = [rb.JobRequest.from_text("a fox", duration_seconds=2, seed=seed) for seed in (1, 2, 3)]
+    planned = plan(session, requests)
+    assert (planned.clips, planned.bought, planned.found) == (3, 3, 0)
+    assert planned.cost_usd == pytest.approx(0.30)
+    assert planned.balance_left_usd == pytest.approx(24.70)
+    assert (planned.limit_left_usd, planned.problems) == (None, ())
+    early, likely, late = planned.seconds
+    assert 0 < early <= likely <= late
+    assert plan(session, requests) == planned
+    assert sandbox.state()["requests"] == {"balance": 1}
+
+
+def test_nothing_to_buy_costs_and_takes_nothing(session: rb.Session) -> None:
+    """And says so."""
+    assert str(plan(session, [])) == "0 clips, nothing to pay."
+    assert plan(session, []).seconds == (0.0, 0.0, 0.0)
+
+
+def test_the_time_follows_what_such_clips_took(session: rb.Session, sandbox: Sandbox) -> None:
+    """Of another length too, where there is nothing else to go by."""
+    short = rb.JobRequest.from_text("a fox", duration_seconds=1)
+    before = plan(session, [short]).seconds
+    for _ in range(3):
+        session.submit(short, again=True).result(30)
+    after = plan(session, [short]).seconds
+    assert after[2] - after[0] < before[2] - before[0]
+    longer = rb.JobRequest.from_text("a fox", duration_seconds=2)
+    assert plan(session, [longer]).seconds == after
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ((5, 20, 40), "5 to 40 s"),
+        ((40, 40, 40), "about 40 s"),
+        ((200, 250, 380), "3 to 6 min"),
+        ((12, 60, 130), "up to 2 min"),
+        ((180, 180, 185), "about 3 min"),
+    ],
+)
+def test_a_time_is_said_as_it_is_known(seconds: tuple[float, float, float], said: str) -> None:
+    """In seconds or minutes, and as a range where it is one."""
+    assert duration(seconds) == said
+
+
+def test_a_plan_is_one_sentence_and_its_problems() -> None:
+    """What is to be paid, what is left, and why it can't be bought."""
+    said = Plan(18, 1.6, 2, 22.9, 3.4, (240.0, 300.0, 360.0))
+    assert str(said) == (
+        "18 clips, 2 of them in the ledger already, about $1.60, here in 4 to 6 min, "
+        "leaves $22.90 of the balance, leaves $3.40 of the limit."
+    )
+    short = Plan(2, 0.2, 0, -0.1, None, (60.0, 60.0, 60.0), ("The balance doesn't cover it.",))
+    assert str(short) == "2 clips, about $0.20, here in about 60 s. The balance doesn't cover it."

@@ -95,4 +95,6 @@ def duration(seconds: tuple[float, float, float]) -> str:
         low, high, unit = round(early), round(late), "s"
     else:
         low, high, unit = round(early / 60), max(1, round(late / 60)), "min"
-    return f"about {high} {unit}" if low >= high else f"{low} to {high} {unit}"
+    if low >= high:
+        return f"about {high} {unit}"
+    return f"{low} to {high} {unit}" if low else f"up to {high} {unit}"

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from ..errors import ConfirmationNeeded, InvalidInput, ReelbookError, WaitTimeout
 from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
-from ..ledger import CANCELLED, SENDING, UNCERTAIN, UNPAID
+from ..ledger import CANCELLED, SENDING, UNPAID
 from ..ledger.sweeps import LEFT_OUT, PAUSED, PLANNED, RUNNING, STOPPED, sweep_state
 from ..listeners import Listeners
 from ..session.batch import stop_error, stop_reason
 from ..session.session import current_experiment
+from ..session.sweeps import SENT_AGAIN
 from .axes import Axis, Cell
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
 
@@ -36,7 +37,6 @@ TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
 TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 _ASKED: Final = frozenset({"prompt", "duration_seconds", "aspect_ratio", "seed"})
-_AGAIN: Final = frozenset({*UNPAID, "failed", UNCERTAIN, "lost"})
 
 
 class Swept(Protocol):
@@ -215,7 +215,7 @@ class SweepRun:
 
         def send() -> Job:
             [cell] = self._chosen([number])
-            if cell.job is None or cell.job.state not in _AGAIN or self.id is None:
+            if cell.job is None or cell.job.state not in SENT_AGAIN or self.id is None:
                 raise InvalidInput(f"Cell {number} is {cell.state}: there is nothing to send again.")
             job = self._buy(cell)
             self._go()

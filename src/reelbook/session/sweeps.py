@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .. import wire
 from ..account.balance import BalanceTracker
@@ -14,9 +14,8 @@ from ..client.scheduling.estimates import Pace, Took
 from ..client.scheduling.forecast import forecast
 from ..errors import InvalidInput, ReelbookError
 from ..event_thread import EventThread
-from ..ledger import UNCERTAIN, Entry, Submission, SweepCell, SweepRecord
+from ..ledger import LOST, UNCERTAIN, UNPAID, Entry, Submission, SweepCell, SweepRecord
 from ..ledger.account_ledger import AccountLedger
-from ..ledger.records import told_state
 from ..ledger.sweeps import NewSweep
 from ..media.images import PreparedImage
 from ..requests import JobRequest
@@ -25,6 +24,9 @@ from .job_registry import JobRegistry
 
 if TYPE_CHECKING:
     from ..client import AsyncClient
+
+# A cell in one of these states may be bought again. What was sent or may have been is paid again then.
+SENT_AGAIN: Final = frozenset({*UNPAID, wire.FAILED, UNCERTAIN, LOST})
 
 Submit = Callable[[Sequence[Submission]], list[Job]]
 
@@ -123,8 +125,8 @@ class SweepControl:
         entry = None
         if seen is not None and seen.entry_id is not None:
             entry = self._account.ledger.get(seen.entry_id)
-            if entry is not None and told_state(entry.state) != seen.state:
-                entry = None  # something has become of it
+            if entry is not None and not (entry.state == seen.state and entry.state in SENT_AGAIN):
+                entry = None  # something has become of it, or may yet
         repeats = entry.id if entry is not None and entry.state == UNCERTAIN else None
         cell = SweepCell(sweep, number, entry)
         with without_spend_warnings():  # the plan has said it
