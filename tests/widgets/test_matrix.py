@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -105,7 +106,7 @@ def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Sess
     assert page.head["said"].startswith("6 clips · $0.30 · ")
     page.press("buy")
     until(lambda: page.head["said"].startswith("All 6 here · $0.30 · planned "))
-    assert all(cell["clip"] and cell["word"] == "Completed" for cell in page.cells.values())
+    until(lambda: all(cell["clip"] and cell["word"] == "Completed" for cell in page.cells.values()))
     assert page.head["controls"] == []
 
 
@@ -227,6 +228,21 @@ def test_the_still_form_is_a_table_with_labels(session: rb.Session) -> None:
     assert text.startswith("Matrix: a {animal} runs · All 6 here · $0.30")
     planned, _ = Matrix(foxes(seed=[8, 9]), session).still()
     assert planned.count("Planned") == 6
+
+
+def test_it_is_saved_as_it_stands(
+    session: rb.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Swapped axes are swapped in the file; the page's button writes beside what is there already."""
+    monkeypatch.chdir(tmp_path)
+    matrix = bought(session)
+    page = Page(matrix)
+    matrix.rows, matrix.columns = "seed", []
+    written = matrix.save("grid.html").read_text("utf-8")
+    assert re.findall(r'<th scope="row">(.*?)</th>', written) == ["1", "2"] * 3
+    assert re.findall(r"<h2>(.*?)</h2>", written) == ["animal fox", "animal heron", "animal bear"]
+    page.press("save", kind="html")
+    until(lambda: matrix.message["text"] == f"The grid is in {tmp_path / 'grid-2.html'}.")
 
 
 def test_code_and_state_are_small(session: rb.Session) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,6 +161,21 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
     return strip
 
 
+def fitted_frames(
+    path: ClipPath, width: int, height: int
+) -> Generator[tuple[float, Image.Image], None, None]:
+    """Each frame with its time in seconds, as large as fits into that size. Raises `NotAVideo`.
+
+    Decodes on one thread: for many clips that are read side by side.
+    """
+    with _open(path, threads=False) as (container, stream):
+        for coming in _decoded(container, stream):
+            wide, high = coming.width, coming.height
+            if coming.rotation % 180:
+                wide, high = high, wide
+            yield coming.time or 0.0, _picture(coming, height=max(1, round(min(height, width * high / wide))))
+
+
 def frame_hashes(path: ClipPath) -> tuple[str, ...]:
     """One hash for each decoded frame; equal for equal pictures, whatever the file around them is.
 
@@ -181,7 +196,7 @@ def _hash(picture: VideoFrame) -> str:
 
 
 @contextmanager
-def _open(path: ClipPath) -> Iterator[tuple[InputContainer, VideoStream]]:
+def _open(path: ClipPath, *, threads: bool = True) -> Iterator[tuple[InputContainer, VideoStream]]:
     # Absolute, so that no name can be read as an address.
     place = Path(path).absolute()
     if not place.is_file():
@@ -191,7 +206,7 @@ def _open(path: ClipPath) -> Iterator[tuple[InputContainer, VideoStream]]:
             if not container.streams.video:
                 raise NotAVideo(f"{_name(path)} has no video in it.")
             stream = container.streams.video[0]
-            stream.thread_type = "AUTO"
+            stream.thread_type = "AUTO" if threads else "NONE"
             yield container, stream
     except av.error.FFmpegError as exc:
         raise NotAVideo(f"{_name(path)} can't be played: {exc.strerror or exc}.") from exc

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from reelbook import wire
@@ -192,6 +193,11 @@ def buy_words(plan: Plan, *, verb: str = "Make") -> str:
     if not plan.bought:
         return "Show the clips · $0.00"
     return f"{verb} {count(plan.bought, 'clip')} · {dollars(plan.cost_usd)}"
+
+
+def saved(path: Path) -> str:
+    """Where the grid was saved."""
+    return f"The grid is in {path.absolute()}."
 
 
 def _about(request: JobRequest) -> str:

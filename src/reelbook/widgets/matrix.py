@@ -6,12 +6,13 @@ The page decides where a cell stands, so swapping axes asks nobody. `reelbook.te
 from __future__ import annotations
 
 import itertools
+import os
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import traitlets
 
@@ -33,6 +34,7 @@ from .static_html import matrix_html
 
 if TYPE_CHECKING:
     from reelbook.explore import Axis, Plan, RunCell
+    from reelbook.media.grid import Grid
 
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
 SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0}
@@ -158,27 +160,20 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         from reelbook.media.images import thumbnail
 
         said = str(self._head_words()[0]["said"])
-        axes = self._by_name()
-        rows, columns, pages = self._zones()
         tables, shown, left = [], 0, 0
-        by_place = {cell.place: cell.number for cell in self.sweep.cells}
-        most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(self.sweep.cells))))
-        for page in _ways(axes, pages):
+        most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(self.run.cells))))
+        for title, columns, rows in self._laid_out():
             lines = []
-            for row in _ways(axes, rows):
+            for label, numbers in rows:
                 line = []
-                for column in _ways(axes, columns):
-                    place = {**page, **row, **column}
-                    at = tuple(place.get(axis.name, 0) for axis in self.sweep.axes)
-                    number = by_place.get(at)
+                for number in numbers:
                     poster = self.clip_poster(str(number)) if number and shown < STILL_CELLS else b""
                     shown += bool(number)
                     left += bool(number) and shown > STILL_CELLS
                     small = thumbnail(poster, max_side=200, max_bytes=most) if poster else b""
                     line.append(("" if poster or number is None else self._word(number), small))
-                lines.append((_label(axes, row), line))
-            heads = [_label(axes, column) for column in _ways(axes, columns)]
-            tables.append((_label(axes, page), heads, lines))
+                lines.append((label, line))
+            tables.append((title, columns, lines))
         more = f"and {left} more" if left else ""
         prompt = self.sweep.template
         return matrix_html(f"{prompt} · {said}", tables, more), f"Matrix: {prompt} · {said}"
@@ -189,6 +184,22 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
             self.columns,
             [(cell.state, cell.job and cell.job.clip) for cell in self.run.cells],
         ]
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Writes the whole grid, all its pages, into one file, and returns where it is.
+
+            matrix.save("grid.mp4")   # one labelled video
+            matrix.save("grid.png")   # a contact sheet
+            matrix.save("grid.html")  # a page that plays without a network
+
+        Rows, columns and pages stand as they do in the panel. Raises InvalidInput for another ending, without
+        the folder, and where the file is there already without `overwrite`; ReelbookError where the disk
+        refuses. Nothing half written stays.
+        """
+        from .matrix_files import write
+
+        by: Literal["time", "part"] = "part" if self.by == "part" else "time"
+        return write(self._grid(), Path(path), by=by, overwrite=overwrite)
 
     # What the page gets
 
@@ -310,6 +321,40 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         columns = [name for name in self.columns if name in many and name not in rows]
         return rows, columns, [name for name in many if name not in (*rows, *columns)]
 
+    def _laid_out(self) -> list[tuple[str, list[str], list[tuple[str, list[int | None]]]]]:
+        """The pages: of each its label, those of its columns, and its rows with the numbers of the cells."""
+        axes = self._by_name()
+        rows, columns, pages = (_ways(axes, names) for names in self._zones())
+        by_place = {cell.cell.place: cell.number for cell in self.run.cells}
+        made = []
+        for page in pages:
+            lines = []
+            for row in rows:
+                places = ({**page, **row, **column} for column in columns)
+                at = (tuple(place.get(axis.name, 0) for axis in self.sweep.axes) for place in places)
+                lines.append((_label(axes, row), [by_place.get(each) for each in at]))
+            title = ", ".join(f"{name} {axes[name].labels[index]}" for name, index in page.items())
+            made.append((title, [_label(axes, column) for column in columns], lines))
+        return made
+
+    def _grid(self) -> Grid:
+        from reelbook.media.grid import Grid, Page, Tile
+
+        def tile(number: int | None) -> Tile | None:
+            if number is None:
+                return None
+            path = self.clip_path(str(number))
+            return Tile(path) if path is not None and path.exists() else Tile(word=self._word(number))
+
+        return Grid(
+            f"{self.sweep.template} · {self._head_words()[0]['said']}",
+            tuple(
+                Page(title, tuple(columns), tuple((label, tuple(map(tile, line))) for label, line in rows))
+                for title, columns, rows in self._laid_out()
+            ),
+            self.shape,
+        )
+
     @traitlets.validate("rows", "columns")
     def _known_axes(self, proposal: Any) -> Any:
         names = [axis.name for axis in self.sweep.axes]
@@ -422,6 +467,16 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         self._picked = None
         self._news.put(None)
         self.refresh()
+
+    def _on_save(self, content: dict[str, Any], _: object) -> None:
+        name = f"grid.{content.get('kind')}"
+
+        def save() -> str:
+            names = (f"grid-{number}.{content.get('kind')}" for number in itertools.count(2))
+            free = next(each for each in itertools.chain([name], names) if not Path(each).exists())
+            return words.saved(self.save(free))
+
+        self._start_work("Saving the grid", save, name="save")
 
     def _on_compare(self, *_: object) -> None:
         for callback in self._on_compares:
