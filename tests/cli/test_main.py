@@ -22,11 +22,11 @@ def test_help_names_every_command(run: Run) -> None:
     """A person finds the commands by asking for help."""
     result = run("--help")
     assert result.exit_code == 0
-    commands = ["lab", "generate", "usage", "balance", "jobs", "keys", "sandbox"]
+    commands = ["lab", "generate", "usage", "balance", "sweep", "jobs", "keys", "sandbox"]
     assert [word for word in commands if f"\n  {word} " in result.stdout] == commands
 
 
-@pytest.mark.parametrize("group", [[], ["jobs"], ["keys"], ["sandbox"], ["tools"], ["classroom"]])
+@pytest.mark.parametrize("group", [[], ["sweep"], ["jobs"], ["keys"], ["sandbox"], ["tools"], ["classroom"]])
 def test_a_command_is_described_to_its_end(run: Run, group: list[str]) -> None:
     """In the list of commands no sentence breaks off."""
     listed = run(*group, "--help").stdout.partition("\nCommands:\n")[2].rstrip()

@@ -365,6 +365,16 @@ def test_its_table_is_for_pandas_and_spreadsheets(session: rb.Session, tmp_path:
     assert (tmp_path / "sweep.csv").read_text("utf-8-sig") == text.replace("\r\n", "\n")
 
 
+def test_its_clips_are_an_experiment(session: rb.Session) -> None:
+    """By the sweep's name, or that of the experiment in which it is begun."""
+    foxes(animal=["fox"], seed=[1], name="foxes").run(session).results(SECONDS)
+    with session.experiment("snow"):
+        run = foxes(animal=["fox"], seed=[2]).run(session)
+    run.results(SECONDS)
+    assert [len(session.jobs(experiment=name)) for name in ("foxes", "snow")] == [1, 1]
+    assert session.receipt("foxes").total_usd == pytest.approx(0.05)
+
+
 def test_waiting_can_end_before_the_run(session: rb.Session, sandbox: Sandbox) -> None:
     """The run goes on."""
     sandbox.settings(pace=3600)
@@ -376,13 +386,12 @@ def test_waiting_can_end_before_the_run(session: rb.Session, sandbox: Sandbox) -
 
 CHILD = """
 import os, signal, sys
-from pathlib import Path
 from support.hurried_time import HurriedLoop
 import reelbook as rb
 from reelbook.event_thread import EventThread
 from reelbook.ledger import Ledger, Sweeps
 EventThread._new_loop = staticmethod(lambda: HurriedLoop(20))
-session = rb.connect(api_key=sys.argv[1], base_url=sys.argv[2], home=Path(sys.argv[3]))
+session = rb.connect()
 """
 BUYS = """
 def deadly(kind, step, nth, before):
@@ -403,7 +412,7 @@ sweep = rb.Sweep("a {{animal}} runs", animal=["fox", "heron", "bear"], seed=[1, 
 sweep.run(session).results(60)
 """
 RESUMES = """
-run = rb.Sweep.open(session, sys.argv[4])
+run = rb.Sweep.open(session, sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
 run.resume()
@@ -412,10 +421,15 @@ print(len(run.results(60)), flush=True)
 
 
 def child(code: str, sandbox: Sandbox, home: Path, *words: str) -> subprocess.Popen[str]:
-    """A program of its own, with the sandbox's key in its arguments: it opens nothing."""
+    """A program of its own, that connects to the sandbox."""
     return subprocess.Popen(
-        [sys.executable, "-c", CHILD + code, sandbox.api_key.reveal(), sandbox.url, str(home), *words],
-        env=environment(PYTHONPATH=f"{ROOT}:{TESTS}"),
+        [sys.executable, "-c", CHILD + code, *words],
+        env=environment(
+            PYTHONPATH=f"{ROOT}:{TESTS}",
+            REELBOOK_API_KEY=sandbox.api_key.reveal(),
+            REELBOOK_BASE_URL=sandbox.url,
+            REELBOOK_HOME=str(home),
+        ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -96,22 +96,24 @@ def test_a_limit_leaves_the_cell_as_it_was(ledger: Ledger, account: Account, swe
 
 
 def test_clips_that_are_there_are_taken(ledger: Ledger, account: Account, sweep: int) -> None:
-    """By cells without an entry; they count as found and cost the sweep nothing."""
+    """By cells for which nothing was bought; they count as found and cost the sweep nothing."""
     entry = ledger.intend(account, fox()).entry
     assert ledger.sweeps.completed(account, [fox().sameness]) == {}
     ledger.accepted(entry.id, "req-1")
     ledger.status(entry.id, "completed", cost_usd=0.25)
     assert ledger.sweeps.completed(account, [fox().sameness, "another"])[fox().sameness].id == entry.id
     own = ledger.intend(account, cell(sweep, 2)).entry
-    ledger.sweeps.take(sweep, {1: entry.id, 2: entry.id})
+    ledger.cancelled(ledger.intend(account, cell(sweep, 3)).entry.id, left_unsent=True)
+    ledger.sweeps.take(sweep, {1: entry.id, 2: entry.id, 3: entry.id})
+    assert ledger.left_unsent(account) == []
     assert [(each.entry and each.entry.id, each.found) for each in ledger.sweeps.cells(sweep)] == [
         (entry.id, True),
         (own.id, False),
-        (None, False),
+        (entry.id, True),
     ]
     record = ledger.sweeps.get(account, sweep)
     assert record is not None
-    assert (record.found, record.cost_usd) == (1, 0.25)
+    assert (record.found, record.cost_usd) == (2, 0.25)
 
 
 def test_a_cell_that_is_run_again_finds_its_sweep(ledger: Ledger, account: Account, tmp_path: Path) -> None:

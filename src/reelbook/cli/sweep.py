@@ -59,8 +59,10 @@ commands = typer.Typer(
     cls=SweepCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Vary a prompt: plan the clips, see what they cost, make them, go on where it stopped.\n\n"
-    "reelbook sweep plan.toml, or reelbook sweep 'a {animal} runs' --axis animal=fox,heron --seed 1-3.",
+    short_help="Vary a prompt: plan, make, resume.",
+    help="Vary a prompt: plan the clips, see what they cost, make them, go on where it stopped.\n\n\b\n"
+    "  reelbook sweep 'a {animal} runs' --axis animal=fox,heron --seed 1-3\n"
+    "  reelbook sweep plan.toml",
 )
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Buy without being asked.")]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
+AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other things to do
 TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 _ASKED: Final = frozenset({"prompt", "duration_seconds", "aspect_ratio", "seed"})
 
@@ -345,7 +346,7 @@ class SweepRun:
 
     def _take_found(self, number: int) -> None:
         """Cells whose clips are in the ledger already take them from there."""
-        missing = [each for each in self.cells if each.missing and each.job is None]
+        missing = [each for each in self.cells if each.missing]
         found = self._control.found([each.cell.request for each in missing])
         taken = {
             each.number: found[each.cell.request.sameness]
@@ -384,7 +385,8 @@ class SweepRun:
             self._pause(stop_reason(error, "resume the sweep"))
         elif self._buys:
             unsent = sum(each.job is not None and each.job.state == SENDING for each in self.cells)
-            for cell in self._waiting()[: max(0, self.session.facts.requests_limit - unsent)]:
+            room = self.session.facts.requests_limit - unsent
+            for cell in self._waiting()[: max(0, min(room, AT_A_TIME))]:
                 self._tried.add(cell.number)
                 try:
                     self._buy(cell)
@@ -402,11 +404,11 @@ class SweepRun:
         return untried if self._buys and not self._halted else []
 
     def _halt(self) -> None:
-        """Takes back what isn't sent: once, as a person may send single cells after that."""
+        """Takes back what this run didn't send yet: once, as a person may send single cells after that."""
         if not self._halted:
             self._halted = True
             for cell in self.cells:
-                if cell.job is not None and cell.job.state == SENDING:
+                if cell.number in self._tried and cell.job is not None:
                     self._control.cancel(cell.job, TAKEN_BACK)
 
     def _elsewhere(self) -> bool:
@@ -432,7 +434,9 @@ class SweepRun:
         request = cell.cell.request
         if not request.complete:
             raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
-        job = self._control.buy(request, int(self.id), cell.number, seen=cell.job, experiment=self.sweep.name)
+        job = self._control.buy(
+            request, int(self.id), cell.number, seen=cell.job, experiment=self._experiment
+        )
         self._cells[cell.number] = replace(cell, job=job, found=False)
         self._listeners.tell(self._cells[cell.number])
         return job

@@ -217,14 +217,14 @@ class Sweeps:
         return self._store.read(work)
 
     def take(self, sweep: int, found: Mapping[int, int]) -> None:
-        """Gives cells that have no entry yet one that was there before: entries by the cells' numbers."""
-        self._store.write(
-            lambda connection: connection.executemany(
-                "UPDATE sweep_cells SET entry = ?, found = 1 "
-                "WHERE sweep = ? AND number = ? AND entry IS NULL",
-                [(entry, sweep, number) for number, entry in found.items()],
-            )
-        )
+        """Gives cells for which nothing was bought an entry that was there before: by the cells' numbers."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for number, before, _, _ in _cells(connection, sweep):
+                if number in found and (before is None or before.state in UNPAID):
+                    assign(connection, SweepCell(sweep, number, before), found[number], found=True)
+
+        self._store.write(work)
 
     def _record(self, connection: sqlite3.Connection, row: sqlite3.Row) -> SweepRecord:
         cells = _cells(connection, row["id"])
@@ -283,11 +283,11 @@ def holder(connection: sqlite3.Connection, cell: SweepCell) -> Entry | None:
     return None if row is None or (row["id"], row["state"]) == seen else Entry.of(row)
 
 
-def assign(connection: sqlite3.Connection, cell: SweepCell, entry_id: int) -> None:
+def assign(connection: sqlite3.Connection, cell: SweepCell, entry_id: int, *, found: bool = False) -> None:
     """Gives a cell its entry. The one before it isn't sent any more by anybody."""
     connection.execute(
-        "UPDATE sweep_cells SET entry = ?, found = 0 WHERE sweep = ? AND number = ?",
-        (entry_id, cell.sweep, cell.number),
+        "UPDATE sweep_cells SET entry = ?, found = ? WHERE sweep = ? AND number = ?",
+        (entry_id, found, cell.sweep, cell.number),
     )
     if cell.seen is not None:
         connection.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.seen.id,))

@@ -228,7 +228,10 @@ def _aside(view: JobView) -> str:
 
 def _earlier(run: EarlierRun | None, *, final: bool) -> str:
     """Which run a card's job is from, how that is known, and how to buy another."""
-    same = "submission with this label" if run and run.known_by == "label" else "run of this cell"
+    known_by = None if run is None else run.known_by
+    same = {"label": "submission with this label", "sweep": "run of this sweep"}.get(
+        known_by or "", "run of this cell"
+    )
     said = f"From an earlier {same}: nothing was sent or paid again."
     if run is None:
         return said

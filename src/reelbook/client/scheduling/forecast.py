@@ -1,8 +1,8 @@
 """How long clips will take under the key's limit, said before they are submitted: pure.
 
-It takes each clip's time from what is believed of such times, and its two requests, the submission and the
-one that finds it done, from the budget. Which of them go first when places are scarce is what `polling.py`
-weighs; here both extremes are tried, and the truth lies in between.
+It takes each clip's time from what is believed of such times, and its requests from the budget: the
+submission, the question that finds it done, and for the late end some in vain. Which of them go first when
+places are scarce is what `polling.py` weighs; here both extremes are tried, and the truth lies in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from .estimates import COMMON_SECONDS, Pace
 
 RUNS = 25
 EARLY, LATE = 0.15, 0.85
-QUESTIONS_IN_VAIN = 1.1  # how much longer it takes who can't know when a clip is done (bench_polling.py)
+# Where it goes slowly, by what bench_polling.py shows:
+IN_VAIN = 0.25  # questions for each clip that find it still running
+LAG = 1.1  # by how much a clip is known done later than it is
 
 
 def forecast(
@@ -33,10 +35,16 @@ def forecast(
     early, likely, late = [], [], []
     for _ in range(RUNS):
         took = _times(paces, rng)
-        ends = [_whole_time(took, copy.deepcopy(budget), now, submit_first=each) for each in (True, False)]
-        early.append(min(ends))
-        likely.append(sum(ends) / 2)
-        late.append(QUESTIONS_IN_VAIN * max(ends))
+        soon, slow = (
+            [
+                _whole_time(took, copy.deepcopy(budget), now, submit_first, in_vain)
+                for submit_first in (True, False)
+            ]
+            for in_vain in (0.0, IN_VAIN)
+        )
+        early.append(min(soon))
+        likely.append(sum(soon) / 2)
+        late.append(LAG * max(slow))
     return _share(early, EARLY), _share(likely, 0.5), _share(late, LATE)
 
 
@@ -58,9 +66,11 @@ def _times(paces: Sequence[Pace], rng: random.Random) -> list[float]:
     return [rng.lognormvariate(*usual[id(pace)]) for pace in paces]
 
 
-def _whole_time(took: Sequence[float], budget: Budget, began: float, *, submit_first: bool) -> float:
-    """How long it takes until the last one is known done by who knows when that is."""
-    waiting, ends, now = list(took), list[float](), began
+def _whole_time(
+    took: Sequence[float], budget: Budget, began: float, submit_first: bool, in_vain: float
+) -> float:
+    """How long it takes until all are known done by who asks only then, and `in_vain` times before."""
+    waiting, ends, now, owed = list(took), list[float](), began, 0.0
     while waiting or ends:
         now = budget.opens_at(now)
         over = bool(ends) and ends[0] <= now
@@ -72,5 +82,9 @@ def _whole_time(took: Sequence[float], budget: Budget, began: float, *, submit_f
         if waiting and (submit_first or not over):
             heapq.heappush(ends, now + waiting.pop())
         else:
-            heapq.heappop(ends)
+            if owed < 1:
+                heapq.heappop(ends)
+                owed += in_vain
+            else:
+                owed -= 1
     return now - began
