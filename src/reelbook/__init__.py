@@ -9,7 +9,7 @@
 
 Begin:          connect, Studio; allow_nested_loops where a course calls asyncio.run in a cell
 Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
-Explore:        Sweep, Matrix
+Explore:        Sweep, SweepForm, Matrix
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
 Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
 Keys:           KeyManager, Rotation, ConnectionPanel; ClassroomPanel for teachers
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         Player,
         PromptForm,
         Studio,
+        SweepForm,
         ToolExplorer,
         UsageChart,
     )
@@ -92,6 +93,7 @@ __all__ = [
     "Spending",
     "Studio",
     "Sweep",
+    "SweepForm",
     "ToolExplorer",
     "ToolServer",
     "Tools",
@@ -122,6 +124,7 @@ _HOMES = {
             "Player",
             "PromptForm",
             "Studio",
+            "SweepForm",
             "ToolExplorer",
             "UsageChart",
         ),

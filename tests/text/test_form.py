@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reelbook.ledger import Spend
-from reelbook.text.form import form_words, image_words
+from reelbook.text.form import form_words, image_words, plan_words
 
 
 def length(seconds: int, balance_usd: float | None, **limit: Any) -> dict[str, str]:
@@ -62,3 +62,18 @@ def test_an_image_is_described_with_what_was_changed() -> None:
     assert image_words(640, 360, "JPEG", 120_000, ["turned upright"]) == (
         "640 × 360 · JPEG · 120 kB · turned upright"
     )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("a red fox", ""),
+        ("a {red|grey} fox in {snow|fog|rain}", "Plan 6 clips · $0.60"),
+        ("a {animal} runs", "Plan a sweep"),
+        ("a { that is never closed", ""),
+        ("five for 5$$", ""),
+    ],
+)
+def test_a_template_is_counted_and_priced(prompt: str, said: str) -> None:
+    """A plain text, and one that only happens to have a brace, is none."""
+    assert plan_words(prompt, 2) == said

@@ -98,15 +98,3 @@ def test_a_plan_in_a_line_and_on_a_button() -> None:
     )
     assert words.buy_words(PLAN) == "Make 16 clips · $1.60"
     assert words.buy_words(Plan(2, 0.0, 2, None, None, (0.0, 0.0, 0.0))) == "Show the clips · $0.00"
-
-
-def test_a_plan_line_for_line() -> None:
-    """As the form shows it before anything is bought."""
-    assert words.plan_lines(PLAN, length=", 2 s each", requests_limit=10) == [
-        ["Clips, 2 s each", "18"],
-        ["Already in the ledger", "2 · $0.00"],
-        ["To be made", "16"],
-        ["Time, at 10 requests a minute", "4 to 6 min"],
-        ["Cost", "$1.60"],
-        ["Balance after it", "$22.90"],
-    ]

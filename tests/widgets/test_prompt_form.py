@@ -209,3 +209,22 @@ def test_the_form_says_what_the_limit_leaves_and_its_button_warns_nobody(sandbox
         form.refresh()
         assert [each["off"] == "" for each in form.words["lengths"][:2]] == [True, False]
         form.close()
+
+
+def test_a_template_is_planned_where_somebody_listens() -> None:
+    """The button counts and prices it; Generate still sends the text as it is written."""
+    session = FakeSession()
+    form = make(session, prompt="a {red|grey} fox", duration_seconds=2)
+    assert form.plan == ""
+    planned: list[str] = []
+    form.on_plan(lambda form: planned.append(form.prompt))
+    assert form.plan == "Plan 2 clips · $0.20"
+    form.duration_seconds = 3
+    assert form.plan == "Plan 2 clips · $0.30"
+    page_sends(form, {"name": "plan", "prompt": "a {red|grey|blue} fox"})
+    assert planned == ["a {red|grey|blue} fox"]
+    assert session.submitted == []
+    form.generate()
+    assert [request.prompt for request in session.submitted] == ["a {red|grey|blue} fox"]
+    form.prompt = "a fox"
+    assert form.plan == ""

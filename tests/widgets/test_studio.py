@@ -76,6 +76,7 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
     assert shown(studio) == ["PromptForm", "JobCard"]
     assert studio.gallery is None
     for view, panel in (
+        ("explore", "SweepForm"),
         ("board", "JobBoard"),
         ("gallery", "Gallery"),
         ("compare", "Hint"),
@@ -103,6 +104,36 @@ def test_what_the_gallery_selected_is_compared(studio: Studio) -> None:
     assert studio.compare is not None
     assert studio.compare.clips == tuple(jobs)
     assert shown(studio) == ["Compare"]
+
+
+def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
+    """Another one takes its place; what is selected in it is compared."""
+    studio.view = "explore"
+    form = studio.sweep_form
+    assert form is not None
+    form.template, form.axes = "a {animal}", {"animal": "fox, heron", "duration_seconds": "1"}
+    page_sends(form, {"name": "look"})
+    first = studio.matrix
+    page_sends(form, {"name": "begin"})
+    assert shown(studio) == ["SweepForm", "Matrix"]
+    assert studio.matrix is not None
+    assert studio.matrix is not first
+    studio.matrix.run.results(60)
+    studio.matrix.selected = [1, 2]
+    page_sends(studio.matrix, {"name": "compare"})
+    assert (studio.view, shown(studio)) == ("compare", ["Compare"])
+
+
+def test_a_template_in_the_form_is_planned_as_a_sweep(studio: Studio) -> None:
+    """The sweep's form opens with the template, the length, the shape and the seed."""
+    studio.form.prompt, studio.form.duration_seconds, studio.form.seed = "a {red|grey} fox", 3, 7
+    page_sends(studio.form, {"name": "plan", "prompt": studio.form.prompt})
+    assert (studio.view, shown(studio)) == ("explore", ["SweepForm"])
+    assert studio.sweep_form is not None
+    assert studio.sweep_form.sweep is not None
+    assert [cell.request.prompt for cell in studio.sweep_form.sweep.cells] == ["a red fox", "a grey fox"]
+    assert {cell.request.duration_seconds for cell in studio.sweep_form.sweep.cells} == {3}
+    assert {cell.request.seed for cell in studio.sweep_form.sweep.cells} == {7}
 
 
 def test_a_clip_is_varied_in_the_form(studio: Studio) -> None:

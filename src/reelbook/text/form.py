@@ -7,9 +7,10 @@ from typing import Any
 
 from reelbook import wire
 from reelbook.account.limits import spend_notices
+from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
 
-from ..formatting import dollars, file_size
+from ..formatting import count, dollars, file_size
 
 _NOTHING = Spend(0.0, 0.0, 0.0)
 
@@ -37,11 +38,29 @@ def form_words(
         lengths.append({"line": line, "button": f"Generate · {dollars(cost)}", "off": off, "low": low})
     return {
         "lengths": lengths,
+        "hint": "Say what is seen, how it moves, how the camera moves.",
+        "image_hint": "Say what moves, and how the camera moves.",
+        "plan_hint": "This is a template: a sweep makes its variants. Generate sends it as it is written.",
         "no_prompt": "Write a prompt first.",
         "no_image": "Choose an image first.",
         "bad_seed": "The seed must be a whole number.",
         "busy": "The kernel is busy or gone. If it is busy, the clip is sent once, when it is free.",
     }
+
+
+def plan_words(prompt: str, duration_seconds: int) -> str:
+    """The button that plans a template: "Plan 12 clips · $1.20"; empty if the prompt is none."""
+    from ..explore.templates import Template, is_plain
+
+    if is_plain(prompt):
+        return ""
+    try:
+        read = Template(prompt)
+    except InvalidInput:
+        return ""  # a text that happens to have braces
+    if read.slots:
+        return "Plan a sweep"  # how many clips it makes isn't known before its slots have values
+    return f"Plan {count(read.count, 'clip')} · {dollars(read.count * wire.cost_usd(duration_seconds))}"
 
 
 def _unaffordable(

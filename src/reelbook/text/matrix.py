@@ -164,22 +164,6 @@ def time_words(planned: tuple[float, float, float] | None, elapsed: float | None
     return ", ".join(filter(None, [said, took]))
 
 
-def plan_lines(plan: Plan, *, length: str, requests_limit: int) -> list[list[str]]:
-    """What a plan comes to, line for line: what it is, and how much."""
-    left = (
-        ("Balance after it", plan.balance_left_usd),
-        ("Left of your limit after it", plan.limit_left_usd),
-    )
-    return [
-        [f"Clips{length}", f"{plan.clips}"],
-        *([["Already in the ledger", f"{plan.found} · $0.00"]] if plan.found else []),
-        *([["To be made", f"{plan.bought}"]] if plan.found else []),
-        [f"Time, at {requests_limit} requests a minute", duration(plan.seconds)],
-        ["Cost", dollars(plan.cost_usd)],
-        *([what, dollars(usd)] for what, usd in left if usd is not None),
-    ]
-
-
 def planned(plan: Plan) -> str:
     """A plan in one line: "18 clips · $1.80 · 4 to 6 min · leaves $22.90"."""
     found = f"{plan.found} of them are in the ledger" if plan.found else ""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .player import Player
     from .prompt_form import PromptForm
     from .studio import Studio
+    from .sweep_form import SweepForm
     from .tool_explorer import ToolExplorer
     from .usage_chart import UsageChart
 
@@ -40,6 +41,7 @@ __all__ = [
     "Player",
     "PromptForm",
     "Studio",
+    "SweepForm",
     "ToolExplorer",
     "UsageChart",
 ]
@@ -57,6 +59,7 @@ _MODULES = {
     "Player": "player",
     "PromptForm": "prompt_form",
     "Studio": "studio",
+    "SweepForm": "sweep_form",
     "ToolExplorer": "tool_explorer",
     "UsageChart": "usage_chart",
 }

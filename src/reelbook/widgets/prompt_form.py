@@ -22,6 +22,7 @@ from reelbook.errors import (
 from reelbook.session import Job, JobRequest, Session
 
 from ..text import form_words
+from ..text.form import plan_words
 from .base import session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
@@ -43,7 +44,8 @@ class PromptForm(TakesImage):
     `PromptForm(session)`; without a session `reelbook.connect()`. Observe, link or set `mode`
     ("text-to-video", "image-to-video"), `prompt`, `duration_seconds` (1 to 10), `aspect_ratio` (16:9, 9:16,
     1:1), `seed` (-1: random), and `image` and `crop` as in ImagePicker. `generate()` does what the button
-    does. `job` is the last job sent, and every job goes to `on_job(callback)`.
+    does. `job` is the last job sent, and every job goes to `on_job(callback)`; a template that is typed as
+    prompt goes to `on_plan(callback)`, if there is one.
 
         form = rb.PromptForm(session, prompt="a red fox in snow")
         form.on_job(lambda job: job.mark(tags=["workshop"]))
@@ -60,6 +62,7 @@ class PromptForm(TakesImage):
     aspect_ratio = traitlets.Enum(wire.ASPECT_RATIOS, wire.DEFAULT_ASPECT_RATIO).tag(sync=True)
     seed = traitlets.Int(wire.RANDOM_SEED, help="-1: random.").tag(sync=True)
     job = traitlets.Instance(Job, allow_none=True, help="The last job sent.")
+    plan = traitlets.Unicode(help="The button that plans a template as a sweep; empty: none.").tag(sync=True)
     words = traitlets.Dict(help="Costs, and why the button is off.").tag(sync=True)
     problems = traitlets.Dict(help="What is wrong, by field.").tag(sync=True)
     mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
@@ -67,6 +70,7 @@ class PromptForm(TakesImage):
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
         self._callbacks: list[Callable[[Job], object]] = []
+        self._on_plans: list[Callable[[PromptForm], object]] = []
         self._guard = threading.Lock()
         self._sent_at = float("-inf")
         self._last: Job | None = None
@@ -81,6 +85,14 @@ class PromptForm(TakesImage):
     def on_job(self, callback: Callable[[Job], object]) -> None:
         """`callback(job)` is called for every job that the form sends."""
         self._callbacks.append(callback)
+
+    def on_plan(self, callback: Callable[[PromptForm], object]) -> None:
+        """`callback(form)` is called when a template in the prompt is to be planned as a sweep.
+
+        Without a callback the form sends braces as they are and says nothing of templates.
+        """
+        self._on_plans.append(callback)
+        self.refresh()
 
     def fill(self, request: JobRequest) -> None:
         """Fills the form with what a job asked for, so that it can be varied. Nothing is sent."""
@@ -119,12 +131,18 @@ class PromptForm(TakesImage):
 
     def update(self) -> None:
         self.words = self._costs()
+        self.plan = self._plan()
         self.live = bool(self.session.running)
 
     def _session_changed(self, job: Job | None) -> None:
         # A job that begins or ends changes what is left of the spending limit.
         if job is None or self.asks or job.request_id is None or not job.running:
             self._live.changed()
+
+    def _plan(self) -> str:
+        if not self._on_plans or self.mode != "text-to-video":
+            return ""
+        return plan_words(self.prompt, self.duration_seconds)
 
     def _costs(self) -> dict[str, Any]:
         facts = self.session.facts
@@ -154,6 +172,13 @@ class PromptForm(TakesImage):
             self.say("")
         if change["name"] in self.problems:
             self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}
+        self.plan = self._plan()
+
+    def _on_plan(self, content: dict[str, Any], _: object) -> None:
+        self.prompt = str(content.get("prompt", self.prompt))
+        for callback in self._on_plans:
+            with self.showing_errors("Your on_plan callback"):
+                callback(self)
 
     def _on_generate(self, content: dict[str, Any], _: object) -> None:
         token = str(content.get("id"))

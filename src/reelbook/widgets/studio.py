@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import traitlets
 
-from reelbook import settings
+from reelbook import settings, wire
 from reelbook.agent_tools.server import is_installed
 from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
@@ -25,11 +25,16 @@ from .prompt_form import PromptForm
 from .status_line import StatusLine
 
 if TYPE_CHECKING:
+    from reelbook.explore import SweepRun
+
+    from .matrix import Matrix
+    from .sweep_form import SweepForm
     from .tool_explorer import ToolExplorer
     from .usage_chart import UsageChart
 
 VIEWS = {
     "create": "Create",
+    "explore": "Explore",
     "board": "Board",
     "gallery": "Gallery",
     "compare": "Compare",
@@ -43,11 +48,11 @@ VIEWS = {
 class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no types
     """Everything in one cell: write a prompt, press Generate, then watch, play, find and compare clips.
 
-    `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create", "board",
-    "gallery", "compare", "usage", "keys", "tools" (offered where a tool server is known) or "connection".
-    `form` is the PromptForm and `card` the JobCard of the latest clip. `board`, `gallery` and `compare` are
-    the panels of those views, None until they are first shown. A key typed in under "connection" gives the
-    Studio a new `session`.
+    `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create",
+    "explore", "board", "gallery", "compare", "usage", "keys", "tools" (offered where a tool server is known)
+    or "connection". `form` is the PromptForm and `card` the JobCard of the latest clip. `sweep_form` and
+    `matrix` (of "explore"), `board`, `gallery` and `compare` are the panels of those views, None until they
+    are first shown. A key typed in under "connection" gives the Studio a new `session`.
 
         studio = rb.Studio()
         studio.view = "gallery"
@@ -80,6 +85,8 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
 
     def _open(self, session: Session | None) -> None:
         """Makes the panels for a session: those of "create" at once, the others when they are first shown."""
+        self.sweep_form: SweepForm | None = None
+        self.matrix: Matrix | None = None
         self.board: JobBoard | None = None
         self.gallery: Gallery | None = None
         self.compare: Compare | None = None
@@ -90,6 +97,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         self._panels = [self.line, self.form, self.card]
         self.line.on_left(self.keep_still)
         self.form.on_job(self._take)
+        self.form.on_plan(self._plan_sweep)
         traitlets.link((self, "view"), (self.line, "view"))
         create = ipywidgets.Box(
             [self.form, self.card], layout=ipywidgets.Layout(display="flex", flex_flow="row wrap")
@@ -114,6 +122,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
 
     def _builders(self) -> dict[str, Callable[[], Panel | UsageChart | ToolExplorer]]:
         return {
+            "explore": self._make_explore,
             "board": self._make_board,
             "gallery": self._make_gallery,
             "compare": self._nothing_to_compare,
@@ -128,6 +137,39 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         pane = ipywidgets.VBox([panel])
         pane.add_class("reelbook-pane")
         return pane
+
+    def _make_explore(self) -> Panel:
+        from .sweep_form import SweepForm  # what isn't explored needs no templates
+
+        self.sweep_form = SweepForm(self.session)
+        self.sweep_form.on_run(self._show_matrix)
+        return self.sweep_form
+
+    def _plan_sweep(self, form: PromptForm) -> None:
+        self.view = "explore"
+        assert self.sweep_form is not None
+        seed = "" if form.seed == wire.RANDOM_SEED else str(form.seed)
+        axes = {
+            "duration_seconds": str(form.duration_seconds),
+            "aspect_ratio": form.aspect_ratio,
+            "seed": seed,
+        }
+        with self.sweep_form.hold_trait_notifications():
+            self.sweep_form.template = form.prompt
+            self.sweep_form.axes = {**self.sweep_form.axes, **axes}
+
+    def _show_matrix(self, run: SweepRun) -> None:
+        from .matrix import Matrix
+
+        matrix = Matrix(run)
+        matrix.on_compare(self._put_side_by_side)
+        pane = self._panes["explore"]
+        if (old := self.matrix) is not None:
+            self._panels.remove(old)
+            old.close()
+        self.matrix = matrix
+        self._panels.append(matrix)
+        pane.children = [self.sweep_form, matrix]
 
     def _make_board(self) -> Panel:
         self.board = JobBoard(self.session)

@@ -51,6 +51,7 @@ function render({ model, el }) {
   const cost = h("span");
   const why = h("span", { class: "rb-why" });
   const go = h("button", { type: "button", class: "rb-primary", onclick: () => generate() });
+  const plan = h("button", { type: "button", class: "rb-primary", onclick: () => planIt() });
   const picker = imagePicker(frame, model);
   const shapeField = h("div", { class: "rb-field rb-whole" }, h("div", { class: "rb-label" }, "Shape"), ratios, problemFor("aspect_ratio"));
   const serviceShape = h("div", { class: "rb-field rb-quiet" }, "Shape and seed are the service's choice.");
@@ -64,7 +65,7 @@ function render({ model, el }) {
       h("div", { class: "rb-field" }, h("div", { class: "rb-label" }, h("label", { for: length.id }, "Length"), lengthWords), length, problemFor("duration_seconds", length)),
       shapeField, serviceShape),
     seedField,
-    h("div", { class: "rb-go" }, h("div", { class: "rb-quiet rb-go-words" }, cost, why), go)));
+    h("div", { class: "rb-go" }, h("div", { class: "rb-quiet rb-go-words" }, cost, why), h("div", { class: "rb-acts" }, go, plan))));
 
   const dice = () => Math.floor(Math.random() * 2 ** 31);
   const seedGood = () => /^\s*[-+]?\d+\s*$/.test(seed.value) && Number.isSafeInteger(Number(seed.value));
@@ -89,6 +90,15 @@ function render({ model, el }) {
     why.hidden = !why.textContent;
     setText(go, busy ? "Sending" : words.button);
     go.setAttribute("aria-disabled", String(Boolean(off || busy)));
+    const planned = model.get("plan");
+    setText(plan, planned);
+    plan.hidden = !planned;
+    go.className = planned ? "rb-plain" : "rb-primary";
+    setText(hint, model.get("words")[!fromText() ? "image_hint" : planned ? "plan_hint" : "hint"]);
+  };
+  const planIt = () => {
+    flush();
+    tell(model, { name: "plan", prompt: prompt.value });
   };
   const drawLength = () => setText(lengthWords, `${length.value} s`);
   const generate = () => {
@@ -114,14 +124,13 @@ function render({ model, el }) {
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    if (!event.repeat) generate();
+    if (!event.repeat) model.get("plan") ? planIt() : generate();
   });
 
   frame.draw(["mode"], () => {
     pressed([...modes.children], model.get("mode"));
     for (const node of [shapeField, seedField]) node.hidden = !fromText();
     for (const node of [picker, serviceShape]) node.hidden = fromText();
-    setText(hint, fromText() ? "Say what is seen, how it moves, how the camera moves." : "Say what moves, and how the camera moves.");
     drawGo();
   });
   frame.draw(["prompt"], () => { if (prompt.value !== model.get("prompt")) prompt.value = model.get("prompt"); drawGo(); });
@@ -135,7 +144,7 @@ function render({ model, el }) {
     if (fixed && Number(seed.value) !== value || !seedGood()) seed.value = fixed ? String(value) : "";
     drawGo();
   });
-  frame.draw(["words", "image_words"], drawGo);
+  frame.draw(["words", "image_words", "plan"], drawGo);
   keepAsking(frame, model);
   return () => frame.close();
 }

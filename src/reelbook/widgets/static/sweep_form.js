@@ -1,0 +1,130 @@
+// The form of a sweep: a template, what varies, what that comes to; and the sweeps of which clips are missing.
+import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { tellWhenLeft } from "./_left.js";
+import { keepAsking } from "./_live.js";
+import { copyText } from "./_copy.js";
+import { fieldProblem } from "./_problem.js";
+
+function render({ model, el }) {
+  const frame = openPanel(model, el, "sweep_form", "New sweep");
+  const words = () => model.get("words");
+  // Typed values wait outside the model: the echo of an earlier value would undo one set there and not yet sent.
+  let saving = 0;
+  const typed = new Map();
+  const flush = () => {
+    clearTimeout(saving);
+    saving = 0;
+    for (const [name, value] of typed) model.set(name, value);
+    typed.clear();
+    try { model.save_changes(); } catch { /* without a kernel the page keeps it */ }
+  };
+  frame.onClose(() => saving && flush());
+  const set = (name, value, soon) => {
+    typed.set(name, value);
+    clearTimeout(saving);
+    if (soon) saving = setTimeout(flush, 300);
+    else flush();
+  };
+  // Whoever leaves a field may run a cell next, which needs what was typed.
+  frame.root.addEventListener("change", () => saving && flush());
+  const press = (name, more) => { if (saving) flush(); tell(model, { name, ...more }); };
+  const button = (label, act, more = {}) => h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
+
+  const badge = h("span", { class: "rb-badge" });
+  const template = h("textarea", { id: freshId("template"), rows: 3, maxlength: 20000, oninput: () => set("template", template.value, true) });
+  const wrong = fieldProblem(template);
+  const rows = h("tbody");
+  const designs = h("div", { class: "rb-seg", role: "group", "aria-label": "Design" });
+  const sample = h("input", { type: "number", id: freshId("sample"), min: 1, max: 1000, oninput: () => { if (sample.validity.valid && sample.value) set("sample", Number(sample.value), true); } });
+  const sampleField = h("label", { class: "rb-sample", for: sample.id }, sample, "clips");
+  const sums = h("dl");
+  const note = h("p", { class: "rb-quiet" });
+  const why = h("p", { class: "rb-why", hidden: true });
+  const buys = h("div", { class: "rb-acts" });
+  const look = button("Look at the cells", () => press("look"));
+  const copy = button("Copy as code", () => copyText(frame, words().code, copy));
+  const left = h("ul", { class: "rb-left" });
+  const unfinished = h("section", { class: "rb-pane", "aria-label": "Unfinished sweeps", hidden: true }, h("h3", {}, "Unfinished sweeps"), left);
+  frame.body.append(h("div", { class: "rb-sweep" },
+    h("section", { class: "rb-pane", "aria-label": "Template and axes" },
+      h("div", { class: "rb-label" }, h("label", { for: template.id }, "Prompt"), badge), template, wrong.node,
+      h("table", {}, h("thead", {}, h("tr", {}, ...["Axis", "Values", "Count"].map((text) => h("th", { scope: "col" }, text)))), rows),
+      h("div", { class: "rb-acts" }, designs, sampleField)),
+    h("section", { class: "rb-pane", "aria-label": "What it comes to" }, sums, note, why, h("div", { class: "rb-acts" }, copy, look, buys)),
+    unfinished));
+
+  // A row for each axis is kept as long as the axis is: what is typed in it must not lose the focus.
+  const lines = new Map();
+  const line = (name) => {
+    if (lines.has(name)) return lines.get(name);
+    const input = h("input", { type: "text", id: freshId("axis"), autocomplete: "off", spellcheck: "false" });
+    const label = h("label", { for: input.id });
+    const count = h("td", { class: "rb-count" });
+    const problem = fieldProblem(input);
+    const made = { input, label, count, problem, node: h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, input, problem.node), count) };
+    input.value = model.get("axes")[name] || "";
+    input.addEventListener("input", () => set("axes", { ...model.get("axes"), ...typed.get("axes"), [name]: input.value }, true));
+    lines.set(name, made);
+    return made;
+  };
+  frame.draw(["words"], () => {
+    const now = words();
+    setText(badge, now.mark);
+    badge.hidden = !now.mark;
+    wrong.show(now.problems.template || "");
+    const wanted = now.rows.map(([name, title, hint, count]) => {
+      const made = line(name);
+      setText(made.label, title);
+      made.input.placeholder = hint;
+      setText(made.count, count === null ? "" : String(count));
+      made.problem.show(now.problems[name] || "");
+      return made.node;
+    });
+    if (wanted.some((node, place) => rows.children[place] !== node) || rows.children.length !== wanted.length) {
+      const focused = document.activeElement;
+      rows.replaceChildren(...wanted);
+      if (rows.contains(focused)) focused.focus();
+    }
+    now.designs.forEach(([name, text], place) => {
+      const node = designs.children[place] || designs.appendChild(h("button", { type: "button", onclick: () => set("design", now.designs[place][0]) }));
+      setText(node, text);
+      node.setAttribute("aria-pressed", String(model.get("design") === name));
+    });
+    sums.replaceChildren(...now.lines.flatMap(([what, much]) => [h("dt", { class: what === "Cost" ? "rb-all" : null }, what), h("dd", { class: what === "Cost" ? "rb-all" : null }, much)]));
+    sums.hidden = !now.lines.length;
+    setText(note, now.off === now.note ? "" : now.note);
+    setText(why, now.off);
+    why.hidden = !now.off;
+    look.hidden = !now.looks || !now.buttons.length;
+    const said = JSON.stringify(now.buttons);
+    if (buys.dataset.drawn !== said) {
+      const focused = buys.contains(document.activeElement);
+      buys.dataset.drawn = said;
+      buys.replaceChildren(...now.buttons.map(([name, text]) => button(text, () => { if (!words().off) press(name); }, { class: name === "begin" ? "rb-primary" : "rb-plain" })));
+      if (focused) buys.firstElementChild?.focus();
+    }
+    for (const node of buys.querySelectorAll(".rb-primary")) node.setAttribute("aria-disabled", String(Boolean(now.off)));
+  });
+  frame.draw(["template"], () => { if (document.activeElement !== template || !saving) if (template.value !== model.get("template")) template.value = model.get("template"); });
+  frame.draw(["axes"], () => { for (const [name, { input }] of lines) if (!typed.has("axes") && input.value !== (model.get("axes")[name] || "")) input.value = model.get("axes")[name] || ""; });
+  frame.draw(["design", "sample"], () => {
+    [...designs.children].forEach((node, place) => node.setAttribute("aria-pressed", String(words().designs[place][0] === model.get("design"))));
+    sampleField.hidden = !["sample", "latin-hypercube"].includes(model.get("design"));
+    if (document.activeElement !== sample) sample.value = model.get("sample");
+  });
+  frame.draw(["unfinished"], () => {
+    const all = model.get("unfinished");
+    unfinished.hidden = !all.length;
+    left.replaceChildren(...all.map(({ id, name, said, button: text }) => h("li", {}, h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said), button(text, () => press("resume", { id })))));
+  });
+  frame.root.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (!event.repeat && !words().off) press("begin");
+  });
+  tellWhenLeft(frame, model);
+  keepAsking(frame, model);
+  return () => frame.close();
+}
+
+export default { render };

@@ -1,0 +1,258 @@
+"""The form of a sweep: a template and what varies, what it comes to, and the sweeps that aren't finished."""
+
+from __future__ import annotations
+
+import threading
+from collections import ChainMap
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import traitlets
+
+from reelbook.errors import ConfigurationError, InvalidInput, InvalidTemplate, ReelbookError
+from reelbook.explore import Plan, Sweep, SweepRun
+from reelbook.explore.axes import parsed
+from reelbook.explore.designs import DESIGNS
+from reelbook.explore.plan import CONFIRM_ABOVE_USD
+from reelbook.explore.templates import Template
+from reelbook.explore.wildcards import by_name
+from reelbook.formatting import age
+from reelbook.session import Job, Session
+
+from ..text import matrix as matrix_words
+from ..text import sweep_form as words
+from .base import Panel, session_of
+from .bundle import packed, pressed, style
+from .live import Live
+
+UNFINISHED = 5  # shown at most
+COUNTED = 500  # a larger grid's other designs are counted only once they are chosen
+
+
+class SweepForm(Panel):
+    """Asks for a sweep: a template, the values of its slots, seeds and lengths; says what it comes to first.
+
+    `SweepForm(session)`; without a session `reelbook.connect()`. Observe, link or set `template`, `axes` (a
+    dict of what is typed for each axis: {"animal": "fox, heron", "seed": "1-4"}), `design` ("grid", "pairs",
+    "one-at-a-time", "sample", "latin-hypercube") and `sample`, how many clips the last two make. `wildcards`
+    is a mapping or a folder of text files for `__animal__`. What costs more than `confirm_above_usd` is
+    bought at a second press. `sweep` is the Sweep of what is typed, None while that can't be read.
+
+    `on_run(callback)` says what happens to a SweepRun that was begun, resumed or is only to be looked at::
+
+        form, place = rb.SweepForm(session), ipywidgets.VBox()
+
+        def show(run):
+            place.children = [rb.Matrix(run)]
+
+        form.on_run(show)
+        ipywidgets.VBox([form, place])
+    """
+
+    _esm = packed("sweep_form")
+    _css = pressed(style("sweep_form"))
+
+    template = traitlets.Unicode(help="The prompt, with slots and choices.").tag(sync=True)
+    axes = traitlets.Dict(help="What is typed for each axis.").tag(sync=True)
+    design = traitlets.Enum(DESIGNS, "grid", help="Which cells of the grid are made.").tag(sync=True)
+    sample = traitlets.Int(8, min=1, help="How many cells a sample has.").tag(sync=True)
+    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
+    words = traitlets.Dict(help="What the page says of it.").tag(sync=True)
+    unfinished: traitlets.List[Any] = traitlets.List(help="Sweeps of which clips are missing.").tag(sync=True)
+
+    def __init__(self, session: Session | None = None, *, wildcards: Any = None, **traits: Any) -> None:
+        self.session = session = session_of(self, session)
+        self.wildcards = wildcards
+        self.sweep: Sweep | None = None
+        self._plan: Plan | None = None
+        self._asked_twice = False
+        self._begun = False  # what is typed, and isn't bought again before it is changed
+        self._open: dict[str, SweepRun] = {}
+        self._callbacks: list[Callable[[SweepRun], object]] = []
+        self._planning = threading.Lock()
+        traits.setdefault("axes", {"seed": "1-2", "duration_seconds": "2"})
+        super().__init__(**traits)
+        self._live = Live(self.refresh)
+        self._endings = (self._live.close, session.subscribe(self._session_changed))
+        self.refresh()
+
+    def on_run(self, callback: Callable[[SweepRun], object]) -> None:
+        """`callback(run)` is called with a sweep that was begun or resumed here, or is to be looked at."""
+        self._callbacks.append(callback)
+        self.refresh()
+
+    def begin(self, *, confirm: bool = False) -> SweepRun:
+        """Buys what is planned, as the button does, and returns its run.
+
+        Raises ConfirmationNeeded above `confirm_above_usd` without `confirm`, and InvalidInput for what can't
+        be read or paid; nothing is sent then.
+        """
+        run = self._new_run()
+        run.start(confirm=confirm, confirm_above_usd=self.confirm_above_usd)
+        self._begun = True
+        self._show(run)
+        return run
+
+    def update(self) -> None:
+        with self._planning:
+            composed = self._composed()
+        composed["looks"] = bool(self._callbacks)
+        self.words = composed
+
+    def _composed(self) -> dict[str, Any]:
+        self.sweep, self._plan, problems = None, None, dict[str, str]()
+        slots: list[str] = []
+        count, note = 1, ""
+        values = _values(self.axes, problems)
+        try:
+            read = Template(self.template, ChainMap(values, by_name(self.wildcards)))  # type: ignore[arg-type] # only read
+            slots, count = list(read.slots), read.count
+        except InvalidTemplate as error:
+            problems["template"] = str(error)
+        axes = self._axes(slots)
+        sizes = {name: len(values[name]) if name in values else None for name in axes}
+        counts: dict[str, int | None] = dict.fromkeys(words.DESIGNS)
+        empty = [name for name in slots if not axes[name].strip()]
+        whole = count * prod(size for size in sizes.values() if size)
+        if not self.template.strip():
+            note = words.NO_PROMPT
+        elif empty:
+            note = words.NO_VALUES.format(slot=f"{{{empty[0]}}}")
+        elif not problems:
+            counts["grid"] = whole
+            try:
+                self.sweep = self._sweep(axes, self.design)
+                self._plan = None if self.session.closed else self.sweep.plan(self.session)
+            except (InvalidInput, ConfigurationError) as error:
+                note = str(error)
+            for name in ("pairs", "one-at-a-time"):
+                counts[name] = self._count(axes, name, whole)
+        lines, off = list[list[str]](), note
+        if self._plan is not None and self.sweep is not None:
+            limit = self.session.facts.requests_limit
+            lines = words.plan_lines(self._plan, requests_limit=limit)
+            varied = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
+            note, off = words.first_words(self.sweep.cells, varied), " ".join(self._plan.problems)
+            if self._begun:
+                lines, note, off = [], words.BEGUN, ""
+        return {
+            "rows": [
+                [name, words.TITLES.get(name, name), words.HINTS.get(name, words.SLOT_HINT), sizes[name]]
+                for name in axes
+            ],
+            "designs": words.designs(counts),
+            "lines": lines,
+            "note": note,
+            "off": off,
+            "buttons": self._buttons(),
+            "problems": problems,
+            "code": words.code(self.template, axes, self.design, self.sample),
+            "mark": "sandbox" if self.session.service == "sandbox" else "",
+        }
+
+    def _buttons(self) -> list[list[str]]:
+        if self._plan is None or self._begun:
+            return []
+        if self._asked_twice:
+            return [["begin", matrix_words.buy_words(self._plan, verb="Yes, make")], ["no", "No"]]
+        return [["begin", matrix_words.buy_words(self._plan)]]
+
+    def _axes(self, slots: list[str]) -> dict[str, str]:
+        """What is typed for each slot of the template, then for seed, length and shape."""
+        return {name: str(self.axes.get(name, "")) for name in dict.fromkeys([*slots, *words.TITLES])}
+
+    def _sweep(self, axes: dict[str, str], design: Any) -> Sweep:
+        size = self.sample if design in ("sample", "latin-hypercube") else None
+        given: dict[str, Any] = {name: text for name, text in axes.items() if text.strip()}
+        return Sweep(self.template, wildcards=self.wildcards, design=design, sample=size, **given)
+
+    def _count(self, axes: dict[str, str], design: str, whole: int) -> int | None:
+        if design == self.design and self.sweep is not None:
+            return len(self.sweep.cells)
+        if whole > COUNTED:
+            return None
+        try:
+            return len(self._sweep(axes, design).cells)
+        except ReelbookError:
+            return None
+
+    def _new_run(self) -> SweepRun:
+        if self.sweep is None:
+            raise InvalidInput(str(self.words.get("note") or words.NO_PROMPT))
+        return SweepRun(self.session, self.sweep)
+
+    def _show(self, run: SweepRun) -> None:
+        self._asked_twice = False
+        if not self._callbacks:
+            self.say(f"Begun. rb.Matrix(rb.Sweep.open(session, {run.id!r})) shows it.")
+        for callback in self._callbacks:
+            with self.showing_errors("Your on_run callback"):
+                callback(run)
+        self._look_for_unfinished()
+        self.refresh()
+
+    def _look_for_unfinished(self) -> None:
+        if self.session.closed:
+            return
+        found: list[dict[str, Any]] = []
+        for record in self.session.sweeps():
+            if record.state not in ("paused", "stopped") or len(found) == UNFINISHED:
+                continue
+            run = self._open.get(record.id) or Sweep.open(self.session, record.id)
+            self._open[record.id] = run
+            when = age(record.at.isoformat())
+            found.append(words.unfinished(run, run.plan(), name=record.name, age=when))
+        self.unfinished = found
+
+    def _session_changed(self, job: Job | None) -> None:
+        if job is None or not job.running:
+            self._live.changed()
+
+    @traitlets.observe("template", "axes", "design", "sample")
+    def _edited(self, _: object) -> None:
+        self._asked_twice = self._begun = False
+        if self.message["tone"] == "info":
+            self.say("")
+        if self._endings:
+            self.refresh()
+
+    def _on_hello(self, *args: object) -> None:
+        with self.showing_errors("Looking for sweeps"):
+            self._look_for_unfinished()
+        super()._on_hello(*args)
+
+    def _on_begin(self, *_: object) -> None:
+        if self._plan is None or self._begun:
+            return
+        if self._plan.cost_usd > self.confirm_above_usd and not self._asked_twice:
+            self._asked_twice = True
+            self.refresh()
+        else:
+            self.begin(confirm=self._asked_twice)
+
+    def _on_no(self, *_: object) -> None:
+        self._asked_twice = False
+        self.refresh()
+
+    def _on_look(self, *_: object) -> None:
+        self._show(self._new_run())
+
+    def _on_resume(self, content: dict[str, Any], _: object) -> None:
+        run = self._open.get(str(content.get("id")))
+        if run is None:
+            return
+        if any(cell.missing for cell in run.cells):
+            run.resume()
+        self._show(run)
+
+
+def _values(axes: dict[str, Any], problems: dict[str, str]) -> dict[str, tuple[object, ...]]:
+    """The values that are typed for each axis; what can't be read is a problem of that axis."""
+    found = {}
+    for name, text in axes.items():
+        try:
+            found[name] = tuple(dict.fromkeys(parsed(str(text))))
+        except InvalidInput as error:
+            problems[name] = str(error)
+    return {name: values for name, values in found.items() if values}

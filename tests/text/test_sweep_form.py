@@ -1,0 +1,47 @@
+"""What the form of a sweep says."""
+
+from __future__ import annotations
+
+from reelbook.explore import Plan, Sweep
+from reelbook.text import sweep_form as words
+
+PLAN = Plan(18, 1.6, 2, 22.9, None, (240.0, 300.0, 360.0))
+
+
+def test_a_plan_line_for_line() -> None:
+    """As the form shows it before anything is bought."""
+    assert words.plan_lines(PLAN, requests_limit=10) == [
+        ["Clips", "18"],
+        ["Already in the ledger", "2 · $0.00"],
+        ["To be made", "16"],
+        ["Time, at 10 requests a minute", "4 to 6 min"],
+        ["Cost", "$1.60"],
+        ["Balance after it", "$22.90"],
+    ]
+
+
+def test_designs_say_how_many_clips_they_make() -> None:
+    """Where that isn't known, only their name."""
+    assert words.designs({"grid": 1800, "pairs": None})[:2] == [
+        ["grid", "Full grid · 1,800"],
+        ["pairs", "Every pair once"],
+    ]
+
+
+def test_which_clips_come_first() -> None:
+    """Three of several; of fewer than four all come at once."""
+    sweep = Sweep("a {animal}", animal=["fox", "heron", "bear", "duck"], seed=[1])
+    said = words.first_words(sweep.cells, ["animal"])
+    assert said.startswith("The first three clips differ most: ")
+    assert words.first_words(sweep.cells[:3], ["animal"]) == ""
+
+
+def test_a_sweep_as_code_makes_the_same_sweep() -> None:
+    """Run, it plans and buys nothing."""
+    code = words.code(
+        'a "{animal}"', {"animal": "fox, heron", "seed": "1-3", "aspect_ratio": ""}, "sample", 4
+    )
+    made: dict[str, Sweep] = {}
+    exec(code.partition("\nprint(")[0].replace("rb.Sweep", "Sweep"), {"Sweep": Sweep}, made)
+    assert len(made["sweep"].cells) == 4
+    assert [axis.name for axis in made["sweep"].axes] == ["animal", "seed"]

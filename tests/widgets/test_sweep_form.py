@@ -1,0 +1,157 @@
+"""The form of a sweep: what it says while somebody types, what it buys, and what it goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.doubles import TinyClips
+from support.hurried_time import HurriedLoop
+from widgets.doubles import page_sends
+
+import reelbook as rb
+from reelbook.errors import ConfirmationNeeded, InvalidInput
+from reelbook.event_thread import EventThread
+from reelbook.explore import SweepRun
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+from reelbook.widgets.sweep_form import SweepForm
+
+
+@pytest.fixture(autouse=True)
+def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job's first question comes after some seconds of the session's clock, and a plan knows its time."""
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
+    monkeypatch.setattr("reelbook.session.sweeps.forecast", lambda *_: (240.0, 300.0, 360.0))
+
+
+@pytest.fixture
+def sandbox(home: Path) -> Iterator[Sandbox]:
+    """A sandbox whose clips are there at once."""
+    with server.in_thread(home, pace=0, rate_limiting=False, executor=TinyClips()) as running:
+        yield running
+
+
+@pytest.fixture
+def session(sandbox: Sandbox, home: Path) -> Iterator[rb.Session]:
+    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home) as opened:
+        yield opened
+
+
+AXES = {"animal": "fox, heron, bear", "seed": "1-2", "duration_seconds": "1"}
+
+
+def filled(session: rb.Session, **traits: Any) -> SweepForm:
+    return SweepForm(session, **{"template": "a {animal} runs", "axes": AXES, **traits})
+
+
+def test_slots_become_axes_as_they_are_typed(session: rb.Session) -> None:
+    """Each slot has a row above seed, length and shape, with how many values there are."""
+    form = SweepForm(session)
+    assert form.words["note"] == "Write a prompt. {animal} is a slot, {snow|fog} a choice."
+    form.template = "a {animal} in {place}"
+    assert [row[0] for row in form.words["rows"]] == [
+        "animal",
+        "place",
+        "seed",
+        "duration_seconds",
+        "aspect_ratio",
+    ]
+    form.axes = {**form.axes, "animal": "fox, heron", "place": "snow || fog, thick"}
+    assert [row[3] for row in form.words["rows"]] == [2, 2, 2, 1, None]
+    assert form.sweep is not None
+    assert len(form.sweep.cells) == 8
+
+
+def test_the_plan_is_said_before_anything_is_bought(session: rb.Session) -> None:
+    """How many, how much, how long; every design with its number; the button carries the sum."""
+    form = filled(session)
+    lines = dict(form.words["lines"])
+    assert (lines["Clips"], lines["Cost"]) == ("6", "$0.30")
+    assert lines[f"Time, at {session.facts.requests_limit} requests a minute"] == "4 to 6 min"
+    assert ["grid", "Full grid · 6"] in form.words["designs"]
+    assert ["one-at-a-time", "One at a time · 4"] in form.words["designs"]
+    assert form.words["buttons"] == [["begin", "Make 6 clips · $0.30"]]
+    form.design, form.sample = "sample", 4
+    assert form.words["buttons"] == [["begin", "Make 4 clips · $0.20"]]
+
+
+@pytest.mark.parametrize(
+    ("template", "axes", "field", "said"),
+    [
+        ("a {fox|", {}, "template", "character 3"),
+        ("a {animal}", {"animal": "1-9 (-2)"}, "animal", "don't lead"),
+        ("a fox", {"duration_seconds": "99"}, "", "1 to 10"),
+        ("a {animal}", {}, "", "{animal} has no values yet."),
+    ],
+)
+def test_what_is_wrong_is_said_where_it_is(
+    session: rb.Session, template: str, axes: dict[str, str], field: str, said: str
+) -> None:
+    """Beside the field, or in place of the plan; nothing can be bought."""
+    form = SweepForm(session, template=template, axes=axes)
+    assert said in (form.words["problems"][field] if field else form.words["note"])
+    assert form.words["buttons"] == []
+    with pytest.raises(InvalidInput):
+        form.begin()
+
+
+def test_the_button_buys_once(session: rb.Session, sandbox: Sandbox) -> None:
+    """A double press is one sweep; whoever listens gets its run."""
+    form = filled(session)
+    runs: list[SweepRun] = []
+    form.on_run(runs.append)
+    page_sends(form, {"name": "begin"})
+    page_sends(form, {"name": "begin"})
+    [run] = runs
+    run.results(30)
+    assert sandbox.state()["requests"]["text-to-video"] == 6
+    assert run.state == "completed"
+
+
+def test_above_a_sum_it_asks_twice(session: rb.Session) -> None:
+    """By press, and in code; an edit in between takes the first press back."""
+    form = filled(session, confirm_above_usd=0.1)
+    page_sends(form, {"name": "begin"})
+    assert form.words["buttons"] == [["begin", "Yes, make 6 clips · $0.30"], ["no", "No"]]
+    form.axes = {**AXES, "seed": "1-3"}
+    assert form.words["buttons"] == [["begin", "Make 9 clips · $0.45"]]
+    with pytest.raises(ConfirmationNeeded):
+        form.begin()
+    assert session.sweeps() == ()
+
+
+def test_its_cells_can_be_looked_at_first(session: rb.Session) -> None:
+    """The run that is shown hasn't begun."""
+    form = filled(session)
+    assert not form.words["looks"]
+    runs: list[SweepRun] = []
+    form.on_run(runs.append)
+    assert form.words["looks"]
+    page_sends(form, {"name": "look"})
+    assert [(run.id, len(run.cells)) for run in runs] == [(None, 6)]
+
+
+def test_an_unfinished_sweep_is_listed_and_resumed(session: rb.Session, sandbox: Sandbox) -> None:
+    """With what is missing and what that costs; afterwards it is listed no more."""
+    run = SweepRun(session, filled(session).sweep)  # type: ignore[arg-type] # it can be read
+    run.leave_out([1, 2])
+    run.start()
+    run.results(30)
+    run.stop()
+    run.take_in([1, 2])
+    form = SweepForm(session)
+    runs: list[SweepRun] = []
+    form.on_run(runs.append)
+    page_sends(form, {"name": "hello"})
+    [left] = form.unfinished
+    assert left["name"] == "a {animal} runs"
+    assert left["said"].startswith("4 of 6 here · stopped · ")
+    assert left["button"] == "Resume, 2 clips · $0.10"
+    page_sends(form, {"name": "resume", "id": left["id"]})
+    runs[0].results(30)
+    assert sandbox.state()["requests"]["text-to-video"] == 6
+    page_sends(form, {"name": "hello"})
+    assert form.unfinished == []
