@@ -23,7 +23,7 @@ Decide = Callable[[dict[str, Belief], int, Budget, float], Decision]
 class Outcome:
     """One run: when each job was known done (those never known are absent), and what it took.
 
-    `took` is what a ledger would keep of it, in the order in which the ends were noticed.
+    `took` is what a ledger would keep of it, in the order of the submissions.
     """
 
     service: SimulatedService
@@ -48,7 +48,7 @@ def scheduled(world: World, choose: Decide = decide, took: Sequence[Took] = ()) 
     service, budget, pace, now = SimulatedService(world), Budget(), Pace(took), 0.0
     beliefs: dict[str, Belief] = {}
     known_at: dict[int, float] = {}
-    seen: list[Took] = []
+    seen: dict[int, Took] = {}
     waiting = len(world.took)
     while len(known_at) < len(world.took):
         decision = choose(beliefs, waiting, budget, now)
@@ -71,11 +71,11 @@ def scheduled(world: World, choose: Decide = decide, took: Sequence[Took] = ()) 
         if status != 200:
             beliefs[job].failed(now)
         elif ended:
-            seen.append(beliefs.pop(job).ended(now))
+            seen[int(job)] = beliefs.pop(job).ended(now)
             known_at[int(job)] = now
         else:
             beliefs[job].told(progress, now)
-    return Outcome(service, known_at, seen)
+    return Outcome(service, known_at, [seen[job] for job in sorted(seen)])
 
 
 def looped(world: World, seconds: float, jitter: float, *, patient: bool, rng: random.Random) -> Outcome:

@@ -202,6 +202,19 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
     assert ledger.took_seconds(account, mode="image-to-video") == []
 
 
+def test_what_jobs_took_is_told_in_the_order_in_which_they_were_submitted(
+    ledger: Ledger, account: Account, clock: Clock
+) -> None:
+    """The long ones of a batch end last, which is no sign that the service has become slower."""
+    jobs = [submitted(ledger, account, f"req-{number}") for number in range(3)]
+    for number in (1, 2, 0):
+        clock.now += 10
+        ledger.status(jobs[number], "completed")
+    took = ledger.took_seconds(account, mode="text-to-video")
+    assert [at_most for _, at_most, _ in took] == [20, 10, 30]
+    assert ledger.took_seconds(account, mode="text-to-video", limit=2) == took[:2]
+
+
 def test_a_job_that_was_seen_running_keeps_the_interval_in_which_it_ended(
     ledger: Ledger, account: Account, clock: Clock
 ) -> None:

@@ -153,7 +153,7 @@ class AccountLedger:
         return [entry for entry in wanted if self.ledger.take_up(entry)]
 
     def took_seconds(self, request: JobRequest) -> list[tuple[float, float, float | None]]:
-        """How long the last clips of this kind took, the newest last: see `Ledger.took_seconds`."""
+        """How long the last clips of this kind took, as they were submitted: see `Ledger.took_seconds`."""
         took = self.ledger.took_seconds(
             self._account,
             mode=request.mode,

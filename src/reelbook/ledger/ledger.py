@@ -481,7 +481,7 @@ class Ledger:
         aspect_ratio: str | None = None,
         limit: int = 50,
     ) -> list[tuple[float, float, float | None]]:
-        """How long the last clips of this kind took, newest first; None stands for any length or ratio.
+        """How long the last clips of this kind took, the last submitted first; None: any length or ratio.
 
         In seconds: at least, at most, and what the service had estimated.
         """

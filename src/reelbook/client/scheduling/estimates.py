@@ -96,6 +96,12 @@ class Belief:
             return self.not_before
         return max(self.not_before, self._asked[-most_a_minute] + wire.RATE_WINDOW_SECONDS)
 
+    def asks_within(self, seconds: float, now: float, most_a_minute: int) -> float:
+        """How many questions about the job may go out in that time, keeping to `most_a_minute` requests."""
+        minute = wire.RATE_WINDOW_SECONDS
+        still_count = sum(at > now + min(seconds, minute) - minute for at in self._asked)
+        return most_a_minute * max(1.0, seconds / minute) - still_count
+
     def told(self, progress: float | None, now: float) -> None:
         """The job still runs, at `progress` in the service's own units, or None where it says none."""
         self.under_way, self._failures = False, 0
@@ -216,9 +222,10 @@ class Belief:
             (began, low), error = self._figures[0], UNEVEN_ERROR
         else:  # it began between the last time it was seen pending and now, more likely early
             began, low, error = self._pending_until + 0.25 * (seen - self._pending_until), 0.0, FIRST_ERROR
-        remaining = max((1.0 - high) * (seen - began) / (high - low), SHORTEST_SECONDS)
+        risen = max(high - low, TINY)
+        remaining = max((1.0 - high) * (seen - began) / risen, SHORTEST_SECONDS)
         whole = seen - self.submitted_at + remaining
-        return math.log(whole), math.hypot(error, FIGURE_STEP / (high - low)) * remaining / whole
+        return math.log(whole), math.hypot(error, FIGURE_STEP / risen) * remaining / whole
 
 
 def _longer(terms: list[Term], seconds: float) -> float:
@@ -299,7 +306,8 @@ class Pace:
     job's interval likely. Between two jobs the service may have changed its pace, so each time a small share
     of the belief goes back to where it began (a hidden Markov model with a fixed share); that share takes
     over within a few jobs where the old belief no longer explains what is seen. Jobs under way count as far
-    as they have run. `took` are finished jobs of this kind, the newest last.
+    as they have run. `took` are finished jobs of this kind, in the order in which they were submitted: the long
+    ones of a batch end last, and in that order would look like a change.
     """
 
     def __init__(self, took: Sequence[Took] = ()) -> None:

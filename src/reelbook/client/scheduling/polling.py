@@ -24,9 +24,7 @@ TURNS = 1.2  # in turns, where there is none to spare
 LATER_SHARE = 0.5  # of the time until a place comes back, where only a later window has some to spare
 LOWEST_PRICE_SECONDS = 0.3
 ENOUGH = 2.0  # questions to spare for what jobs share; more of them say the same again
-LEARNING = (
-    0.35  # the power of what jobs don't share by which their doubt makes a question cheaper all the same
-)
+LEARNING = 0.35  # how much doubt that jobs share lowers the price where none is to spare: a power
 LAST_MOMENT_PRICE = 0.1  # of the price, for places that a window's end takes anyway
 LAST_MOMENT_SECONDS = 1.5
 
@@ -44,6 +42,7 @@ SUBMIT_SHARE_OF_FIXED = 0.4  # where a window's last moments still serve for que
 JOBS_SHARE = 0.8  # of the key's requests that one job may take: leaves room for a person's click
 LIKELY = 0.6  # a question that may use the places kept for a person's click
 
+MOMENT_SECONDS = 2.0  # over which the places of one lot come back, since answers take their time
 WATCHED_SECONDS = 0.5  # a job that was accepted so long ago and isn't watched will not be
 LONGEST_SILENCE_SECONDS = 300.0
 LONGEST_NAP_SECONDS = 5.0
@@ -184,8 +183,8 @@ def _supply(beliefs: Mapping[str, Belief], waiting: int, sent: int, budget: Budg
     jobs = len(beliefs) + waiting + sent
     asked = sum(belief.under_way for belief in beliefs.values())
     # Where none is free and one may go out all the same, a new window is likely to have begun.
-    places = budget.places_within(0.0, now) or budget.limit
-    back_at = budget.opens_at(now, places) if places < budget.limit else now + budget.window_seconds
+    places = budget.places_within(MOMENT_SECONDS, now) or budget.limit
+    back_at = budget.back_at(now + MOMENT_SECONDS) if places < budget.limit else now + budget.window_seconds
     if (lost_at := budget.lost_at(now)) is not None:
         back_at = min(back_at, max(now, lost_at))
     return _Supply(
@@ -293,14 +292,17 @@ def _costs(belief: Belief, supply: _Supply, now: float) -> float:
     # A question whose answer is on its way may have to be asked again.
     places = supply.places_within(span) - supply.needed - supply.asked
     spare = min(places / jobs, max(ENOUGH, places / supply.jobs))
-    if supply.slack >= jobs:  # enough to find out how long such jobs take, whatever else is short
-        spare = max(spare, supply.slack / jobs)
+    at_hand = supply.places - supply.needed
+    if at_hand >= jobs:  # enough to find out how long such jobs take, whatever else is short
+        spare = max(spare, at_hand / jobs)
+    # A job that has used up its own requests of a minute has to wait, whatever the budget holds.
+    spare = min(spare, belief.asks_within(span, now, most_asks_a_minute(supply.budget.limit)))
     if supply.slack:
         highest = LATER_SHARE * supply.back_seconds
     else:  # one in vain takes another window, and all come a place later
         highest = TURNS * max(supply.back_seconds, supply.turn_seconds)
     price = price_seconds(min(outlook.spread, WIDEST_SPREAD) * age, spare, highest)
-    return supply.share * price * math.pow(apart, 1.0 if spare > 0 else LEARNING)
+    return supply.share * price * math.pow(apart, 1.0 if spare > 0 or supply.slack else LEARNING)
 
 
 def _candidates(beliefs: Mapping[str, Belief]) -> list[tuple[str, Belief]]:
@@ -320,4 +322,5 @@ def _candidates(beliefs: Mapping[str, Belief]) -> list[tuple[str, Belief]]:
 
 
 def _submitted_lately(beliefs: Mapping[str, Belief], budget: Budget, now: float) -> int:
-    return sum(now - belief.submitted_at < budget.window_seconds for belief in beliefs.values())
+    window = budget.window_seconds - MOMENT_SECONDS
+    return sum(now - belief.submitted_at < window for belief in beliefs.values())
