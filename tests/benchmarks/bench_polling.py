@@ -8,14 +8,19 @@ same kind, each with a full budget, and know from the ledger what was seen of th
 "all" are the times until a job and until all jobs are known done, over the bounds below the optimum of a
 scheduler that knows the future (`polling_bound.py` says how they are computed). Prints figures, asserts none.
 
-`--only` takes words of the tables' names, such as "sliding", "exactly", "pace" or "loops".
+`--only` takes words of the tables' names, such as "sliding", "exactly", "pace", "informed" or "loops".
 
 Nobody reaches the bounds without knowing the future. 20 jobs at 10/min have 40 requests in four lots; one
 question too early costs a fifth lot, a minute of three, and even someone who knows the distribution exactly
 comes to 1.10. Four jobs have two questions to spare in their first minute, and a job that needs a third waits
 for the second minute: someone who knows the distribution comes to about 1.5. With exponential times the ends
 lie so wide apart that "surely ended" comes late. In fixed windows the bound lets two lots go out within
-moments; the scheduler has to find the window's end first.
+moments; the scheduler has to find the window's end first, and one that comes within seven seconds can't be
+told from a bucket's, so a part of its places is lost.
+
+The table "informed" shows what somebody reaches who knows the distribution and the windows, with 20 jobs of
+60 s. In sliding windows that is 1.18 for the mean and 1.10 for all. In fixed windows it is a choice: a mean
+of 1.25 costs 1.13 for all, and 1.10 for all costs a mean of 1.29.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, median
 
-from benchmarks.polling_bound import MeanBound, time_to_all
+from benchmarks.polling_bound import MeanBound, informed, time_to_all
 from benchmarks.polling_runs import Outcome, looped, scheduled
 from benchmarks.simulated_service import DISTRIBUTIONS, WINDOW_SECONDS, World, draw
 
@@ -41,6 +46,7 @@ ROUNDS = 4
 LEDGER_KEEPS = 50  # the newest times of a kind, as the ledger hands them out
 LOOPS = ((0.1, 0.0), (0.5, 0.0), (1.0, 0.0), (5.0, 0.0), (6.0, 1.5), (10.0, 0.0))
 LOOPS_KIND = "lognormal(60 s, 0.35)"
+FIRST_AGES = (60, 80, 90, 100, 105, 110, 115, 120, 125, 130, 140, 150)
 CHANGES = ((5, 6), (60, 8), (5, 8))  # seconds that jobs take, and how many of them
 
 
@@ -153,6 +159,22 @@ def measure_queues(runs: int) -> None:
         )
 
 
+def measure_informed(runs: int) -> None:
+    """What one can have who knows the distribution and the windows, by the age of the first question."""
+    for fixed in (False, True):
+        drawn = [
+            draw(random.Random(run), LOOPS_KIND, 20, 10, fixed=fixed, progress=False) for run in range(runs)
+        ]
+        mean_bound = MeanBound()
+        bounds = [(mean_bound.of(world), time_to_all(world)) for world in drawn]
+        print(f"\nInformed: {LOOPS_KIND}, 10/min, {'fixed' if fixed else 'sliding'}, 20 jobs, {runs} runs")
+        for age in FIRST_AGES:
+            reached = [informed(world, age) for world in drawn]
+            mean = fmean(one[0] / bound[0] for one, bound in zip(reached, bounds, strict=True))
+            last = fmean(one[1] / bound[1] for one, bound in zip(reached, bounds, strict=True))
+            print(f"  first half asked about at {age:3} s: mean {mean:.2f}, all {last:.2f}", flush=True)
+
+
 def measure_loops(distribution: str, limit: int, runs: int) -> None:
     print(f"\nOther clients' loops: {distribution}, {limit}/min, sliding, {runs} runs each")
     print("Jobs brought home by loops that a 429 ends; by patient ones (again after 1 s, doubled up to 30 s)")
@@ -206,6 +228,8 @@ def main() -> None:
         measure_change(4)
     if asked_for("pace of two queues"):
         measure_queues(max(1, runs // 20))
+    if asked_for("informed"):
+        measure_informed(runs)
     if asked_for("loops"):
         measure_loops(LOOPS_KIND, 10, max(20, runs // 4))
     if watch.decisions:

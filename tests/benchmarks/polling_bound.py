@@ -13,12 +13,15 @@ back what the limit allows. For prices of 0 or more the cheapest plan then costs
 plan costs (weak duality), and without the limit the cheapest plan is easy: every job chooses its window and
 the cheapest question after its end, in order, by dynamic programming. The bound holds for any prices;
 subgradient steps raise it, starting from the prices of the run before.
+
+`informed` is no bound but a plan: what can be reached by somebody who knows the distribution and the windows.
 """
 
 from __future__ import annotations
 
 import math
 from itertools import accumulate
+from statistics import fmean
 
 from benchmarks.simulated_service import WINDOW_SECONDS, World
 
@@ -32,6 +35,27 @@ def time_to_all(world: World) -> float:
     jobs = len(world.took)
     last_lot = world.window_begins((2 * jobs - 1) // world.limit)
     return max(last_lot, *(world.window_begins(i // world.limit) + took for i, took in enumerate(world.took)))
+
+
+def informed(world: World, age: float) -> tuple[float, float]:
+    """The mean and the last time until known, of one who knows all about the service but no job's end.
+
+    For twice as many jobs as the limit allows requests, so that none is to spare: they are submitted with the
+    first two lots, half of them are asked about with the third when they reach that `age`, the others with
+    the fourth. Who failed is asked about again with the next lot, and where that has some to spare, the ends
+    count as known. Waiting longer within the fourth lot doesn't pay.
+    """
+    lots = [world.window_begins(k) for k in range(4 + len(world.took))]
+    ends = [lots[number // world.limit] + took for number, took in enumerate(world.took)]
+    first = min(max(age, lots[2]), lots[3])
+    known = {number: first for number in range(world.limit) if ends[number] <= first}
+    for lot in lots[3:]:
+        left = [number for number in range(len(ends)) if number not in known]
+        if len(left) < world.limit:
+            known |= {number: max(lot, ends[number]) for number in left}
+        else:
+            known |= {number: lot for number in left[: world.limit] if ends[number] <= lot}
+    return fmean(known.values()), max(known.values())
 
 
 class MeanBound:

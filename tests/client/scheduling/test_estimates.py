@@ -81,7 +81,7 @@ def test_progress_outweighs_what_like_jobs_took(unit: float) -> None:
 
 @pytest.mark.parametrize("least", [5e-324, 1e-200, 1e-9])
 def test_the_least_progress_is_no_certainty(least: float) -> None:
-    """Next to none after ten seconds makes a job likely to take long, and no more: it may still have ended."""
+    """Next to none after ten seconds makes a job likely to take long, but it may still end before."""
     belief = Belief(Pace(), 0.0)
     answer(belief, 10, least)
     assert 0 < belief.chance_ended(60) < 1

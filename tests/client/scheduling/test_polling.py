@@ -203,7 +203,9 @@ def test_nobody_beats_the_bounds(jobs: int, fixed: bool, seed: int) -> None:
     assert outcome.mean_known_at >= MeanBound().of(world)
 
 
-@pytest.mark.parametrize(("jobs", "to_all", "mean"), [(1, 1.10, 1.10), (4, 1.14, 1.20), (20, 1.10, 1.20), (50, 1.05, 1.21)])
+@pytest.mark.parametrize(
+    ("jobs", "to_all", "mean"), [(1, 1.10, 1.10), (4, 1.14, 1.20), (20, 1.10, 1.20), (50, 1.05, 1.21)]
+)
 def test_a_batch_is_known_nearly_as_soon_as_if_its_future_were_known(
     jobs: int, to_all: float, mean: float
 ) -> None:
@@ -241,7 +243,7 @@ def test_short_jobs_are_known_soon_after_they_end_in_every_round(jobs: int) -> N
 
 
 def test_a_batch_of_short_jobs_comes_home_half_by_half() -> None:
-    """Twelve of 5 s at ten requests a minute: the first long before a minute; once known, five within seconds."""
+    """Twelve of 5 s at ten requests a minute: the first before a minute; from then on five in seconds."""
     (first, _), second, third = rounds("exactly 5 s", 12, 1)
     assert min(first.known_at.values()) <= 16
     for outcome, bound in (second, third):

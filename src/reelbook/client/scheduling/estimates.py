@@ -306,8 +306,8 @@ class Pace:
     job's interval likely. Between two jobs the service may have changed its pace, so each time a small share
     of the belief goes back to where it began (a hidden Markov model with a fixed share); that share takes
     over within a few jobs where the old belief no longer explains what is seen. Jobs under way count as far
-    as they have run. `took` are finished jobs of this kind, in the order in which they were submitted: the long
-    ones of a batch end last, and in that order would look like a change.
+    as they have run. `took` are finished jobs of this kind, in the order of their submissions: in that of
+    their ends the long ones of a batch come last, and would look like a change.
     """
 
     def __init__(self, took: Sequence[Took] = ()) -> None:
