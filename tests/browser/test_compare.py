@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -73,7 +74,7 @@ def test_clips_keep_one_time(notebook: Notebook) -> None:
     gaps: list[float] = cell.evaluate(APART)
     print(f"while playing: {max(gaps) * 1000:.1f} ms apart at most, in {len(gaps)} frames")
     assert len(gaps) > 10
-    assert sorted(gaps)[len(gaps) * 9 // 10] < 2 * FRAME  # a busy machine may hold one up for a moment
+    assert median(gaps) < FRAME  # a busy machine may hold one up for a moment
     says(cell, "3 · ended at 2.0 s")
     cell.get_by_role("button", name="Pause").click()
     stands(cell)

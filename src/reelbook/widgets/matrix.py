@@ -40,7 +40,7 @@ STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form togeth
 SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0}
 
 
-class Names(traitlets.List[str]):
+class Names(traitlets.List):  # type: ignore[type-arg] # Colab's can't be subscripted
     """A list of names; a single name may be given without a list around it."""
 
     def validate(self, obj: Any, value: Any) -> Any:
