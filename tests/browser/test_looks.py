@@ -116,7 +116,7 @@ def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Not
     cell = notebook.run("rb.PromptForm(session, mode='image-to-video')")
     shown(cell, ".rb-form")
     nameless = cell.evaluate(
-        """(cell) => [...cell.querySelectorAll('.rb input, .rb textarea, .rb button')]
+        """(cell) => [...cell.querySelectorAll('.rb input, .rb textarea, .rb button:not([hidden])')]
           .filter((node) => node.tagName === 'BUTTON' ? !node.textContent.trim() : !node.labels.length)
           .map((node) => node.outerHTML)"""
     )
