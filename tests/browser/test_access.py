@@ -40,6 +40,16 @@ with contextlib.suppress(ReelbookError): lost.result()
 session.sandbox.settings(pace=900)
 running = session.text_to_video('a slow snail', duration_seconds=1)
 """
+# A sweep with a clip, one that failed, one whose answer was lost, one that runs and one that is left out.
+MATRIX = """
+import dataclasses
+from reelbook.explore import SweepRun
+run52 = SweepRun(session, rb.Sweep('a {animal}', animal='heron, snail', seed='1-3', duration_seconds=1))
+shown52 = dict(zip(run52._cells, [done, failed, lost, running, other]))
+for number, job in shown52.items():
+    run52._cells[number] = dataclasses.replace(run52._cells[number], job=job)
+run52.leave_out([6])
+"""
 # What a panel's cell is to show before it is looked at, and what is done in it by then.
 STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
     "form": [
@@ -85,6 +95,24 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
             ("Delete file…",),
         ),
     ],
+    "sweep": [
+        ("rb.SweepForm(session)", ".rb-sweep", ()),
+        (
+            "rb.SweepForm(session, template='a {animal} in {snow|fog', axes={'animal': '1-9 (-2)'})",
+            ".rb-sweep",
+            (),
+        ),
+        (
+            "form51 = rb.SweepForm(session, template='a {duck|swan}')\nform51.on_run(print)\nform51",
+            ".rb-sweep dl",
+            (),
+        ),
+    ],
+    "matrix": [
+        ("rb.Matrix(rb.Sweep('a {duck|swan}', seed='1-2'), session)", ".rb-cell", ("Keys",)),
+        (MATRIX + "rb.Matrix(run52)", ".rb-cell img:not([hidden])", ("Save…",)),
+        ("rb.Matrix(run52, rows='seed', opened=1)", ".rb-stage video", ()),
+    ],
     "compare": [
         ("rb.Compare([done, other], winner=done.request_id)", ".rb-tile video", ("Keys",)),
         ("rb.Compare([done, other], view='wipe')", ".rb-divider", ()),
@@ -107,6 +135,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         (f"rb.Studio(session, view='{view}')", f".rb-of-{stem}", ())
         for view, stem in (
             ("create", "prompt_form"),
+            ("explore", "sweep_form"),
             ("board", "job_board"),
             ("gallery", "gallery"),
             ("compare", "hint"),
@@ -183,7 +212,7 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     while names[-1] != "Random":
         keyboard.press("Tab")
         names.append(focused(notebook))
-    views = ["Create", "Board", "Gallery", "Compare", "Usage", "Keys", "Tools", "Connection"]
+    views = ["Create", "Explore", "Board", "Gallery", "Compare", "Usage", "Keys", "Tools", "Connection"]
     form = ["From text", "From an image", "Prompt", "Length", "16:9", "9:16", "1:1", "Random"]
     assert [*views, *form] == [re.sub(r" \d+$", "", name) for name in names]  # how many jobs run
     tab_to(notebook, "Prompt", back=True)

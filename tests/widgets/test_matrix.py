@@ -192,6 +192,18 @@ def test_axes_stand_where_they_are_put(session: rb.Session) -> None:
         Matrix(strange, session)
 
 
+def test_what_is_arranged_in_the_page_is_what_python_has(session: rb.Session) -> None:
+    """The page is told once it is so, also where it can't be; other traits aren't its business."""
+    page = Page(Matrix(foxes(), session))
+    page.press("set", id="a 1", values={"rows": ["seed"], "columns": [], "selected": [2], "shape": 3.0})
+    assert (page.matrix.rows, page.matrix.columns, page.matrix.selected) == (["seed"], [], [2])
+    assert page.matrix.shape == 16 / 9
+    page.press("set", id="a 2", values={"rows": ["place"]})
+    assert page.matrix.rows == ["seed"]
+    assert "no axis 'place'" in page.matrix.message["text"]
+    assert [each["id"] for each, _ in page.messages if each["name"] == "set"] == ["a 1", "a 2"]
+
+
 def test_selected_cells_are_compared(session: rb.Session) -> None:
     """The page offers it only where somebody listens, who gets the jobs in the order of selection."""
     matrix = bought(session)

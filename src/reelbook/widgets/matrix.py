@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reelbook.media.grid import Grid
 
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
+PAGE_SETS = ("rows", "columns", "page", "selected", "opened", "by")
 SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0}
 
 
@@ -417,6 +418,16 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         super()._on_ask(*args)
         if self.asks:  # it may have changed while the page couldn't be reached
             self.send_state("live")
+
+    def _on_set(self, content: dict[str, Any], _: object) -> None:
+        """What was arranged or selected in the page."""
+        try:
+            with self.hold_sync():
+                for name, value in dict(content.get("values", {})).items():
+                    if name in PAGE_SETS:
+                        self.set_trait(name, value)
+        finally:
+            self.send({"name": "set", "id": content.get("id")})
 
     def _on_buy(self, *_: object) -> None:
         cost = 0.0 if self._plan is None else self._plan.cost_usd

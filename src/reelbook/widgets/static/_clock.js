@@ -86,7 +86,8 @@ export function commonClock(clips, onTime) {
     if (Math.abs(late) > FAR) return put(one);
     if (Math.abs(late) < 2 * SLACK) one.behind = false;
     const even = speed * pace(one);
-    const rate = Math.abs(late) < SLACK ? even : even * (1 + Math.max(-0.2, Math.min(0.2, late * 3)));
+    // What is late catches up within a few frames: clips that start together on a busy machine don't come on at once.
+    const rate = Math.abs(late) < SLACK ? even : even * (1 + Math.max(-0.5, Math.min(0.5, late * 6)));
     if (Math.abs(video.playbackRate - rate) > 0.01 * speed || rate === even) video.playbackRate = rate;
   };
   const go = () => {

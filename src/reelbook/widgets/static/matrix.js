@@ -27,7 +27,16 @@ const choices = (lengths) => lengths.reduce((made, length) => made.flatMap((one)
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "matrix", "Matrix");
-  const get = (name) => model.get(name);
+  // What is set here counts until the kernel has it: set as a trait, the echo of an earlier value could undo it.
+  const view = freshId("view");
+  let own = {};
+  let sends = 0;
+  const get = (name) => (name in own ? own[name] : model.get(name));
+  const set = (values) => {
+    Object.assign(own, values);
+    sends += 1;
+    tell(model, { name: "set", id: `${view} ${sends}`, values });
+  };
   const pictures = posters(frame, model);
   /** @type {Array<[string, string[]]>} */
   let axes = [];
@@ -85,8 +94,8 @@ function render({ model, el }) {
     fps: () => Math.max(24, ...timed().map((one) => one.fps)),
     words: (at, length) => get("by") === "part" ? `${Math.round((at / length) * 100)} %` : `${at.toFixed(1)} of ${length.toFixed(1)} s`,
   });
-  const { clock, keep } = deck;
-  const by = ["time", "part"].map((name) => button(name === "time" ? "Seconds" : "Part", () => keep("by", name)));
+  const { clock } = deck;
+  const by = ["time", "part"].map((name) => button(name === "time" ? "Seconds" : "Part", () => { set({ by: name }); drawBy(); }));
   by[1].title = "Clips of different length begin and end together";
   const zoomed = [button("−", () => zoom(-1), { "aria-label": "Zoom out", title: "Zoom out (-)" }), button("+", () => zoom(1), { "aria-label": "Zoom in", title: "Zoom in (+)" })];
   const compare = button("Compare", () => tell(model, { name: "compare" }));
@@ -208,6 +217,7 @@ function render({ model, el }) {
     drawTallies();
     drawAbout();
     setLength();
+    laid = laidOut();
   };
   const drawTallies = () => {
     const all = [...cells.values()];
@@ -244,9 +254,7 @@ function render({ model, el }) {
     arrange(zone.rows, zone.columns);
   };
   const arrange = (rows, columns) => {
-    model.set("rows", rows);
-    keep("columns", columns);
-    try { model.save_changes(); } catch { /* without a kernel nobody listens */ }
+    set({ rows, columns });
     build();
     frame.say(`Rows: ${rows.join(", ") || "none"}. Columns: ${columns.join(", ") || "none"}.`);
   };
@@ -284,7 +292,7 @@ function render({ model, el }) {
     if (focused) bars.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
   };
   const turn = (name, place) => {
-    keep("page", { ...get("page"), [name]: label(name, place) });
+    set({ page: { ...get("page"), [name]: label(name, place) } });
     build();
   };
   const leaf = (way) => {
@@ -327,13 +335,13 @@ function render({ model, el }) {
     focusOn(n);
     if (!cells.get(n).now.clip) return;
     opened = n;
-    keep("opened", n);
+    set({ opened: n });
     drawAbout();
     about.scrollIntoView({ block: "nearest", behavior: "instant" });
   };
   const close = () => {
     opened = 0;
-    keep("opened", 0);
+    set({ opened: 0 });
     drawAbout();
     focusOn(current);
   };
@@ -358,6 +366,7 @@ function render({ model, el }) {
   const focusOn = (n, move = true) => {
     for (const td of table.querySelectorAll('td[tabindex="0"]')) td.tabIndex = -1;
     current = n;
+    over = 0;
     const td = cells.get(n)?.node.parentElement;
     if (!td) return;
     td.tabIndex = 0;
@@ -366,8 +375,7 @@ function render({ model, el }) {
   };
   const selected = () => get("selected");
   const select = (numbers) => {
-    keep("selected", [...new Set(numbers)]);
-    for (const one of cells.values()) drawChosen(one);
+    set({ selected: [...new Set(numbers)] });
     drawSelected();
   };
   let anchor = 0;
@@ -382,6 +390,7 @@ function render({ model, el }) {
     if (cells.get(n).now.clip) select(had.includes(n) ? had.filter((each) => each !== n) : [...had, n]);
   };
   const drawSelected = () => {
+    for (const one of cells.values()) drawChosen(one);
     const number = selected().length;
     compare.hidden = number < 2 || number > 9 || !get("offers").includes("compare");
     setText(compare, `Compare ${number} selected`);
@@ -451,29 +460,29 @@ function render({ model, el }) {
 
   // Zoom and pan, all cells alike
   let panned = false;
-  const view = { zoom: 1, x: 0, y: 0 };
+  const eye = { zoom: 1, x: 0, y: 0 };
   const look = () => {
-    const most = (view.zoom - 1) / 2 / view.zoom;
-    for (const side of ["x", "y"]) view[side] = Math.max(-most, Math.min(most, view[side]));
-    table.style.setProperty("--rb-view", `scale(${view.zoom}) translate(${view.x * 100}%, ${view.y * 100}%)`);
-    table.classList.toggle("rb-zoomed", view.zoom > 1);
-    zoomed[0].disabled = view.zoom === 1;
-    zoomed[1].disabled = view.zoom === ZOOMS.at(-1);
+    const most = (eye.zoom - 1) / 2 / eye.zoom;
+    for (const side of ["x", "y"]) eye[side] = Math.max(-most, Math.min(most, eye[side]));
+    table.style.setProperty("--rb-view", `scale(${eye.zoom}) translate(${eye.x * 100}%, ${eye.y * 100}%)`);
+    table.classList.toggle("rb-zoomed", eye.zoom > 1);
+    zoomed[0].disabled = eye.zoom === 1;
+    zoomed[1].disabled = eye.zoom === ZOOMS.at(-1);
   };
   const zoom = (way) => {
-    view.zoom = way ? ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, ZOOMS.indexOf(view.zoom) + way))] : 1;
+    eye.zoom = way ? ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, ZOOMS.indexOf(eye.zoom) + way))] : 1;
     look();
   };
   table.addEventListener("pointerdown", (event) => {
     panned = false;
     const cell = event.target.closest(".rb-cell");
-    if (!cell || view.zoom === 1 || event.button || event.target.closest("button")) return;
+    if (!cell || eye.zoom === 1 || event.button || event.target.closest("button")) return;
     const { width, height } = cell.getBoundingClientRect();
     let last = event;
     const pan = (now) => {
       if (Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) > 4) panned = true;
-      view.x += (now.clientX - last.clientX) / width / view.zoom;
-      view.y += (now.clientY - last.clientY) / height / view.zoom;
+      eye.x += (now.clientX - last.clientX) / width / eye.zoom;
+      eye.y += (now.clientY - last.clientY) / height / eye.zoom;
       last = now;
       look();
     };
@@ -640,19 +649,30 @@ function render({ model, el }) {
   frame.onClose(() => clearInterval(timer));
   frame.listen("msg:custom", (content) => { if (Object.hasOwn(hears, content.name)) hears[content.name](content); });
 
-  // Traits
-  for (const name of ["rows", "columns", "page"]) frame.listen(`change:${name}`, () => {
-    const is = JSON.stringify([get("rows"), get("columns"), get("page")]);
-    if (is !== laid && cells.size) build();
-    laid = is;
-  });
+  // Traits, as Python sets them
+  const laidOut = () => JSON.stringify([get("rows"), get("columns"), get("page")]);
   let laid = "";
-  frame.draw(["selected", "offers"], () => { for (const one of cells.values()) drawChosen(one); drawSelected(); });
-  frame.draw(["by"], () => {
+  const arranged = () => {
+    if (laidOut() !== laid && cells.size) build();
+    drawSelected();
+    drawBy();
+    if (get("opened") !== opened) {
+      opened = get("opened");
+      if (opened) current = opened;
+      drawAbout();
+    }
+  };
+  hears.set = (content) => {
+    if (content.id !== `${view} ${sends}`) return;
+    own = {};
+    arranged();
+  };
+  const drawBy = () => {
     by.forEach((made, place) => made.setAttribute("aria-pressed", String(get("by") === ["time", "part"][place])));
     clock.setByPart(get("by") === "part");
     deck.draw();
-  });
+  };
+  frame.draw(["rows", "columns", "page", "selected", "offers", "by", "opened"], arranged);
   frame.listen("change:playing", () => {
     if (!get("playing")) return;
     wrap.classList.add("rb-moved");
@@ -661,8 +681,6 @@ function render({ model, el }) {
     rest();
     load();
   });
-  frame.listen("change:opened", () => { if (get("opened") !== opened) { opened = get("opened"); if (opened) current = opened; drawAbout(); } });
-  opened = get("opened");
   look();
   deck.follow();
   near.observe(wrap);
