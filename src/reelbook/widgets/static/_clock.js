@@ -69,13 +69,13 @@ export function commonClock(clips, onTime) {
         at = length;
         return start(); // from the beginning again
       }
-      for (const one of clips()) follow(one);
+      for (const one of clips()) follow(one, passed);
       onTime(at);
       requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
   };
-  const follow = (one) => {
+  const follow = (one, passed) => {
     const { video } = one;
     if (at * pace(one) >= last(one)) {
       if (!video.paused) video.pause();
@@ -86,8 +86,8 @@ export function commonClock(clips, onTime) {
     if (Math.abs(late) > FAR) return put(one);
     if (Math.abs(late) < 2 * SLACK) one.behind = false;
     const even = speed * pace(one);
-    // What is late catches up within a few frames: clips that start together on a busy machine don't come on at once.
-    const rate = Math.abs(late) < SLACK ? even : even * (1 + Math.max(-0.5, Math.min(0.5, late * 6)));
+    // Clips that start together don't come on at once: what is late catches up soon, but in no fewer than two frames.
+    const rate = Math.abs(late) < SLACK ? even : even * (1 + Math.max(-0.5, Math.min(0.5, late / Math.max(0.16, 2 * passed))));
     if (Math.abs(video.playbackRate - rate) > 0.01 * speed || rate === even) video.playbackRate = rate;
   };
   const go = () => {
