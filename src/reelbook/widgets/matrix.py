@@ -59,7 +59,6 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
     - `time`, `playing`, `speed`: the clock, as in Compare; `by`: "time", or "part" to have clips of different
       length begin and end together
     - `selected`: the numbers of the selected cells; `opened`: that of the opened cell, 0 without one
-
     - `confirm_above_usd`: what costs more is bought at a second press
 
     `run` is the SweepRun; `chosen` are the jobs of the selected cells. `on_compare(callback)` says what

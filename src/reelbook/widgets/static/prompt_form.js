@@ -3,29 +3,14 @@ import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { imagePicker } from "./_picker.js";
 import { fieldProblem } from "./_problem.js";
+import { typedValues } from "./_typed.js";
 
 const MODES = [["text-to-video", "From text"], ["image-to-video", "From an image"]];
 const SHAPES = [["16:9", 16, 9], ["9:16", 9, 16], ["1:1", 12, 12]];
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "prompt_form", "New clip");
-  let saving = 0;
-  // Typed values wait outside the model: the echo of an earlier value would undo one set there and not yet sent.
-  const typed = new Map();
-  const flush = () => {
-    clearTimeout(saving);
-    saving = 0;
-    for (const [name, value] of typed) model.set(name, value);
-    typed.clear();
-    try { model.save_changes(); } catch { /* without a kernel the page keeps it */ }
-  };
-  frame.onClose(() => saving && flush());
-  const set = (name, value, soon) => {
-    typed.set(name, value);
-    clearTimeout(saving);
-    if (soon) saving = setTimeout(flush, 300);
-    else flush();
-  };
+  const { set, flush } = typedValues(frame, model);
   const pressed = (buttons, value) => buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.value === value)));
   const choices = (label, entries, onPick) => h("div", { class: "rb-seg", role: "group", "aria-label": label },
     ...entries.map(([value, ...inside]) => h("button", { type: "button", "data-value": value, onclick: () => onPick(value) }, ...inside)));
@@ -34,9 +19,6 @@ function render({ model, el }) {
     frame.draw(["problems"], () => show(model.get("problems")[field] || ""));
     return node;
   };
-
-  // Whoever leaves a field may run a cell next, which needs what was typed.
-  frame.root.addEventListener("change", () => saving && flush());
 
   const modes = choices("Start from", MODES, (mode) => set("mode", mode));
   const badge = h("span", { class: "rb-badge", hidden: !model.get("mark") }, model.get("mark"));

@@ -4,30 +4,13 @@ import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { copyText } from "./_copy.js";
 import { fieldProblem } from "./_problem.js";
+import { typedValues } from "./_typed.js";
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "sweep_form", "New sweep");
   const words = () => model.get("words");
-  // Typed values wait outside the model: the echo of an earlier value would undo one set there and not yet sent.
-  let saving = 0;
-  const typed = new Map();
-  const flush = () => {
-    clearTimeout(saving);
-    saving = 0;
-    for (const [name, value] of typed) model.set(name, value);
-    typed.clear();
-    try { model.save_changes(); } catch { /* without a kernel the page keeps it */ }
-  };
-  frame.onClose(() => saving && flush());
-  const set = (name, value, soon) => {
-    typed.set(name, value);
-    clearTimeout(saving);
-    if (soon) saving = setTimeout(flush, 300);
-    else flush();
-  };
-  // Whoever leaves a field may run a cell next, which needs what was typed.
-  frame.root.addEventListener("change", () => saving && flush());
-  const press = (name, more) => { if (saving) flush(); tell(model, { name, ...more }); };
+  const { set, flush, waits, unsaved } = typedValues(frame, model);
+  const press = (name, more) => { if (unsaved()) flush(); tell(model, { name, ...more }); };
   const button = (label, act, more = {}) => h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
 
   const badge = h("span", { class: "rb-badge" });
@@ -63,7 +46,7 @@ function render({ model, el }) {
     const problem = fieldProblem(input);
     const made = { input, label, count, problem, node: h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, input, problem.node), count) };
     input.value = model.get("axes")[name] || "";
-    input.addEventListener("input", () => set("axes", { ...model.get("axes"), ...typed.get("axes"), [name]: input.value }, true));
+    input.addEventListener("input", () => set("axes", { ...model.get("axes"), ...waits("axes"), [name]: input.value }, true));
     lines.set(name, made);
     return made;
   };
@@ -105,8 +88,8 @@ function render({ model, el }) {
     }
     for (const node of buys.querySelectorAll(".rb-primary")) node.setAttribute("aria-disabled", String(Boolean(now.off)));
   });
-  frame.draw(["template"], () => { if (document.activeElement !== template || !saving) if (template.value !== model.get("template")) template.value = model.get("template"); });
-  frame.draw(["axes"], () => { for (const [name, { input }] of lines) if (!typed.has("axes") && input.value !== (model.get("axes")[name] || "")) input.value = model.get("axes")[name] || ""; });
+  frame.draw(["template"], () => { if (document.activeElement !== template || !unsaved()) if (template.value !== model.get("template")) template.value = model.get("template"); });
+  frame.draw(["axes"], () => { for (const [name, { input }] of lines) if (waits("axes") === undefined && input.value !== (model.get("axes")[name] || "")) input.value = model.get("axes")[name] || ""; });
   frame.draw(["design", "sample"], () => {
     [...designs.children].forEach((node, place) => node.setAttribute("aria-pressed", String(words().designs[place][0] === model.get("design"))));
     sampleField.hidden = !["sample", "latin-hypercube"].includes(model.get("design"));
