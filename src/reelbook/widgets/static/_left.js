@@ -7,8 +7,10 @@ import { tell } from "./_dom.js";
  */
 export function tellWhenLeft(frame, model, around) {
   let used = true;
-  const look = ({ target }) => {
-    const inside = ((around && frame.root.closest(around)) || frame.root).contains(target);
+  const look = ({ type, target }) => {
+    const box = (around && frame.root.closest(around)) || frame.root;
+    // Where a click meets nothing that can be focused, the notebook focuses the panel's own cell.
+    const inside = box.contains(target) || (type === "focusin" && target.contains(box));
     if (used && !inside) tell(model, { name: "left" });
     used = inside;
   };

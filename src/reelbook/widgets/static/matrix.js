@@ -355,6 +355,11 @@ function render({ model, el }) {
   };
   remark.addEventListener("input", () => { clearTimeout(typing); typed = (opened || current); typing = setTimeout(flush, 1500); });
   remark.addEventListener("change", flush);
+  remark.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    close();
+  });
   frame.onClose(flush);
   const drawRemark = (one) => {
     if (one.n !== typed) flush();
