@@ -142,12 +142,20 @@ class Notebook(OpenNotebook):
     }}"""
     START = f"async (code) => {{ {_INSERT} return place; }}"
     OUTPUTS = "(place) => jupyterapp.shell.currentWidget.content.widgets[place].model.outputs.length"
+    ASK = """async (value) => {
+      const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+      const request = { code: '', store_history: false, user_expressions: { value } };
+      return (await kernel.requestExecute(request).done).content.user_expressions.value;
+    }"""
     FIRST = "?reset"
     # The kernel's own word is also of what other subshells do: it is idle once a panel's message is handled.
     _EACH = "jupyterapp.shell.currentWidget.content.widgets"
     BUSY = f"{_EACH}.some((cell) => cell.model.executionState === 'running')"
     COUNTS = f"{_EACH}.map((cell) => cell.model.executionCount ?? null)"
-    CLEAR = "jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
+    CLEAR = """(() => {
+      const { sharedModel } = jupyterapp.shell.currentWidget.content.model;
+      sharedModel.deleteCellRange(0, sharedModel.cells.length);
+    })()"""
     SAVE = "jupyterapp.commands.execute('docmanager:save')"
     IS_SAVED = "!jupyterapp.shell.currentWidget.context.model.dirty"
     IS_READY = (

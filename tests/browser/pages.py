@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import time
@@ -96,6 +97,7 @@ class OpenNotebook(ABC):
     RUN: ClassVar[str]  # gives the place of the cell, and its outputs
     START: ClassVar[str]  # gives the place of the cell
     OUTPUTS: ClassVar[str]  # how many the cell at a place has
+    ASK: ClassVar[str]  # gives the kernel's answer to an expression, without a cell
     FIRST: ClassVar[str] = ""  # what the address ends in when the page is first opened
     BUSY: ClassVar[str]
     COUNTS: ClassVar[str]
@@ -132,9 +134,12 @@ class OpenNotebook(ABC):
         return bool(self.page.evaluate(self.BUSY))
 
     def value(self, expression: str) -> Any:
-        """What `expression` is in the kernel."""
-        _, printed = self._run(f"import json; print(json.dumps({expression}))")
-        return json.loads(printed)
+        """What `expression` is in the kernel; no cell is run for it."""
+        answer = self.page.evaluate(
+            _BOUNDED % (self.ASK, PATIENCE * SECONDS), f"__import__('json').dumps({expression})"
+        )
+        assert answer["status"] == "ok", f"{answer['ename']}: {answer['evalue']} in {expression}"
+        return json.loads(ast.literal_eval(answer["data"]["text/plain"]))
 
     def comes_to(self, expression: str, expected: object) -> None:
         """Waits until `expression` is `expected` in the kernel.
@@ -153,7 +158,7 @@ class OpenNotebook(ABC):
         return counts
 
     def clear(self) -> None:
-        """Ends what earlier tests showed, in the kernel and in the page."""
+        """Ends what earlier tests showed, in the kernel and in the page: many cells make it slow."""
         self.run("ipywidgets.Widget.close_all()")
         self.page.evaluate(self.CLEAR)
 

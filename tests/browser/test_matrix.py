@@ -1,12 +1,126 @@
-"""The matrix of a sweep in a real JupyterLab: planned, bought and filled."""
+"""The matrix of a sweep in a real JupyterLab: bought, filled, played on one clock, rearranged."""
 
 from __future__ import annotations
 
+import json
+import statistics
+from typing import TYPE_CHECKING
+
 import pytest
 
-from browser.lab import Notebook, shown, tells, until
+from browser.lab import SETUP, Notebook, keep_in_view, says, shown, tells, until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
 
 pytestmark = [pytest.mark.browser]
+
+SWEEP = """
+session.sandbox.settings(pace=0)
+sweep60 = rb.Sweep('a {animal} runs through {place}', animal=['red fox', 'heron', 'bear'],
+                   place=['snow at night', 'dunes at noon', 'the sea shore'], seed=[1, 2], duration_seconds=2)
+run60 = sweep60.run(session, confirm=True)
+run60.results()
+"""
+# The kernel ends itself once some of the clips are bought.
+KILLED = """
+import os, signal
+def end_in_the_middle(_):
+    if sum(cell.job is not None for cell in run60.cells) > 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+run60.subscribe(end_in_the_middle)
+"""
+ALL = "rb.Matrix(run60, rows='animal', columns=['place', 'seed'])"
+READY = """(cell) => {
+  const cells = [...cell.querySelectorAll('.rb-cell:not(.rb-blank)')];
+  return cells.length > 0 && cells.every((one) => one.querySelector('video')?.readyState > 2);
+}"""
+SOME = "(cell) => cell.querySelectorAll('td video.rb-ready').length > 3"
+VIDEOS = "(cell) => cell.querySelectorAll('td video').length"
+TIMES = "(cell) => [...cell.querySelectorAll('td video')].map((video) => video.currentTime)"
+STILL = "(cell) => [...cell.querySelectorAll('td video')].every((video) => video.paused && !video.seeking)"
+# How far all playing clips are apart at each frame of three seconds: their clocks, and the frames on show.
+APART = """(cell) => new Promise((done) => {
+  const videos = [...cell.querySelectorAll('td video')], began = performance.now();
+  const clocks = [], pictures = [], shown = new Map();
+  for (const video of videos) {
+    const note = (now, { mediaTime }) => {
+      shown.set(video, mediaTime);
+      video.requestVideoFrameCallback(note);
+    };
+    video.requestVideoFrameCallback(note);
+  }
+  const spread = (times) => Math.max(...times) - Math.min(...times);
+  const look = () => {
+    if (videos.every((video) => !video.paused && !video.seeking)) {
+      clocks.push(spread(videos.map((video) => video.currentTime)));
+      if (shown.size === videos.length) pictures.push(spread([...shown.values()]));
+    }
+    performance.now() - began < 3000 ? requestAnimationFrame(look) : done([clocks, pictures]);
+  };
+  requestAnimationFrame(look);
+})"""
+# Whether what is well in view has its clip, and what is well out of view has none.
+DECODED = """(cell) => {
+  const { top, bottom, left, right } = cell.querySelector('.rb-scroll').getBoundingClientRect();
+  return [...cell.querySelectorAll('.rb-cell')].every((one) => {
+    const box = one.getBoundingClientRect(), video = one.querySelector('video');
+    const x = Math.min(box.right, right) - Math.max(box.left, left);
+    const y = Math.min(box.bottom, bottom, innerHeight) - Math.max(box.top, top);
+    return x > 40 && y > 40 ? video?.classList.contains('rb-ready') : x > -40 && y > -40 || !video;
+  });
+}"""
+FRAME = 1 / 24
+ANIMALS, PLACES = ["red fox", "heron", "bear"], ["snow at night", "dunes at noon", "the sea shore"]
+# The page's Blobs that are alive, in bytes; and its JavaScript heap.
+COUNT_BLOBS = """() => {
+  if (window.blobs60) return;
+  const alive = (window.blobs60 = { bytes: 0 });
+  const gone = new FinalizationRegistry((size) => { alive.bytes -= size; });
+  const Plain = window.Blob;
+  window.Blob = class extends Plain {
+    constructor(...given) { super(...given); alive.bytes += this.size; gone.register(this, this.size); }
+  };
+}"""
+HELD = """async () => {
+  for (let time = 0; time < 5; time += 1) {
+    window.gc?.();
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return performance.memory.usedJSHeapSize + (window.blobs60?.bytes ?? 0);
+}"""
+
+
+def part95(values: list[float]) -> float:
+    return sorted(values)[len(values) * 95 // 100]
+
+
+def opened(notebook: Notebook, code: str, ready: str = ".rb-matrix td .rb-cell") -> Locator:
+    notebook.page.mouse.move(0, 0)
+    cell = notebook.run(code)
+    shown(cell, ready)
+    keep_in_view(cell)
+    return cell
+
+
+def stand(cell: Locator, columns: list[str], rows: list[str]) -> None:
+    """Waits until these labels stand over the columns and beside the rows, or more of the kind."""
+    wanted = json.dumps([columns, rows])
+    until(
+        cell,
+        f"""(cell) => {wanted}.every((some, place) => {{
+          const part = ['thead', 'tbody'][place];
+          const found = cell.querySelectorAll(`.rb-matrix ${{part}} th > span`);
+          const all = [...found].map((one) => one.innerText);
+          return some.every((label, number) => all[number] === label);
+        }})""",
+    )
+
+
+def says_what_differs(cell: Locator, *words: str) -> None:
+    """Waits until these words of the cell's prompt are marked."""
+    marks = "[...cell.querySelectorAll('.rb-about mark')].map((mark) => mark.innerText)"
+    until(cell, f"(cell) => {marks}.join() === {json.dumps(','.join(words))}")
 
 
 def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
@@ -28,3 +142,162 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     tells(matrix, "All 8 here", "planned", "took")
     until(matrix, "(matrix) => matrix.querySelectorAll('.rb-cell img:not([hidden])').length > 3")
     notebook.comes_to("[studio61.matrix.run.state, len(studio61.matrix.run.cells)]", ["completed", 8])
+
+
+def test_a_killed_kernel_is_resumed_from_the_button(notebook: Notebook) -> None:
+    """SIGKILL in the middle of a sweep: a new kernel buys exactly the missing clips, none of them twice."""
+    before = notebook.value("session.sandbox.state()['total_spent_usd']")
+    notebook.start(SWEEP.replace("runs", "swims").replace("run60.results()", KILLED))
+    notebook.page.get_by_role("dialog").get_by_role("button", name="Ok").click()
+    for script in notebook.IS_READY:
+        notebook.page.wait_for_function(script)
+    reopened = "matrix66 = rb.Matrix(rb.Sweep.open(session, session.sweeps()[0].id))\nmatrix66"
+    cell = opened(notebook, SETUP + reopened)
+    cell.get_by_role("button", name="Resume").click()
+    tells(cell, "All 18 here", "planned", "took")
+    assert notebook.value("len({cell.job.request_id for cell in matrix66.run.cells})") == 18
+    spent = notebook.value("session.sandbox.state()['total_spent_usd']") - before
+    assert round(spent, 2) == 1.80
+
+
+def test_eighteen_clips_keep_one_time(notebook: Notebook) -> None:
+    """Playing they are within a frame; they stand together after a pause, a step and a scrub."""
+    notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+    cell = opened(notebook, f"{SWEEP}matrix62 = {ALL}\nmatrix62")
+    assert cell.evaluate(VIDEOS) == 0  # only posters until somebody turns to it
+    cell.get_by_role("button", name="Play all").click()
+    until(cell, READY)
+    assert cell.evaluate(VIDEOS) == 18
+    until(cell, f"(cell) => ({TIMES})(cell).every((time) => time > 0.1)")
+    clocks, pictures = cell.evaluate(APART)
+    print(
+        f"18 clips: 95 % of the time {part95(clocks) * 1000:.1f} ms apart at most, their frames "
+        f"{part95(pictures) * 1000:.1f} ms, in {len(clocks)} frames"
+    )
+    # A machine that has no time to draw is late for all of a page: what counts is that they find together.
+    assert statistics.median(clocks) <= FRAME
+    cell.get_by_role("button", name="Pause", exact=True).click()
+    until(cell, STILL)
+    line = cell.get_by_role("slider", name="Time")
+    line.fill("0.5")
+    until(cell, f"(cell) => ({TIMES})(cell).every((time) => Math.abs(time - 0.5) < 0.02)")
+    cell.get_by_role("button", name="Frame forward").click()
+    until(cell, f"(cell) => ({TIMES})(cell).every((time) => time > 0.51 && time < 0.58)")
+    notebook.comes_to("0.51 < matrix62.time < 0.58", True)
+
+
+def test_swapping_axes_asks_nobody(notebook: Notebook) -> None:
+    """By button, by choice and by dragging: other labels, the same clips, and nothing is fetched."""
+    cell = opened(
+        notebook,
+        f"""{SWEEP}
+matrix63, asked63 = {ALL}, []
+matrix63.on_msg(lambda _, content, __: asked63.append(content['name']))
+before63 = session.sandbox.state()['requests']
+matrix63""",
+    )
+    cell.get_by_role("button", name="Play all").click()
+    until(cell, READY)
+    cell.get_by_role("button", name="Pause", exact=True).click()
+    stand(cell, [], ANIMALS)
+    cell.get_by_role("button", name="Swap rows and columns").click()
+    stand(cell, ANIMALS, ["snow at night · 1", "snow at night · 2"])
+    cell.get_by_label("Rows: place").select_option("swap:animal")
+    stand(cell, PLACES, ["red fox · 1"])
+    grips = cell.locator(".rb-grip")
+    grips.nth(1).drag_to(grips.nth(2))  # seed from the rows onto place in the columns
+    stand(cell, ["1", "2"], ["red fox · snow at night"])
+    until(cell, SOME)
+    cell.get_by_label("Rows: place").select_option("to:pages")
+    stand(cell, ["1", "2"], ANIMALS)
+    cell.get_by_role("button", name="dunes at noon").click()
+    until(cell, "(cell) => cell.querySelector('.rb-prompt').innerText.includes('dunes at noon')")
+    # At once: a panel that was left may be drawn anew.
+    asked, same = notebook.value("[asked63, session.sandbox.state()['requests'] == before63]")
+    assert (asked.count("chunk"), same) == (18, True)
+    assert notebook.value("[matrix63.rows, matrix63.columns]") == [["animal"], ["seed"]]
+    assert notebook.value("matrix63.page") == {"place": "dunes at noon"}
+
+
+def test_by_keyboard_alone(notebook: Notebook) -> None:
+    """Arrows, Enter, x, s, p, t, the pages, Space and Escape; the words say what differs; no cell runs."""
+    cell = opened(
+        notebook,
+        f"""{SWEEP}
+matrix64, compared64 = rb.Matrix(run60), []
+matrix64.on_compare(compared64.append)
+matrix64""",
+    )
+    before = notebook.executions()
+    keyboard = notebook.page.keyboard
+    cell.get_by_role("button", name="Swap rows and columns").focus()
+    while notebook.page.evaluate("document.activeElement.tagName") != "TD":
+        keyboard.press("Tab")
+    keyboard.press("ArrowRight")
+    keyboard.press("ArrowDown")
+    says_what_differs(cell, "heron", "dunes at noon")
+    keyboard.press("s")
+    cell.get_by_role("button", name="★ Starred").wait_for()
+    keyboard.press("p")
+    cell.locator(".rb-about").get_by_role("button", name="Picked").wait_for()
+    tells(cell.locator("thead"), "★ 1 of 3 · 33 %", "picked 1")
+    keyboard.press("x")
+    keyboard.press("Shift+ArrowLeft")
+    says(cell, "Compare 2 selected")
+    keyboard.press("PageDown")
+    until(cell, "(cell) => cell.querySelector('.rb-meta').innerText.includes('seed 2')")
+    keyboard.press("t")
+    stand(cell, ANIMALS, PLACES)
+    says_what_differs(cell, "red fox", "snow at night")
+    keyboard.press("Enter")
+    until(shown(cell, ".rb-stage"), "(stage) => stage.querySelector('video')?.currentTime > 0.1")
+    cell.get_by_label("Note").fill("the best so far")
+    keyboard.press("Enter")
+    keyboard.press("Escape")
+    cell.locator(".rb-stage").wait_for(state="hidden")
+    keyboard.press("Space")
+    until(cell, "(cell) => [...cell.querySelectorAll('td video')].some((video) => !video.paused)")
+    keyboard.press("Space")
+    until(cell, STILL)
+    keyboard.press("+")
+    until(
+        cell,
+        "(cell) => cell.querySelector('table').style.getPropertyValue('--rb-view').startsWith('scale(1.5)')",
+    )
+    keyboard.press("0")
+    assert notebook.executions() == before
+    cell.get_by_role("button", name="Compare 2 selected").press("Enter")
+    notebook.comes_to("[len(jobs) for jobs in compared64]", [2])
+    notebook.comes_to("sum(cell.job.note == 'the best so far' for cell in run60.cells)", 1)
+    notebook.comes_to("[matrix64.page, matrix64.opened]", [{"seed": "2"}, 0])
+
+
+def test_two_hundred_cells_stay_small(notebook: Notebook) -> None:
+    """Only cells in view have a video, the clips of those far away are given back, under 150 MB."""
+    notebook.page.evaluate(COUNT_BLOBS)
+    cell = opened(
+        notebook,
+        f"""{SWEEP}
+import dataclasses
+sweep65 = rb.Sweep('a {{animal}}', animal=[f'animal {{n}}' for n in range(20)], seed=list(range(10)))
+run65 = rb.Matrix(sweep65, session).run
+jobs = [cell.job for cell in run60.cells]
+run65._cells = {{n: dataclasses.replace(cell, job=jobs[n % 18]) for n, cell in run65._cells.items()}}
+rb.Matrix(run65)""",
+    )
+    cell.get_by_role("button", name="Play all").click()
+    until(cell, SOME)
+    cell.get_by_role("button", name="Pause", exact=True).click()
+    most, held = 0, 0
+    scroller = cell.locator(".rb-scroll")
+    scroller.evaluate("(part) => part.scrollIntoView({ block: 'center' })")
+    for place in range(0, 101, 20):
+        scroller.evaluate(
+            "(part, at) => { part.scrollTop = (part.scrollHeight - part.clientHeight) * at / 100; }", place
+        )
+        until(cell, DECODED)
+        most = max(most, cell.evaluate(VIDEOS))
+        held = max(held, notebook.page.evaluate(HELD))
+    print(f"200 cells: {most} videos at most, {held / 1e6:.0f} MB of heap and Blobs")
+    assert most < 100
+    assert held < 150e6

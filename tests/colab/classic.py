@@ -54,10 +54,15 @@ class ClassicNotebook(OpenNotebook):
       return place;
     }"""
     OUTPUTS = "(place) => Jupyter.notebook.get_cell(place).output_area.outputs.length"
+    ASK = """(value) => new Promise((done) => {
+      const reply = (message) => done(message.content.user_expressions.value);
+      const options = { silent: false, store_history: false, user_expressions: { value } };
+      Jupyter.notebook.kernel.execute('', { shell: { reply } }, options);
+    })"""
     # The page's last word of the kernel: nothing else in it says whether a cell is under way.
     BUSY = "Jupyter.notebook.kernel_busy === true"
     COUNTS = "Jupyter.notebook.get_cells().map((cell) => cell.input_prompt_number ?? null)"
-    CLEAR = "Jupyter.notebook.clear_all_output()"
+    CLEAR = "Jupyter.notebook.delete_cells(Jupyter.notebook.get_cells().map((_, place) => place))"
     SAVE = "Jupyter.notebook.save_notebook()"
     IS_SAVED = "!Jupyter.notebook.dirty"
     IS_READY = (
