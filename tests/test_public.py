@@ -5,16 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
-from PIL import Image
 
 import reelbook as rb
-from reelbook.sandbox import server
-
-ROOT = Path(__file__).parent.parent
 
 
 def test_all_is_sorted_and_every_name_is_there() -> None:
@@ -77,20 +71,3 @@ def test_the_client_needs_neither_pictures_nor_widgets() -> None:
         "sqlite3",
     }
     assert imported_by(code) & heavy == set()
-
-
-def test_the_readmes_example_works(home: Path) -> None:
-    """The example in the README runs as it stands."""
-    text = (ROOT / "README.md").read_text()
-    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:4]]
-    code = "\n".join(blocks).replace("await job ", "job.result(60) ").replace("rb.Studio(session)", "")
-    with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as sandbox:
-        sandbox.settings(rate_limiting=False)
-        scope: dict[str, object] = {}
-        exec(code, scope)
-        session, clip = scope["session"], scope["clip"]
-        assert isinstance(session, rb.Session)
-        assert isinstance(clip, rb.Clip)
-        assert isinstance(clip.filmstrip(8), Image.Image)
-        assert [job.result(60).sandbox for job in session.jobs()] == [True, True]
-        session.close()

@@ -1,7 +1,7 @@
 """Takes the README's pictures, in a real JupyterLab: `PYTHONPATH=tests python tests/pictures/refresh.py`.
 
-Each panel is taken on the sandbox, in JupyterLab's light and in its dark theme, in about two minutes. With names
-on the command line (`refresh.py studio board`) only those pictures are taken.
+Each panel is taken on the sandbox, in JupyterLab's light and in its dark theme, in about two minutes. With
+names on the command line (`refresh.py studio board`) only those pictures are taken.
 """
 
 from __future__ import annotations
