@@ -46,6 +46,13 @@ ReelbookError
 
 SpendingWarning (UserWarning)          a submission nears the spending limit or the end of the balance
 
+    try:
+        clip = session.text_to_video("a red fox in snow", duration_seconds=2).result()
+    except rb.errors.InsufficientBalance as error:
+        print(error)  # what happened, what is safe, what to do
+    except rb.errors.ReelbookError as error:
+        print("Something else:", error)
+
 Errors hold plain values only, never the HTTP library's objects: a request holds the key, and an error is
 pickled, logged and printed with its attributes.
 """

@@ -23,8 +23,14 @@ FOLLOWED_SECONDS = 100.0
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known without asking: the balance in USD as last heard, less what the key's clips cost since;
-    the key's request budget; and the limit in USD that this session was given for the key's clips.
+    """What is known without asking: `session.facts`. Amounts in USD, None where nothing is known.
+
+        facts = session.facts
+        print(facts.balance_usd, facts.requests_left, "of", facts.requests_limit)
+
+    `balance_usd` is the balance as last heard, less what the key's clips cost since. `requests_left` of
+    `requests_limit` may go out now, and the next one comes back in `requests_back_in_seconds`.
+    `max_spend_usd` is the limit that this session was given for the key's clips.
     """
 
     balance_usd: float | None

@@ -22,6 +22,10 @@ STAYS = "This session goes on with its key, which still works."
 class Rotation:
     """A key that the session uses in the place of its former one. Made by `Session.rotate_key`.
 
+        rotation = session.rotate_key()
+        rotation.keep()        # where the next kernel looks
+        rotation.revoke_old()
+
     `new` is the key, `new.api_key.reveal()` the key itself: nobody shows it again. `old` is the former one as
     the list has it, None where the list doesn't tell which it is. `kept` says whether the new one is kept
     where the next kernel looks. The former one works until `revoke_old()`.

@@ -35,6 +35,10 @@ Kind = Literal["limit", "balance"]
 class Spending(Spend):
     """What was submitted by this kernel since the session began, and what `max_spend` leaves, in USD.
 
+        spending = session.spending()
+        print(spending)
+        print(spending.spent_usd, spending.reserved_usd, spending.uncertain_usd, spending.left_usd)
+
     Beside the amounts of `Spend`, `of_key` has the same for all clips of the key, those of earlier sessions
     included: that is what the limit counts. `limit_usd` is `max_spend`, None without one.
     """

@@ -61,6 +61,10 @@ COLUMNS: Final = tuple(field.name for field in dataclasses.fields(ReceiptRow))
 class Receipt:
     """What clips cost, oldest first: `session.receipt()` and `session.experiment(name).receipt()` make it.
 
+        receipt = session.receipt()
+        print(receipt.total_usd, receipt.total_seconds)
+        receipt.to_csv("receipt.csv")
+
     What was refused or taken back cost nothing and isn't in it. `experiment` is its name, None for all.
     """
 

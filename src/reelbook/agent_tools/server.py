@@ -65,7 +65,7 @@ def checked_user_id(user_id: str | Secret) -> Secret:
 class ToolServer:
     """The tools of one server for one user. Belongs to the event loop that uses it.
 
-        async with rb.ToolServer("https://host/mcp", user_id) as server:
+        async with rb.ToolServer(mcp_url, user_id) as server:
             tools = await server.tools()
             result = await server.call(tools[0].name, {"prompt": "a fox"})
 

@@ -63,7 +63,10 @@ class JobSnapshot:
 
 @dataclass(frozen=True)
 class JobView:
-    """What a card shows of a job; times in seconds, relative to now. None: not known.
+    """What a card shows of a job: `job.view()`. Times in seconds, relative to now. None: not known.
+
+        view = job.view()
+        print(view.state, view.progress, view.remaining_seconds)
 
     `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
     service said no at the submission), `uncertain` (sent, never answered), `lost` (it was accepted, its id

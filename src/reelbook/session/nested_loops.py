@@ -8,6 +8,9 @@ import sys
 def allow_nested_loops() -> None:
     """Lets `asyncio.run(…)` work in a notebook cell, where a loop runs already.
 
+        rb.allow_nested_loops()
+        asyncio.run(asyncio.sleep(0))
+
     Patches asyncio for the whole process with nest-asyncio (nest-asyncio2 from Python 3.14). Reelbook itself
     doesn't need it: `await job` and `job.result()` work in every cell. Raises RuntimeError on an event loop
     that can't be patched, such as uvloop's.

@@ -22,6 +22,9 @@ _STATE: Final[dict[Answer, str]] = {"accepted": LOST, "not accepted": NOT_ACCEPT
 class Verdict:
     """What became of one submission that was never answered, why that is known, and what to do.
 
+        for verdict in session.reconcile().verdicts:
+            print(verdict.job, verdict.answer, verdict.advice)
+
     "not accepted": nothing was paid and there is no clip; a job that failed at once, unpaid and uncounted,
     can't be told from one that was never taken. `if_alone` is the answer if nobody else used the account.
     """
@@ -38,7 +41,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """The verdicts, oldest submission first, and the figures that were compared.
+    """What `session.reconcile()` found out: the verdicts, oldest submission first, and the figures compared.
+
+        found = session.reconcile()
+        print(found)
+        paid = [verdict.job for verdict in found.verdicts if verdict.answer == "accepted"]
 
     `before_at` and `now_at` are when they were taken, `before_at` the earliest; None where there are none.
     """

@@ -60,13 +60,64 @@ T = TypeVar("T")
 
 
 class Session(Tooling, SuggestsNames):
-    """A connection to the service, made by `reelbook.connect()`.
+    """A connection to the service, made by `reelbook.connect()`. Here is what it does, in the order of work.
+
+    Connect. `service` says whether it is the local "sandbox" or a "live" service, `base_url` where it is, and
+    `facts` are the balance and the requests left, as far as known without asking:
 
         session = rb.connect("sandbox")
-        job = session.text_to_video("a red fox runs through snow")
+        print(session.service, session.balance().balance_usd, session.facts.requests_left)
 
-    Submitting returns a `Job` at once and never blocks a cell. `service` says whether this is the local
-    sandbox or a live service.
+    Ask for a clip. You get a `Job` at once, no cell is blocked, and a cell that is run again doesn't pay
+    again. `submit` takes the same as a `JobRequest`:
+
+        job = session.text_to_video("a red fox runs through snow", duration_seconds=3, seed=7)
+        clip = await job  # job.result() in code that can't await
+        job = session.image_to_video(clip.frame(1), "slow zoom in", duration_seconds=3)
+
+    Ask for many, as one `Batch`, in an experiment that gives them a name. `map` gives clips in order:
+
+        with session.experiment("fog") as fog:
+            batch = session.submit_many(["a lantern in fog", "a ship in fog"], duration_seconds=2)
+        async for job in batch:
+            print(job.clip or job.error)
+        for clip in session.map(["a kite", "a balloon"], duration_seconds=1):
+            print(clip.path)
+
+    Count the money, by this machine's ledger (`spending`, `receipt`) and by the service (`usage`, or day by
+    day `usage_history`):
+
+        print(session.spending())
+        session.receipt("fog").to_csv("fog.csv")
+        print(session.usage(days=7).total_cost_usd)
+
+    Find clips again, those of earlier kernels too. `running` are the jobs under way, `job` takes one up, and
+    `pick` keeps which clip you chose among several:
+
+        foxes = session.jobs(text="fox", state="completed")
+        job = session.job(foxes[0].request_id)
+        print(session.experiments(), session.tags(), session.picks(), session.sweeps())
+
+    After a crash, take up what a kernel left behind, and find out about answers that were lost.
+    `ledger_trouble` says if the ledger's file is damaged:
+
+        session.resume()
+        print(session.reconcile())
+
+    Look after the keys. A secret is shown once, by `reveal()`. `rotate_key` replaces the key in use:
+
+        key = session.keys.create("colab", rate_limit=20)
+        session.keys.revoke(key.key_id)
+
+    Call agent tools, if the extra `agents` is installed. `fetch_link` fetches a video that a result links to:
+
+        print([tool.name for tool in session.tools()])
+        result = await session.call_tool("get_balance")
+
+    `subscribe` tells of every change, and `Session.of(job)` is the session of a job. On the sandbox,
+    `sandbox` has its controls. `close()` ends the session, jobs go on at the service; `closed` says so, and
+    methods then raise `SessionClosed`. What else they raise stands with each of them.
+    `with rb.connect() as session:` waits at its end until all that was submitted has been sent.
     """
 
     _made: ClassVar[weakref.WeakSet[Session]] = weakref.WeakSet()
@@ -684,7 +735,14 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Picked:
-    """That a person chose `winner` among `among`, which it is one of, at that moment."""
+    """That a person chose one clip among several, in `Compare` or by `session.pick()`.
+
+        session.pick(first, among=[first, second])
+        picked = session.picks()[0]
+        print(picked.winner.prompt, len(picked.among), picked.at)
+
+    `winner` is one of `among`; `at` is the moment of the choice.
+    """
 
     winner: Job
     among: tuple[Job, ...]

@@ -240,7 +240,15 @@ class Tooling(ABC):
 
 
 class Tools(Tooling):
-    """A tool server without a session. Made by `reelbook.connect_tools()`; `close()` ends it."""
+    """A tool server without a session. Made by `reelbook.connect_tools()`.
+
+        tools = rb.connect_tools(mcp_url, user_id)
+        print([tool.name for tool in tools.tools()])
+        result = tools.call_tool("get_balance").result()
+        tools.close()
+
+    `close()` ends the connection. The calls stay in the ledger.
+    """
 
     def __init__(self, mcp_url: str, user_id: Secret, home: Path) -> None:
         ToolServer(mcp_url, user_id)  # raises for what can't be used, before a thread is started
@@ -284,6 +292,9 @@ def connect_tools(
     ask: bool = False,
 ) -> Tools:
     """Connects to an agent tool server, without a key of the service.
+
+        tools = rb.connect_tools(mcp_url, user_id)
+        rb.ToolExplorer(tools)
 
     What is left out comes from `REELBOOK_MCP_URL` and `REELBOOK_USER_ID`, as all settings do; `ask=True`
     prompts for what is missing. `home` is the folder of the ledger. Raises ConfigurationError.

@@ -169,7 +169,7 @@ class ImagePicker(TakesImage):
     "16:9" alone means the middle. Image-to-video takes no aspect ratio (interface, Endpoints): the shape of
     the image decides.
 
-        picker = ImagePicker(image="cat.png", crop="1:1")
+        picker = rb.ImagePicker(image="cat.png", crop="1:1")
         button = ipywidgets.Button(description="Animate")
         button.on_click(lambda _: session.image_to_video(picker.image, "the cat turns its head"))
         ipywidgets.VBox([picker, button])

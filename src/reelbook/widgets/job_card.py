@@ -21,6 +21,9 @@ from .static_html import card_html, card_text, small_poster
 class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
     """A job's state, progress, time left and cost, and its clip once it is there.
 
+        card = rb.JobCard(session.text_to_video("a red fox in snow", duration_seconds=2))
+        traitlets.dlink((card, "state"), (ipywidgets.Label(), "value"))
+
     `JobCard(job)`; `card.job = another` shows another job, and `JobCard()` is an empty card. Observe or link
     `state` (one word, as in `JobView`; empty without a job) and `progress` (0 to 1, None without a figure).
     "Stop watching" doesn't stop the job: it goes on and is billed.

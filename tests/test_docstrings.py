@@ -1,0 +1,100 @@
+"""What `help()` says of the public names: each has an example, and each example runs."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from PIL import Image
+from support.kept_clips import KeptClips
+
+import reelbook as rb
+from reelbook import settings
+from reelbook.sandbox import server
+
+CODE = re.compile(r"(?:^ {4}.*\n|^\n)+", re.M)
+NAMES = """
+import asyncio, ipywidgets, traitlets
+import reelbook
+import reelbook as rb
+jobs = session.submit_many(["a red fox in snow", "a heron in fog"], duration_seconds=2)
+first, second = clips = jobs.results()
+job, clip, prompts = jobs[0], first, ["a kite", "a boat"]
+"""
+
+
+def examples(text: str) -> list[str]:
+    """The indented blocks of a docstring that are code, not a drawing."""
+    return [each for each in CODE.findall(inspect.cleandoc(text) + "\n") if re.search(r"\w", each)]
+
+
+@pytest.fixture
+def shell(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A kernel's IPython with what examples take for granted, and settings that lead to a sandbox alone."""
+    monkeypatch.chdir(tmp_path)
+    Image.linear_gradient("L").convert("RGB").save("cat.png")
+    with server.in_thread(home, pace=0, rate_limit=100, executor=KeptClips()) as sandbox:
+        sandbox.settings(rate_limiting=False)
+        session = rb.connect("sandbox")
+        key = session.keys.create("live").api_key
+        monkeypatch.setenv(settings.API_KEY, key.reveal())
+        monkeypatch.setenv(settings.BASE_URL, session.base_url)
+        nested = "nest_asyncio2" if sys.version_info >= (3, 14) else "nest_asyncio"
+        monkeypatch.setattr(f"{nested}.apply", lambda: None)  # it would patch this process for good
+        shell: Any = InteractiveShell.instance()
+        shell.user_ns |= {
+            "session": session,
+            "api_key": key,
+            "base_url": session.base_url,
+            "mcp_url": sandbox.mcp_url,
+            "user_id": sandbox.user_id,
+        }
+        yield shell
+        InteractiveShell.clear_instance()
+
+
+def test_each_public_name_has_an_example_that_runs(shell: Any) -> None:
+    """The examples of all names, and of the session's methods, as they stand in `help()`."""
+    shell.run_cell(NAMES).raise_error()
+    known = dict(shell.user_ns)
+    texts = {"reelbook": rb.__doc__ or ""} | {name: getattr(rb, name).__doc__ or "" for name in rb.__all__}
+    methods = {
+        f"Session.{name}": inspect.getdoc(member) or ""
+        for name, member in vars(rb.Session).items()
+        if not name.startswith("_")
+    }
+    assert [name for name, text in texts.items() if not examples(text)] == []
+
+    failed = {}
+    for name, text in (texts | methods).items():
+        shell.user_ns.update(known)
+        for code in examples(text):
+            result = shell.run_cell(inspect.cleandoc("\n" + code))
+            if error := result.error_before_exec or result.error_in_exec:
+                failed[name] = "".join(traceback.format_exception_only(error)) + code
+    assert failed == {}
+
+
+def test_help_of_the_session_is_a_page_in_the_order_of_work() -> None:
+    """It names every public member, and begins with connecting and ends with closing."""
+    page = rb.Session.__doc__ or ""
+    members = [name for name in vars(rb.Session) if not name.startswith("_")]
+    order = (
+        "connect(",
+        "text_to_video(",
+        "submit_many(",
+        "receipt(",
+        "session.jobs(",
+        "resume(",
+        "`close()`",
+    )
+
+    assert [name for name in members if not re.search(rf"\b{name}\b", page)] == []
+    assert sorted(order, key=page.index) == list(order)
