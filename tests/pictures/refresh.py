@@ -6,9 +6,11 @@ names on the command line (`refresh.py studio board`) only those pictures are ta
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +30,7 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 WIDTH, HEIGHT, SHARPNESS = 1000, 1500, 1.5
 QUALITY, FILM_QUALITY = 82, 50  # WebP's, of a picture and of an animated one
 FILM_WIDTH, FRAME_SECONDS, FILLED_SECONDS = 800, 0.5, 3.0
-MARGIN = 12
+MARGIN, EDGE = 12, 4  # what is left around a panel; what may belong to JupyterLab's cell
 
 # Prompts, toolbars and the lines around a cell are JupyterLab's.
 STYLE = """
@@ -91,6 +93,7 @@ class Picture:
     selector: str
     before: str = ""
     until: str = LOADED
+    typed: Mapping[str, str] = field(default_factory=dict)  # into the fields of these labels
     with_code: bool = False
 
 
@@ -120,6 +123,11 @@ PICTURES = {
         ".rb-list",
         "[session.keys.create(name, rate_limit=20) for name in ('colab', 'workshop')]",
     ),
+    "classroom": Picture(
+        "rb.ClassroomPanel(session)",
+        "textarea",
+        typed={"Students": "Ada\nGrace\nKatherine", "Address for the students": "http://192.168.1.20:8000"},
+    ),
     "tools": Picture("rb.ToolExplorer(session)", ".rb-list button"),
     "sweep": Picture(
         "rb.SweepForm(session, template='a {fox|heron} in {snow|fog} at {dawn|night}', axes={'seed': '1-2'})",
@@ -138,6 +146,7 @@ def taken(cell: Locator, *, with_code: bool) -> Image.Image:
     """The cell as it looks now: what it displays, without the empty page beside it, or all of it."""
     part = cell if with_code else cell.locator(".jp-OutputArea-output").last
     picture = Image.open(BytesIO(part.screenshot())).convert("RGB")
+    picture = picture.crop((0, 0, picture.width - EDGE, picture.height - EDGE))
     ground = Image.new("RGB", picture.size, picture.getpixel((picture.width - 1, picture.height - 1)))
     box = ImageChops.difference(picture, ground).getbbox() or (0, 0, *picture.size)
     return picture.crop((0, 0, min(picture.width, box[2] + MARGIN), min(picture.height, box[3] + MARGIN)))
@@ -174,6 +183,8 @@ def take(notebook: Notebook, name: str, picture: Picture) -> None:
     notebook.run(picture.before)
     cell = notebook.run(picture.code)
     shown(cell, picture.selector)
+    for label, text in picture.typed.items():
+        cell.get_by_label(re.compile(f"^{label}")).fill(text)
     for theme, its_name in THEMES.items():
         notebook.theme(its_name)
         until(cell, picture.until)
@@ -207,7 +218,7 @@ def film(notebook: Notebook) -> None:
 def main() -> None:
     """Takes the pictures that are named on the command line, or all of them."""
     wanted = sys.argv[1:] or [*PICTURES, "matrix"]
-    with tempfile.TemporaryDirectory() as folder, running_lab(Path(folder)) as url:
+    with tempfile.TemporaryDirectory(prefix="reelbook-") as folder, running_lab(Path(folder)) as url:
         server.ensure(Path(folder) / "home")
         try:
             with opened_page() as first:
