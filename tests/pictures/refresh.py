@@ -111,9 +111,6 @@ PICTURES = {
         " prompt='slow zoom in, gentle sway')",
         ".rb-form",
     ),
-    "card": Picture(
-        "under_way", ".rb-card", UNDER_WAY.format(prompt="a lantern in fog, slow zoom in"), HALF_WAY
-    ),
     "player": Picture("rb.Player(fox, loop_range=(1, 3))", ".rb-tools", until=PLAYS),
     "compare": Picture("compare = rb.Compare(foxes, view='wipe', time=2.2); compare", ".rb-deck"),
     "gallery": Picture("rb.Gallery(session)", ".rb-tile"),
@@ -132,6 +129,9 @@ PICTURES = {
     "sweep": Picture(
         "rb.SweepForm(session, template='a {fox|heron} in {snow|fog} at {dawn|night}', axes={'seed': '1-2'})",
         ".rb-sweep",
+    ),
+    "card": Picture(
+        "under_way", ".rb-card", UNDER_WAY.format(prompt="a lantern in fog, slow zoom in"), HALF_WAY
     ),
     "board": Picture(
         "rb.JobBoard(session)",
