@@ -10,7 +10,7 @@ from typing import Any
 import IPython
 import pytest
 
-from reelbook.session import display
+from reelbook.session import Batch, Clip, Job, display
 
 
 class Thing:
@@ -38,6 +38,14 @@ def test_in_a_notebook_it_is_the_widget_that_is_made_of_it(monkeypatch: pytest.M
     assert display.in_notebook()
     display.show(thing)
     assert shown == [("widget of", thing)]
+
+
+def test_marimo_asks_a_job_a_clip_and_a_batch_for_their_widget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It calls `_display_`."""
+    monkeypatch.setattr(display, "_makers", {kind: lambda thing: type(thing) for kind in (Batch, Clip, Job)})
+    for kind in (Batch, Clip, Job):
+        thing: Any = kind.__new__(kind)
+        assert thing._display_() is kind
 
 
 def test_a_script_that_shows_nothing_loads_no_widgets() -> None:

@@ -63,12 +63,7 @@ def studio(sandbox: Sandbox) -> Iterator[Studio]:
 
 def shown(studio: Studio) -> list[str]:
     """The panels that can be seen below the line."""
-    return [
-        type(panel).__name__
-        for pane in studio.children[1:]
-        if pane.layout.display != "none"
-        for panel in pane.children
-    ]
+    return [type(panel).__name__ for panel in studio.panes[studio.pane]]
 
 
 def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:

@@ -157,6 +157,9 @@ class Batch(Sequence[Job]):
     def _ipython_display_(self) -> None:
         display.show(self)
 
+    def _display_(self) -> Any:  # in marimo
+        return display.panel(self)
+
     async def _begin(self) -> None:
         # On the session's thread, where jobs end: so their ends come one after the other.
         for job in self._distinct:

@@ -15,7 +15,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .. import formatting, wire
 from ..errors import InvalidInput, NotAVideo, ReelbookError
@@ -130,6 +130,12 @@ class Clip(SuggestsNames):
             self.show()
         except NotAVideo as gone:
             print(gone)  # noqa: T201 - what is said instead of a player, without a traceback
+
+    def _display_(self) -> Any:  # in marimo
+        try:
+            return display.panel(self)
+        except NotAVideo as gone:
+            return str(gone)
 
     def __repr__(self) -> str:
         if not self.path.exists():

@@ -25,8 +25,13 @@ def show(thing: Any) -> None:
         return
     from IPython.display import display
 
+    display(panel(thing))  # type: ignore[no-untyped-call]  # IPython 9 leaves it untyped
+
+
+def panel(thing: Any) -> Any:
+    """The widget that shows `thing`."""
     importlib.import_module(_FILLED_BY)
-    display(_makers[type(thing)](thing))  # type: ignore[no-untyped-call]  # IPython 9 leaves it untyped
+    return _makers[type(thing)](thing)
 
 
 def in_notebook() -> bool:

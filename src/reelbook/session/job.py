@@ -343,6 +343,9 @@ class Job(SuggestsNames):
     def _ipython_display_(self) -> None:
         display.show(self)
 
+    def _display_(self) -> Any:  # in marimo
+        return display.panel(self)
+
     def __repr__(self) -> str:
         words = "a job taken up by its id"
         if (prompt := self.prompt) is not None:

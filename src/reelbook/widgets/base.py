@@ -4,6 +4,7 @@ under itself and has a still form. `bundle` joins the files for the page, `reelb
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import difflib
 import html
@@ -131,12 +132,17 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     live = traitlets.Bool(help="Whether something in it changes by itself.").tag(sync=True)
     asks = traitlets.Bool(help="Whether the page has to ask for news.").tag(sync=True)
 
-    _endings: tuple[Callable[[], None], ...] = ()
+    _esm: Any
+    _endings: tuple[Callable[[], object], ...] = ()
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
         self._sending = threading.RLock()
         self._unsent_traits: set[str] = set()
+        if in_marimo():
+            # While no cell runs it can't make a file of a panel's code, and panels are made at a press, too.
+            code = base64.b64encode(str(self._esm).encode()).decode()
+            self._esm = f"data:text/javascript;base64,{code}"
         # In Colab an update sent by a thread never shows (googlecolab/colabtools#3373).
         super().__init__(asks="google.colab" in sys.modules, **traits)
         with _panels_lock:
@@ -225,6 +231,12 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     def _on_ask(self, *_: object) -> None:
         self.refresh()
         self.send({"name": "here"})
+
+
+def in_marimo() -> bool:
+    """Whether this runs in a marimo notebook."""
+    marimo = sys.modules.get("marimo")
+    return marimo is not None and bool(marimo.running_in_notebook())
 
 
 _panels: weakref.WeakSet[Panel] = weakref.WeakSet()

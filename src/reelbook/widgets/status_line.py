@@ -18,7 +18,8 @@ from .live import Live
 class StatusLine(Panel):
     """Shows the service, what is left of the balance and of the key's requests, and the views to choose from.
 
-    `views` are pairs of a name and a label. Observe or link `view`, the name of the chosen one.
+    `views` are pairs of a name and a label; those of `more` are behind one button. Observe or link `view`,
+    the name of the chosen one.
     """
 
     _esm = packed("status_line")
@@ -26,6 +27,7 @@ class StatusLine(Panel):
 
     facts = traitlets.Dict(help="What the page draws.").tag(sync=True)
     views: traitlets.List[Any] = traitlets.List(help="Names and labels to choose from.").tag(sync=True)
+    more: traitlets.List[Any] = traitlets.List(help="Names and labels behind one button.").tag(sync=True)
     view = traitlets.Unicode(help="The chosen one's name.").tag(sync=True)
 
     def __init__(self, session: Session, **traits: Any) -> None:

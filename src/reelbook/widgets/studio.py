@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import traitlets
 
 from reelbook import settings, wire
@@ -13,11 +12,12 @@ from reelbook.agent_tools.server import is_installed
 from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
 
-from .base import Panel, Still, only_known, session_of
+from .base import Panel, only_known, session_of
 from .compare import Compare
 from .connection_panel import ConnectionPanel
 from .gallery import Gallery
 from .hint import Hint
+from .host import Host
 from .job_board import JobBoard
 from .job_card import JobCard
 from .key_manager import KeyManager
@@ -43,9 +43,10 @@ VIEWS = {
     "tools": "Tools",
     "connection": "Connection",
 }
+MORE = ("keys", "tools", "connection")  # behind one button: they are needed now and then
 
 
-class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no types
+class Studio(Host):
     """Everything in one cell: write a prompt, press Generate, then watch, play, find and compare clips.
 
     `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create",
@@ -61,13 +62,10 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
     view = traitlets.Enum(tuple(VIEWS), "create", help="What is shown.")
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
-        self._panels: list[Panel | UsageChart | ToolExplorer] = []
-        self._panes: dict[str, ipywidgets.Box] = {}
         only_known(self, traits)
         view = traits.pop("view", "create")
         session = session_of(self, session)
-        super().__init__(**traits)
-        self.add_class("reelbook-studio")
+        super().__init__(kind="reelbook-studio", **traits)
         self._open(session)
         self.view = view
 
@@ -90,37 +88,36 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         self.board: JobBoard | None = None
         self.gallery: Gallery | None = None
         self.compare: Compare | None = None
-        self.form = PromptForm(session, layout=ipywidgets.Layout(flex="1 1 400px"))
+        self.form = PromptForm(session)
         self.session = self.form.session
-        self.card = JobCard(layout=ipywidgets.Layout(flex="999 1 400px"))
-        self.line = StatusLine(self.session, views=self._offered(), view=self.view)
-        self._panels = [self.line, self.form, self.card]
+        self.card = JobCard()
+        offered = self._offered()
+        self.line = StatusLine(
+            self.session,
+            views=[each for each in offered if each[0] not in MORE],
+            more=[each for each in offered if each[0] in MORE],
+            view=self.view,
+        )
         self.line.on_left(self.keep_still)
         self.form.on_job(self._take)
         self.form.on_plan(self._plan_sweep)
         traitlets.link((self, "view"), (self.line, "view"))
-        create = ipywidgets.Box(
-            [self.form, self.card], layout=ipywidgets.Layout(display="flex", flex_flow="row wrap")
-        )
-        create.add_class("reelbook-panes")
-        self._panes = {"create": create}
+        self.panes = {"": [self.line], "create": [self.form, self.card]}
         self._show()
 
     @traitlets.observe("view")
     def _show(self, _: object = None) -> None:
-        if not self._panes:
+        if not self.panes:
             return
-        if self.view not in self._panes:
-            self._panes[self.view] = self._pane(self._builders()[self.view]())
-        for name, pane in self._panes.items():
-            pane.layout.display = ("flex" if name == "create" else "") if name == self.view else "none"
-        self.children = [self.line, *self._panes.values()]
+        if self.view not in self.panes:
+            self.panes = {**self.panes, self.view: [self._builders()[self.view]()]}
+        self.pane = self.view
 
     def _offered(self) -> list[list[str]]:
         tools = tools_offered(self.session)
         return [[name, label] for name, label in VIEWS.items() if tools or name != "tools"]
 
-    def _builders(self) -> dict[str, Callable[[], Panel | UsageChart | ToolExplorer]]:
+    def _builders(self) -> dict[str, Callable[[], Panel]]:
         return {
             "explore": self._make_explore,
             "board": self._make_board,
@@ -131,12 +128,6 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
             "tools": self._make_tools,
             "connection": self._make_connection,
         }
-
-    def _pane(self, panel: Panel | UsageChart | ToolExplorer) -> ipywidgets.Box:
-        self._panels.append(panel)
-        pane = ipywidgets.VBox([panel])
-        pane.add_class("reelbook-pane")
-        return pane
 
     def _make_explore(self) -> Panel:
         from .sweep_form import SweepForm  # what isn't explored needs no templates
@@ -163,13 +154,10 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
 
         matrix = Matrix(run)
         matrix.on_compare(self._put_side_by_side)
-        pane = self._panes["explore"]
-        if (old := self.matrix) is not None:
-            self._panels.remove(old)
-            old.close()
-        self.matrix = matrix
-        self._panels.append(matrix)
-        pane.children = [self.sweep_form, matrix]
+        former, self.matrix = self.matrix, matrix
+        self.panes = {**self.panes, "explore": [self.sweep_form, matrix]}
+        if former is not None:
+            former.close()
 
     def _make_board(self) -> Panel:
         self.board = JobBoard(self.session)
@@ -215,16 +203,11 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         self.view = "create"
 
     def _put_side_by_side(self, jobs: tuple[Job, ...]) -> None:
-        compare = Compare(jobs, self.session)
-        if (old := self._panes.pop("compare", None)) is not None:
-            (panel,) = old.children
-            self._panels.remove(panel)
+        former = self.panes.get("compare", [])
+        self.compare = Compare(jobs, self.session)
+        self.panes = {**self.panes, "compare": [self.compare]}
+        for panel in former:
             panel.close()
-            old.close()
-        self.compare = compare
-        self._panes["compare"] = self._pane(compare)
-        if self.view == "compare":
-            self._show()
         self.view = "compare"
 
     def _use(self, session: Session) -> None:
@@ -234,7 +217,7 @@ class Studio(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no 
         self._open(session)
 
     def _close_panels(self) -> None:
-        panels, self._panels, self._panes = self._panels, [], {}
+        panels, self.panes = self.children, {}
         for panel in panels:
             panel.close()
 

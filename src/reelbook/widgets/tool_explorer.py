@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import ipywidgets
 import traitlets
 
 from reelbook import settings
@@ -26,9 +25,10 @@ from reelbook.session import Job, Session
 from reelbook.session.tools import ToolRun, Tools
 
 from ..text import tools as words
-from .base import Panel, Still, only_known, session_of
+from .base import Panel, only_known, session_of
 from .bundle import added_style, packed, pressed, style
 from .clip_serving import PIECE_BYTES
+from .host import Host
 from .job_card import JobCard
 from .live import Live
 from .player import Player
@@ -329,7 +329,7 @@ class ToolPanel(Panel):
         self._live.changed()
 
 
-class ToolExplorer(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no types
+class ToolExplorer(Host):
     """The agent tools of a server: a form for each, and results shown for what they are.
 
     `ToolExplorer(session)`; without a session `reelbook.connect()`; `ToolExplorer(reelbook.connect_tools())`
@@ -355,8 +355,7 @@ class ToolExplorer(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets h
         self.session = session if isinstance(session, Tools) else session_of(self, session)
         self.panel = ToolPanel(self.session, self._show)
         self.taken: JobCard | Player | None = None
-        super().__init__([self.panel], **traits)
-        self.add_class("reelbook-tools")
+        super().__init__(kind="reelbook-tools", panes={"": [self.panel]}, **traits)
         self.panel.when_left = self.keep_still
         traitlets.link((self, "selected"), (self.panel, "selected"))
         self.panel.observe(lambda change: self.set_trait("state", change["new"]), "state")
@@ -395,6 +394,6 @@ class ToolExplorer(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets h
             return
         former = self.taken
         self.taken = JobCard(taken) if isinstance(taken, Job) else Player(taken)
-        self.children = [self.panel, self.taken]
+        self.panes = {"": [self.panel, self.taken]}
         if former is not None:
             former.close()

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-import ipywidgets
 import traitlets
 
 from reelbook.account.usage import UsageSpan
@@ -27,8 +26,9 @@ from ..text.usage import (
     span_words,
     total_words,
 )
-from .base import Panel, Still, only_known, session_of
+from .base import Panel, only_known, session_of
 from .bundle import added_style, packed, style
+from .host import Host
 from .live import Live
 from .usage_bars import BarFigure, Bars, bars, bars_png
 
@@ -71,7 +71,7 @@ class UsageFoot(UsageWords):
     _css = ""
 
 
-class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has no types
+class UsageChart(Host):
     """What was used day by day, beside the balance and what this ledger knows of it.
 
     `UsageChart(session)`; without a session `reelbook.connect()`. The service tells totals only, so the days
@@ -90,14 +90,13 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
     days = traitlets.Enum(PERIODS, 30, help="The period: 7, 30 or 90 days.")
     selected_day = traitlets.Unicode("", help="The chosen day, as the chart writes it.")
 
-    _endings: tuple[Callable[[], object], ...] = ()
-
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         only_known(self, traits)
         self.session = session_of(self, session)
         self._callbacks: list[DayCallback] = []
         self._lock = threading.RLock()
         self._bars: Bars = bars((), 30, None)
+        self._pictured: Bars | None = None  # what `picture` shows
         self._jobs: tuple[Job, ...] = ()
         self._stale = self._whole = False  # whole: the bars are drawn of all that is told
         self._paid = {job.request_id for job in self.session.jobs(state="completed", limit=PAID)}
@@ -108,9 +107,9 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
         self.head, self.foot = UsageWords(self, part="head"), UsageFoot(self, part="foot")
         self._live = Live(self.head.refresh)
         self._figure = BarFigure(self._take_slot)
-        super().__init__(**traits)
-        self.add_class("reelbook-usage")
-        self.children = [self.head, self._figure.figure, self.foot]
+        super().__init__(
+            kind="reelbook-usage", panes={"": [self.head, self._figure.figure, self.foot]}, **traits
+        )
         traitlets.link((self, "days"), (self.head, "days"))
         traitlets.link((self, "selected_day"), (self.foot, "selected"))
         self._endings = (
@@ -150,6 +149,9 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
             end()
         self._endings = ()
         super().close()
+
+    def update(self) -> None:
+        self.head.refresh()
 
     @traitlets.observe("days")
     def _open(self, _: object = None) -> None:
@@ -256,6 +258,9 @@ class UsageChart(Still, ipywidgets.VBox):  # type: ignore[misc] # ipywidgets has
             if self.head.reaches_page:
                 self._figure.show(shown)
                 self._figure.draw(self._bars, self._slot())
+                if self.undrawn and self._bars != self._pictured:
+                    self.picture = bars_png(self._bars) if shown else b""
+                    self._pictured = self._bars
                 if self._left and done:
                     self.keep_still()
 

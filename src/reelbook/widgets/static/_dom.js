@@ -61,7 +61,7 @@ function withoutPanels(saved) {
  * Leaves panels out of the widget state that a notebook saves. A page made of the notebook would draw from that state,
  * with code from elsewhere and without a kernel, instead of showing the still form beside it.
  */
-function leaveToStills(manager) {
+export function leaveToStills(manager) {
   if (!manager || manager.leavesToStills) return;
   manager.leavesToStills = true;
   for (const name of ["get_state", "get_state_sync"]) {

@@ -7,10 +7,11 @@ import { tell } from "./_dom.js";
  */
 export function tellWhenLeft(frame, model, around) {
   let used = true;
-  const look = ({ type, target }) => {
+  const look = (event) => {
+    const [target] = event.composedPath(); // marimo draws panels in shadow trees
     const box = (around && frame.root.closest(around)) || frame.root;
     // Where a click meets nothing that can be focused, the notebook focuses the panel's own cell.
-    const inside = box.contains(target) || (type === "focusin" && target.contains(box));
+    const inside = box.contains(target) || (event.type === "focusin" && target.contains(box));
     if (used && !inside) tell(model, { name: "left" });
     used = inside;
   };

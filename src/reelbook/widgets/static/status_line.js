@@ -12,17 +12,43 @@ function render({ model, el }) {
   const left = h("span");
   const nav = h("nav", { class: "rb-nav", "aria-label": "Panels" });
   frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), nav, h("div", { class: "rb-facts" }, badge, balance, limit, bars, left)));
-  frame.draw(["views", "view", "facts"], () => {
-    const views = model.get("views");
+  const choose = (name) => { more.hidePopover(); model.set("view", name); model.save_changes(); };
+  const opener = h("button", { type: "button", class: "rb-opener", "aria-haspopup": "true", "aria-expanded": "false", onclick: () => more.togglePopover() });
+  const more = h("div", { class: "rb-more", popover: "auto", role: "group", "aria-label": "More panels" });
+  const button = ([name]) => h("button", { type: "button", "data-view": name, onclick: () => choose(name) }, h("span"), h("span", { class: "rb-quiet" }));
+  const mark = (node, current) => (current ? node.setAttribute("aria-current", "page") : node.removeAttribute("aria-current"));
+  frame.draw(["views", "more"], () => {
+    const [views, others] = [model.get("views"), model.get("more")];
     nav.hidden = !views.length;
-    views.forEach(([name, label], place) => {
-      const button = nav.children[place] || nav.appendChild(h("button", { type: "button", onclick: () => { model.set("view", name); model.save_changes(); } }, h("span"), h("span", { class: "rb-quiet" })));
-      setText(button.firstChild, label);
-      setText(button.lastChild, name === "board" && model.get("facts").running ? ` ${model.get("facts").running}` : "");
-      if (name === model.get("view")) button.setAttribute("aria-current", "page");
-      else button.removeAttribute("aria-current");
-    });
+    more.replaceChildren(...others.map(button));
+    nav.replaceChildren(...views.map(button), ...(others.length ? [opener, more] : []));
   });
+  frame.draw(["views", "more", "view", "facts"], () => {
+    const labels = Object.fromEntries([...model.get("views"), ...model.get("more")]);
+    const view = model.get("view");
+    for (const node of nav.querySelectorAll("[data-view]")) {
+      const name = node.dataset.view;
+      setText(node.firstChild, labels[name]);
+      setText(node.lastChild, name === "board" && model.get("facts").running ? ` ${model.get("facts").running}` : "");
+      mark(node, name === view);
+    }
+    const inside = model.get("more").some(([name]) => name === view);
+    setText(opener, inside ? labels[view] : "More");
+    mark(opener, inside);
+  });
+  // It lies above the page, so it is put under its button; where the page moves, it closes.
+  const hide = (event) => { if (more.matches(":popover-open") && !more.contains(event.target)) more.hidePopover(); };
+  more.addEventListener("toggle", () => {
+    const open = more.matches(":popover-open");
+    opener.setAttribute("aria-expanded", String(open));
+    if (open) more.querySelector("button").focus();
+  });
+  more.addEventListener("beforetoggle", ({ newState }) => {
+    const at = opener.getBoundingClientRect();
+    Object.assign(more.style, { left: `${at.left}px`, top: `${at.bottom + 4}px` });
+    (newState === "open" ? addEventListener : removeEventListener)("scroll", hide, true);
+  });
+  frame.onClose(() => removeEventListener("scroll", hide, true));
   frame.draw(["facts"], () => {
     const facts = model.get("facts");
     setText(badge, facts.service);

@@ -1,0 +1,52 @@
+"""A panel made of panels, in place of ipywidgets' boxes: marimo, too, draws this one."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import ipywidgets
+import traitlets
+
+from .base import Panel
+from .bundle import added_style, packed
+
+
+class Host(Panel):
+    """Draws panels one below the other, each through the front end's own way to draw a widget.
+
+    `panes` are the widgets by the name of their pane. Those of the pane "" are always shown; of the other
+    panes the one that `pane` names. Where a child can't be drawn, as bqplot's in marimo, the page says so
+    (`undrawn`), and shows `picture` in its place.
+    """
+
+    _esm = packed("host")
+    _css = added_style("host")
+
+    kind = traitlets.Unicode(help="The class of its element.").tag(sync=True)
+    panes = traitlets.Dict(help="Widgets by pane.").tag(
+        sync=True, to_json=lambda panes, _: {name: _references(each) for name, each in panes.items()}
+    )
+    pane = traitlets.Unicode(help="The pane that is shown beside that of no name.").tag(sync=True)
+    picture = traitlets.Bytes(help="Stands for a child that isn't drawn.").tag(sync=True)
+
+    undrawn = False
+
+    @property
+    def children(self) -> tuple[ipywidgets.Widget, ...]:
+        """The widgets of all panes, in their order."""
+        return tuple(chain.from_iterable(self.panes.values()))
+
+    def say(self, text: str, tone: Any = "info") -> None:
+        """Shows `text` under the first panel: the host itself draws nothing."""
+        for panel in self.children[:1]:
+            panel.say(text, tone)
+
+    def _on_undrawn(self, *_: object) -> None:
+        self.undrawn = True
+        self.refresh()
+
+
+def _references(widgets: Any) -> list[str]:
+    """The widgets as anywidget and marimo name them."""
+    return [f"anywidget:{widget.model_id}" for widget in widgets]

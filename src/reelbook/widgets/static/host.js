@@ -1,0 +1,82 @@
+// A panel made of panels. A front end with ipywidgets' manager draws any widget; marimo draws anywidgets.
+import { h, leaveToStills, pictureUrl, tell } from "./_dom.js";
+
+function render({ model, el, host }) {
+  const manager = model.widget_manager;
+  const cleanups = [];
+  const listen = (event, callback) => {
+    model.on(event, callback);
+    cleanups.push(() => model.off(event, callback));
+  };
+  leaveToStills(manager);
+  el.classList.add("rb-host", model.get("kind"));
+
+  const drawChild = (reference) => {
+    const slot = h("div", { class: "rb-slot" });
+    const closed = new AbortController();
+    let view = null;
+    const open = async () => {
+      if (!manager?.create_view) {
+        const child = await host.getWidget(reference);
+        if (!closed.signal.aborted) await child.render({ el: slot.appendChild(h("div")), signal: closed.signal });
+        return;
+      }
+      view = await manager.create_view(await manager.get_model(reference.split(":")[1]));
+      if (closed.signal.aborted) { view.remove(); return; }
+      slot.append(view.el);
+      // What is drawn by size, as bqplot's figure is, waits for this; a panel's element may not be on the page yet.
+      const seen = new ResizeObserver(() => {
+        if (!view.el.clientWidth) return;
+        seen.disconnect();
+        view.trigger("displayed");
+      });
+      seen.observe(view.el);
+      closed.signal.addEventListener("abort", () => seen.disconnect());
+    };
+    open().catch((error) => {
+      if (closed.signal.aborted) return;
+      console.debug("[reelbook] a still picture stands for what can't be drawn here:", error);
+      const picture = slot.appendChild(h("img", { class: "rb-undrawn", alt: "", hidden: true }));
+      pictureUrl({ draw, onClose: (end) => cleanups.push(end) }, model, "picture", (url) => {
+        picture.hidden = !url;
+        if (url) picture.src = url;
+      });
+      tell(model, { name: "undrawn" });
+    });
+    return { slot, end() { closed.abort(); if (view) view.remove(); slot.remove(); } };
+  };
+
+  const draw = (names, callback) => {
+    for (const name of names) listen(`change:${name}`, callback);
+    callback();
+  };
+  const drawn = new Map();
+  const panes = new Map([["", el]]);
+  // What stands where it belongs isn't moved: a film would begin anew.
+  const arrange = (parent, nodes) => nodes.forEach((node, place) => {
+    if (parent.children[place] !== node) parent.insertBefore(node, parent.children[place] || null);
+  });
+  const slots = (references) => references.map((reference) => {
+    if (!drawn.has(reference)) drawn.set(reference, drawChild(reference));
+    return drawn.get(reference).slot;
+  });
+  draw(["panes"], () => {
+    const wanted = model.get("panes");
+    const references = new Set(Object.values(wanted).flat());
+    for (const [reference, child] of drawn) if (!references.has(reference)) { child.end(); drawn.delete(reference); }
+    for (const [name, node] of panes) if (name && !(name in wanted)) { node.remove(); panes.delete(name); }
+    for (const name of Object.keys(wanted)) if (!panes.has(name)) panes.set(name, h("div", { class: "reelbook-pane", "data-pane": name }));
+    const named = Object.keys(wanted).filter(Boolean);
+    for (const name of named) arrange(panes.get(name), slots(wanted[name]));
+    arrange(el, [...slots(wanted[""] || []), ...named.map((name) => panes.get(name))]);
+  });
+  draw(["pane", "panes"], () => {
+    for (const [name, node] of panes) if (name) node.hidden = name !== model.get("pane");
+  });
+  return () => {
+    for (const cleanup of cleanups) cleanup();
+    for (const child of drawn.values()) child.end();
+  };
+}
+
+export default { render };

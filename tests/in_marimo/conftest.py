@@ -1,0 +1,87 @@
+"""One marimo with one open notebook for all tests of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from browser.lab import free_port, running_server, server_environment
+from browser.pages import CHROMIUM, opened_page, unbroken
+
+from in_marimo.environment import marimo_python
+from reelbook.sandbox import server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+# The first steps of the lessons: the Studio, a job, a sweep.
+NOTEBOOK = """
+import marimo
+
+app = marimo.App(width="medium")
+
+
+@app.cell
+def _():
+    import reelbook as rb
+    from reelbook.client.scheduling import estimates
+    from support.short_jobs import SHORT_JOBS
+
+    estimates._PRIOR = SHORT_JOBS  # clips are asked about soon
+    session = rb.connect("sandbox")
+    session.sandbox.settings(pace=0.5, rate_limiting=False, balance_usd=25)
+    session.sandbox.plant_history([{"days_ago": 2.5, "seconds": 20, "requests": 4, "usd": 1.0}])
+    return rb, session
+
+
+@app.cell
+def _(rb, session):
+    studio = rb.Studio(session)
+    studio
+    return
+
+
+@app.cell
+def _(session):
+    job = session.text_to_video("a kite", duration_seconds=1, once="marimo")
+    job
+    return
+
+
+@app.cell
+def _(rb, session):
+    sweep = rb.Sweep("a {animal}", animal=["fox", "heron"], duration_seconds=1)
+    matrix = rb.Matrix(sweep, session)
+    matrix
+    return
+"""
+
+
+@pytest.fixture(scope="package")
+def marimo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    if CHROMIUM is None:
+        pytest.skip("chromium isn't installed: the panels can't be tried in a browser")
+    folder = tmp_path_factory.mktemp("marimo")
+    environment = server_environment(folder)
+    for name in ("CONFIG", "STATE", "CACHE"):
+        environment[f"XDG_{name}_HOME"] = str(folder / name.lower())
+    (folder / "work" / "notebook.py").write_text(NOTEBOOK)
+    # The cells run as soon as the page is open.
+    (folder / "work" / "pyproject.toml").write_text("[tool.marimo.runtime]\nauto_instantiate = true\n")
+    port = free_port()
+    command = [
+        *(marimo_python(), "-m", "marimo", "edit", "notebook.py", "--headless", "--no-token"),
+        *("--skip-update-check", "--host=127.0.0.1", f"--port={port}"),
+    ]
+    with running_server(command, environment, folder, port) as url:
+        yield url
+    server.stop(folder / "home")
+
+
+@pytest.fixture(scope="package")
+def page(marimo: str) -> Iterator[Page]:
+    with opened_page() as page:
+        with unbroken(page):
+            page.goto(marimo)
+            yield page
