@@ -26,7 +26,7 @@ def marimo_python() -> str:
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    requirements = [MARIMO, *project["dependencies"], *extras["agents"], *extras["explore"]]
+    requirements = [MARIMO, "hatchling", *project["dependencies"], *extras["agents"], *extras["explore"]]
     recipe = json.dumps([sys.version, requirements, Path(__file__).read_text()])
     folder = platformdirs.user_cache_path("reelbook-tests")
     place = folder / f"marimo-{hashlib.sha256(recipe.encode()).hexdigest()[:16]}"
