@@ -68,6 +68,12 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
         roster.read(tmp_path / "names.csv")
 
 
+def test_whoever_has_a_namesake_is_known() -> None:
+    """By the number that `unique` gave; a number of somebody's own is none."""
+    names = roster.unique(["Ada", "Bo", "Ada", "Cy (2)"])
+    assert roster.numbered(names) == ("Ada (2)",)
+
+
 def test_long_names_are_cut_and_stay_apart() -> None:
     """A key's label holds so much; two that are equal up to there are numbered."""
     first, second = roster.unique(["A" * 80, "A" * 90])

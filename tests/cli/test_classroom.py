@@ -16,12 +16,12 @@ from cli.doubles import WAIT_SECONDS, environment
 from support.raw_server import RawServer
 
 import reelbook as rb
-from reelbook.classroom.address import own_address
 from reelbook.classroom.provisioning import Step
 from reelbook.cli.classroom import step_text
 from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.sandbox.serving import own_address
 
 STUDENTS = [f"Student {number:02}" for number in range(1, 31)]
 
@@ -159,6 +159,20 @@ def test_no_secret_is_said(words: list[str], home: Path, run: Run) -> None:
         assert secret not in said
     assert str(files(home)[0].with_name("sheet.html")) in said
     assert "any student's key may be able to create and revoke keys" in said
+
+
+def test_status_starts_no_sandbox(run: Run, home: Path) -> None:
+    """Where none runs nobody can use a key of it."""
+    assert run("classroom", "status").stdout.startswith("No sandbox runs, ")
+    assert server.find(home) is None
+
+
+def test_two_students_of_one_name_are_told(run: Run, sandbox: Sandbox, folder: Path) -> None:
+    """The later one has a number, here and on the card."""
+    (folder / "names.csv").write_text("Ada\nBo\nAda\n")
+    said = run("classroom", "open", "--students", "names.csv", "--out", "cards", "--address", sandbox.url)
+    assert said.exit_code == 0, said.output
+    assert "There is more than one Ada. This one is “Ada (2)” on the card." in said.stderr
 
 
 def test_status_names_everybody(words: list[str], run: Run, sandbox: Sandbox, home: Path) -> None:

@@ -68,13 +68,25 @@ def test_a_wrong_value_is_said_plainly(run: Run, words: list[str], said: str) ->
     [
         ("receipt", "There is 'reelbook jobs receipt'."),
         ("status", "There is 'reelbook sandbox status' and 'reelbook classroom status'."),
-        ("generat", "Did you mean 'generate'?"),
+        ("genrate", "Did you mean 'generate'?"),
     ],
 )
 def test_a_command_that_isnt_there_is_answered_with_those_meant(run: Run, word: str, said: str) -> None:
     """A group's command that was asked for alone, or a mistyped one."""
     result = run(word)
     assert (result.exit_code, result.stderr.endswith(f"No such command '{word}'. {said}\n")) == (2, True)
+
+
+def test_the_beginning_of_a_name_stands_for_the_command(run: Run) -> None:
+    """Where there is one such command only."""
+    assert run("gen", "--help").stdout == run("generate", "--help").stdout
+    assert run("s", "--help").exit_code == 2
+
+
+def test_help_shows_no_types_of_python_s(run: Run) -> None:
+    """A command that takes many words says so in words."""
+    for words in (("jobs", "resume"), ("tools", "call")):
+        assert "list[" not in run(*words, "--help").stdout
 
 
 def test_a_home_that_cant_be_used_is_said_plainly(run: Run, tmp_path: Path) -> None:

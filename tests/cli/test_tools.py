@@ -28,14 +28,21 @@ def test_the_sandboxs_tools_are_listed_and_called(run: Run, sandbox: Sandbox) ->
 
 def test_a_tools_failure_ends_with_1(run: Run, sandbox: Sandbox) -> None:
     """Its words go to the other stream."""
-    called = run("tools", "call", "get_video_status", "--json", '{"request_id": "nobody"}')
+    called = run("tools", "call", "get_video_status", "--arguments", '{"request_id": "nobody"}')
     assert (called.exit_code, called.stdout) == (1, "")
     assert called.stderr
 
 
 @pytest.mark.parametrize(
     "words",
-    [["no-word"], ["=x"], ["duration_seconds=many"], ["prompt=@nowhere"], ["--json", "[1]"], ["--json", "{"]],
+    [
+        ["no-word"],
+        ["=x"],
+        ["duration_seconds=many"],
+        ["prompt=@nowhere"],
+        ["--arguments", "[1]"],
+        ["--arguments", "{"],
+    ],
 )
 def test_arguments_that_cannot_be_read_send_nothing(run: Run, sandbox: Sandbox, words: list[str]) -> None:
     """And end with 2, as bad usage does."""

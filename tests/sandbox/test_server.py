@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -19,6 +20,7 @@ from sandbox.doubles import Client, http_client
 from reelbook.errors import SandboxError
 from reelbook.sandbox import server
 from reelbook.sandbox.places import Places
+from reelbook.sandbox.serving import own_address
 
 ENSURE = """
 import sys
@@ -223,6 +225,8 @@ def test_in_the_foreground_it_introduces_itself_and_ends_with_ctrl_c(home: Path,
     assert said.startswith(f"The sandbox serves at {sandbox.url}\n")
     assert str(Places.under(home).access) in said
     assert "plain HTTP" in said
+    if (own := own_address()) is not None:
+        assert f"http://{own}:{urlsplit(sandbox.url).port}\n" in said
     assert sandbox.api_key.reveal() not in said
 
 

@@ -16,7 +16,7 @@ from reelbook.errors import SandboxError
 from reelbook.sandbox.lock_file import read_notice, running_lock
 from reelbook.sandbox.places import Places
 from reelbook.sandbox.service import Service
-from reelbook.sandbox.serving import LOOPBACK, bound_socket, local_url, make_server, serve
+from reelbook.sandbox.serving import LOOPBACK, bound_socket, local_url, make_server, own_address, serve
 
 
 def test_the_first_free_port_is_taken() -> None:
@@ -84,3 +84,13 @@ def test_a_process_serves_until_it_is_ended(tmp_path: Path) -> None:
     assert process.communicate(timeout=30)[1] == ""
     assert process.returncode == 0
     assert read_notice(Places.under(tmp_path)) is None
+
+
+def test_this_machines_address_is_one_that_others_may_use() -> None:
+    """One of its own, and not the loopback; without a network there is none."""
+    address = own_address()
+    if address is None:
+        return
+    assert not address.startswith("127.")
+    with socket.create_server((address, 0)) as listening:
+        assert listening.getsockname()[0] == address

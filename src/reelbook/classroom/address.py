@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import warnings
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from ..session.session import Session
 
 ANSWER_SECONDS: Final = 3.0
-_ELSEWHERE: Final = "192.0.2.1"  # RFC 5737: an address of nobody's. Nothing is sent to it.
 
 
 def address_for_students(session: Session, given: str | None) -> str:
@@ -30,6 +28,8 @@ def address_for_students(session: Session, given: str | None) -> str:
             return settings.checked_base_url(given)
     if session.service != "sandbox" or not settings.is_loopback(session.base_url):
         return session.base_url
+    from ..sandbox.serving import own_address  # brings the server, which a live class doesn't need
+
     port = urlsplit(session.base_url).port
     host = own_address()
     address = f"http://{host}:{port}"
@@ -40,17 +40,6 @@ def address_for_students(session: Session, given: str | None) -> str:
         "with `reelbook sandbox stop`, serve it to the room with `reelbook sandbox serve --host 0.0.0.0`, "
         "and try again. An address that you know better can be given (`--address`)."
     )
-
-
-def own_address() -> str | None:
-    """This machine's address in the network that it would use; None without one."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((_ELSEWHERE, 9))  # chooses the way; a datagram socket sends nothing by it
-        except OSError:
-            return None
-        host: str = probe.getsockname()[0]
-    return None if host.startswith("127.") else host
 
 
 def _instance(url: str) -> str | None:

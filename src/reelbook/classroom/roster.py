@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -61,6 +62,12 @@ def unique(names: Iterable[str]) -> tuple[str, ...]:
             kept = f"{name[: LONGEST_NAME - len(ending)]}{ending}"
         taken[kept] = None
     return tuple(taken)
+
+
+def numbered(names: Sequence[str]) -> tuple[str, ...]:
+    """Those of `names` that `unique` gave a number, because somebody before them is called the same."""
+    found = ((name, re.fullmatch(r"(.+) \(\d+\)", name)) for name in names)
+    return tuple(name for name, match in found if match and match[1] in names)
 
 
 def tidy(name: str) -> str:

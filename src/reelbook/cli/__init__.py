@@ -20,14 +20,18 @@ from .console import error_text, plain_mistake, say
 __all__ = ["app", "main"]
 
 FAILED, BAD_USAGE = 1, 2
+SHORTEST = 3  # letters of a command's name that stand for it
 
 
 class Commands(TyperGroup):
     """The commands; an error of the library ends them with one clean line and not with a traceback."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As typer's. A command of a group that was asked for alone is said with its group."""
+        """As typer's. How one name begins will do. A command of a group is said with its group."""
         name = args[0]
+        begun = [each for each in self.commands if each.startswith(name)]
+        if len(begun) == 1 and len(name) >= SHORTEST:
+            return super().resolve_command(ctx, [*begun, *args[1:]])
         if looks_like_key(name):
             ctx.fail(f"No such command {NOT_SHOWN}. A key is found in {settings.API_KEY} or the keyring.")
         groups = [group for group, each in self.commands.items() if name in getattr(each, "commands", ())]

@@ -14,7 +14,7 @@ import typer
 from .. import wire
 from ..formatting import age, count, terminal_line
 from .console import STOPPED, CtrlC, require_yes, say
-from .options import Home, Service, command_line
+from .options import Home, Service, command_line, needs_sandbox
 
 if TYPE_CHECKING:
     from ..classroom.classroom import Opened, Presence, Status
@@ -89,6 +89,8 @@ def open_one(
 
     checked_options(rate_limit, max_spend)
     names = lists.read(students)
+    for each in lists.numbered(names):
+        say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
     with connect(service.value, home=home) as session:
         if session.service == "live" and not yes:
             require_yes(
@@ -125,6 +127,9 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
     from ..classroom.classroom import classroom_status
     from ..session import connect
 
+    if needs_sandbox(service, home):
+        say("No sandbox runs, so nobody can use a key of it. It starts with: reelbook sandbox serve")
+        return
     with connect(service.value, home=home) as session:
         rooms = classroom_status(session)
     if not rooms:

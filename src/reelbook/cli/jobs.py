@@ -20,7 +20,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import count, dollars, file_size, iso_time, seconds, terminal_line
 from ..lazy_module import LazyModule
 from .console import STOPPED, CtrlC, say, say_data, say_json, shell_word
-from .options import AsJson, Home, Service, command_line
+from .options import AsJson, Home, ManyArguments, Service, command_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -191,7 +191,7 @@ def receipt(
         say(f"{csv}: {bought.summary}")
 
 
-@commands.command()
+@commands.command(cls=ManyArguments)
 def resume(
     ctx: typer.Context,
     wanted: Annotated[

@@ -19,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
-from .options import Home, Service, Which
+from .options import AsJson, Home, Service, Which
 
 if TYPE_CHECKING:
     from ..models import ApiKey
@@ -53,7 +53,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 @commands.command("list", short_help="List the keys, with what each is used for last.")
 def list_keys(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+
+from .. import settings
 
 
 class Service(StrEnum):
@@ -31,6 +34,23 @@ Home = Annotated[
         file_okay=False,
     ),
 ]
+
+
+class ManyArguments(TyperCommand):
+    """A command that takes any number of words, whose help doesn't show the Python type of that."""
+
+    def get_help(self, ctx: Any) -> str:
+        return super().get_help(ctx).replace(" <list[str]>", " " * len(" <list[str]>"))
+
+
+def needs_sandbox(service: Service, home: Path | None) -> bool:
+    """Whether a session for `service` would have to start a sandbox first."""
+    from ..sandbox import server
+
+    live = settings.find(settings.API_KEY) or settings.find(settings.BASE_URL)
+    if service is Service.live or (service is Service.auto and live):
+        return False
+    return server.find(settings.home(home)) is None
 
 
 def command_line(*words: str, service: Service, home: Path | None) -> str:

@@ -22,7 +22,7 @@ from ..errors import InvalidInput
 from ..formatting import count, terminal_json, terminal_line
 from ..secret import shown
 from .console import say, say_in_place, say_json
-from .options import Home, Service
+from .options import AsJson, Home, ManyArguments, Service
 
 if TYPE_CHECKING:
     from ..agent_tools.types import Content, Tool, ToolProgress, ToolResult
@@ -49,7 +49,7 @@ Server = Annotated[
 
 @commands.command("list")
 def list_tools(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, with the schemas.")] = False,
+    as_json: AsJson = False,
     server: Server = None,
     service: Which = Service.auto,
     home: Home = None,
@@ -71,7 +71,7 @@ def list_tools(
     say(f"{count(len(tools), 'tool')} of {name}.", err=True)
 
 
-@commands.command()
+@commands.command(cls=ManyArguments)
 def call(
     name: Annotated[str, typer.Argument(help="The tool, as in the list.")],
     words: Annotated[
@@ -84,7 +84,11 @@ def call(
     ] = None,
     given: Annotated[
         str | None,
-        typer.Option("--json", help="Arguments as a JSON object; - reads it from standard input."),
+        typer.Option(
+            "--arguments",
+            metavar="OBJECT",
+            help="All arguments as a JSON object; - reads standard input.",
+        ),
     ] = None,
     out: Annotated[
         Path | None,

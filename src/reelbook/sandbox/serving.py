@@ -37,6 +37,7 @@ BACKLOG = 2048  # connections that the system keeps until they are accepted
 # asyncio accepts so many at once before any of them is looked at, and each takes a file.
 ACCEPTED_AT_ONCE = 16
 KEEP_ALIVE_SECONDS = 30
+_ELSEWHERE = "192.0.2.1"  # RFC 5737: an address of nobody's. Nothing is sent to it.
 GRACE_SECONDS = 1  # for what is under way at the end
 # An older sandbox of the same home may be on its way out.
 WAIT_FOR_OLDER_SECONDS = 10.0
@@ -135,6 +136,17 @@ def local_url(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def own_address() -> str | None:
+    """This machine's address in the network that it would use; None without one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((_ELSEWHERE, 9))  # chooses the way; a datagram socket sends nothing by it
+        except OSError:
+            return None
+        host: str = probe.getsockname()[0]
+    return None if host.startswith("127.") else host
+
+
 def make_server(service: Service, *, host: str, on_started: Callable[[], None]) -> uvicorn.Server:
     """A uvicorn server of `service`; `on_started` is called when it answers. Run its `serve(sockets=[…])`."""
     import uvicorn
@@ -191,6 +203,8 @@ def _introduce(url: str, host: str, places: Places) -> None:
         "In a notebook: reelbook.connect(service='sandbox'). Ctrl-C stops it.",
     ]
     if host not in LOOPBACK_NAMES:
+        if url.startswith(f"http://{LOOPBACK}:") and (own := own_address()):
+            lines.insert(1, f"From other machines of the network: {url.replace(LOOPBACK, own)}")
         lines.append(
             f"It listens on {host} in plain HTTP: anyone on the network can read what is sent, "
             "and whoever has a key can use it."
