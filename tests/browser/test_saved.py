@@ -27,6 +27,8 @@ with session.experiment('afternoon'):
     batch = session.submit_many([f'a red fox runs through snow, take {{n}}' for n in range({JOBS})],
                                 duration_seconds=1)
 jobs = batch.results() and list(batch)
+swept60 = rb.Sweep('a {{fox|heron}} by day', seed=[1, 2], duration_seconds=1).run(session, confirm=True)
+swept60.results()
 session.sandbox.settings(pace=3)
 shown60 = []
 """
@@ -43,6 +45,8 @@ SHOWN: dict[str, tuple[str, int]] = {
     "rb.Gallery(session, experiment='afternoon')": (".rb-gallery .rb-tile", 4),
     "rb.Compare(jobs[:9])": (".rb-compare .rb-deck", 9),
     "rb.Compare(jobs[:2], view='wipe')": (".rb-divider", 2),
+    "rb.SweepForm(session, template='a {fox|heron}')": (".rb-sweep dl", 0),
+    "rb.Matrix(swept60)": (".rb-matrix img:not([hidden])", 4),
     "rb.ConnectionPanel(session)": (".rb-connection", 0),
     "rb.KeyManager(session)": (".rb-keys", 0),
     "rb.UsageChart(session)": (".rb-usage-foot:has-text('split by day')", 1),

@@ -36,6 +36,8 @@ function render({ model, el }) {
     h("section", { class: "rb-pane", "aria-label": "What it comes to" }, sums, note, why, h("div", { class: "rb-acts" }, copy, look, buys)),
     unfinished));
 
+  // What stands in the fields is what counts, whatever the model has heard of it.
+  const filledIn = () => Object.fromEntries([...lines].filter(([name, { input, node }]) => node.isConnected && (input.value || name in model.get("axes"))).map(([name, { input }]) => [name, input.value]));
   // A row for each axis is kept as long as the axis is: what is typed in it must not lose the focus.
   const lines = new Map();
   const line = (name) => {
@@ -46,7 +48,7 @@ function render({ model, el }) {
     const problem = fieldProblem(input);
     const made = { input, label, count, problem, node: h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, input, problem.node), count) };
     input.value = model.get("axes")[name] || "";
-    input.addEventListener("input", () => set("axes", { ...model.get("axes"), ...waits("axes"), [name]: input.value }, true));
+    input.addEventListener("input", () => set("axes", { ...model.get("axes"), ...filledIn() }, true));
     lines.set(name, made);
     return made;
   };
