@@ -36,10 +36,9 @@ def test_a_wheel_and_an_sdist_are_all_that_is_needed(tmp_path: Path) -> None:
     pip = (builder, "-m", "pip", "--disable-pip-version-check", "-q")
     run(*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(sdist), cwd=tmp_path)
     assert names(wheel) == names(tmp_path / wheel.name)
-    assert not {each.partition("/")[0] for each in names(wheel)} - {
-        "reelbook",
-        wheel.name.rpartition("-py3")[0] + ".dist-info",
-    }
+    name = wheel.name.partition("-py3")[0]
+    tops = {each.partition("/")[0] for each in names(wheel)}
+    assert tops == {"reelbook", f"{name}.data", f"{name}.dist-info"}
 
     # What it requires is already there, in the environment that other tests share.
     fresh = tmp_path / "fresh"
@@ -54,6 +53,7 @@ def test_a_wheel_and_an_sdist_are_all_that_is_needed(tmp_path: Path) -> None:
     lessons = run(python, "-c", SMOKE, cwd=tmp_path).split()
     assert lessons == sorted(path.name for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
     assert "Usage: reelbook" in run(str(fresh / "bin" / "reelbook"), "--help", cwd=tmp_path)
+    assert (fresh / "share" / "jupyter" / "labextensions" / "reelbook" / "package.json").exists()
     run(str(fresh / "bin" / "reelbook"), "sandbox", "stop", cwd=tmp_path)
 
 

@@ -18,6 +18,7 @@ from playwright.sync_api import TimeoutError as PageTimeoutError
 
 import reelbook
 from browser.pages import PATIENCE, OpenNotebook
+from reelbook.cli.lab import EXTENSIONS
 
 if TYPE_CHECKING:
     from playwright.sync_api import JSHandle, Locator
@@ -67,6 +68,7 @@ def running_lab(folder: Path) -> Iterator[str]:
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
         *(f"--ServerApp.root_dir={folder / 'work'}", "--LabApp.expose_app_in_browser=True"),
+        f"--LabServerApp.extra_labextensions_path={EXTENSIONS}",
     ]
     with running_server(command, environment, folder, port) as url:
         yield url

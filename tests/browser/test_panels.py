@@ -332,7 +332,10 @@ def test_a_reloaded_page_finds_its_panels_again(notebook: Notebook) -> None:
 
 
 def test_a_lost_kernel_leaves_the_poster_and_says_what_to_do(notebook: Notebook) -> None:
-    """A view opened after the kernel is gone shows the poster, and how to play the clip."""
+    """A view opened after the kernel is gone shows the poster, and how to play the clip.
+
+    On a page that is loaded after that there is no view, and the still form takes its place.
+    """
     cell = notebook.run("player15 = rb.Player(finished_job().clip)\nplayer15")
     until(shown(cell, ".rb-card"), PLAYS)
     notebook.page.evaluate(
@@ -344,4 +347,10 @@ def test_a_lost_kernel_leaves_the_poster_and_says_what_to_do(notebook: Notebook)
     )
     says(cell, "The clip is on the kernel's disk; run the cell again to play it.")
     assert cell.locator("video").get_attribute("poster")
+    notebook.save()
+    notebook.reload()
+    still = cell.locator(".jp-OutputArea-output img")
+    still.wait_for()
+    assert still.evaluate("(image) => image.naturalWidth") > 100
+    assert "Error displaying widget" not in cell.inner_text()
     notebook.run(SETUP)

@@ -37,6 +37,8 @@ def test_jupyterlab_opens_on_the_first_lesson_and_never_sees_a_key(
             shown = http.get(page)
             assert shown.status_code == 200
             assert lab.ANNOUNCEMENTS in shown.text
+            code = http.get(httpx.URL(page).join("/lab/extensions/reelbook/static/remoteEntry.js"))
+            assert (code.status_code, "still form" in code.text) == (200, True)
             lesson = http.get(httpx.URL(page).join("/api/contents/01-first-video.ipynb")).json()
         assert lesson["content"]["cells"][0]["source"].startswith("# Your first clip")
         assert (folder / "reelbook-lessons" / "02-from-an-image.ipynb").exists()

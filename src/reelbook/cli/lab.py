@@ -21,6 +21,7 @@ from .console import say
 from .options import Home
 
 JUPYTER = "jupyter"
+EXTENSIONS = Path(__file__).resolve().parents[1] / "labextensions"
 ANNOUNCEMENTS = "@jupyterlab/apputils-extension:announcements"
 
 
@@ -122,6 +123,8 @@ def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
         f"--LabApp.default_url=/lab/tree/{lesson.name}",
         # No second question at Ctrl-C, and no page of log.
         "--ServerApp.answer_yes=True",
+        # Shows the panels' still forms where their kernel is gone; a clone hasn't installed it.
+        f"--LabServerApp.extra_labextensions_path={EXTENSIONS}",
         "--Application.log_level=WARN",
     ]
     if port is not None:

@@ -71,7 +71,7 @@ class Studio(Host):
 
     def still(self) -> tuple[str, str]:
         """The latest clip."""
-        return self.card.still()
+        return self.card.still() if self.card.job is not None else super().still()
 
     def still_of(self) -> object:
         return self.card.still_of()
