@@ -12,6 +12,8 @@ import pytest
 from colab.environment import ROOT
 from in_marimo.environment import marimo_python
 
+from reelbook.classroom import installation
+
 pytestmark = [pytest.mark.browser]
 
 # The panels' files, the lessons, the sandbox in a process of its own, a clip drawn there and looked at.
@@ -54,6 +56,7 @@ def test_a_wheel_and_an_sdist_are_all_that_is_needed(tmp_path: Path) -> None:
     assert lessons == sorted(path.name for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
     assert "Usage: reelbook" in run(str(fresh / "bin" / "reelbook"), "--help", cwd=tmp_path)
     assert (fresh / "share" / "jupyter" / "labextensions" / "reelbook" / "package.json").exists()
+    installation.check(str(wheel))  # as a teacher's line is tried
     run(str(fresh / "bin" / "reelbook"), "sandbox", "stop", cwd=tmp_path)
 
 

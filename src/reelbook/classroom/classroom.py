@@ -16,7 +16,7 @@ from ..errors import ClassroomError, InvalidInput
 from ..ledger.classrooms import Classroom, Seat
 from ..models import ApiKey
 from ..secret import shown
-from . import handouts
+from . import handouts, installation
 from .provisioning import Report, checked_name, is_of, working
 from .roster import tidy, unique
 
@@ -84,6 +84,7 @@ def open_classroom(
     max_spend_usd: float | None = None,
     folder: Path | None = None,
     address: str | None = None,
+    install: str | None = None,
     renew: Sequence[str] = (),
     report: Report = lambda _: None,
 ) -> Opened:
@@ -93,13 +94,16 @@ def open_classroom(
     lost is looked for in the list, revoked, as nobody saw its secret, and made anew. `rate_limit` is requests
     a minute (20), `max_spend_usd` what stands in the students' files (2.00), `folder` where they go (in the
     home). `address` is for the students, where they reach the service by another one than `session`. Those in
-    `renew` get another key and file, and lose the one that they have.
+    `renew` get another key and file, and lose the one that they have. `install` is what the cards tell pip to
+    install, such as a wheel's address; it is tried first, in a fresh environment.
 
     Raises InvalidInput before anything is sent, ClassroomError, and what `session.keys.create` raises.
     """
     names = unique(students)
     if not names:
         raise InvalidInput("There are no students. Nothing was done.")
+    if install is not None:
+        installation.check(install)
     with working(session, report) as work:
         classroom = work.continued(name, names)
         if classroom is None:
@@ -109,6 +113,8 @@ def open_classroom(
         else:
             _refuse_changes(classroom, rate_limit, max_spend_usd, folder, address)
             handouts.prepared(Path(classroom.folder), fresh=False)
+        if install is not None:
+            installation.keep(Path(classroom.folder), install)
         for student in names:
             work.seat(classroom.id, student)
         work.take_back(work.room(classroom.id), [tidy(student) for student in renew])

@@ -23,6 +23,7 @@ from ..formatting import dollars
 from ..ledger.classrooms import Classroom, Seat
 from ..sandbox.places import write_whole
 from ..secret import Secret
+from . import installation
 
 SHEET: Final = "sheet.html"
 _REPOSITORIES: Final = (".git", ".hg", ".svn")
@@ -178,11 +179,16 @@ def _connecting(classroom: Classroom) -> str:
     )
 
 
+def _pip(classroom: Classroom, *, extra: bool = False) -> str:
+    given = installation.named(Path(classroom.folder))
+    return shlex.join(["pip", "install", installation.requirement(given, extra=extra)])
+
+
 def _steps(classroom: Classroom) -> str:
     code = "\n".join(f"   {line}" for line in _connecting(classroom).splitlines())
-    own = "On your own computer (Python 3.11 or newer)\n   pip install 'reelbook[lab]'\n   jupyter lab"
+    own = f"On your own computer (Python 3.11 or newer)\n   {_pip(classroom, extra=True)}\n   jupyter lab"
     colab = (
-        "In Colab, in a cell\n   %pip install reelbook"
+        f"In Colab, in a cell\n   %{_pip(classroom)}"
         if reaches_colab(classroom.address)
         else f"Colab can't reach {classroom.address}: it runs elsewhere, and this address is in the room. "
         "Use a computer in the room's network."
@@ -199,14 +205,14 @@ def _card(classroom: Classroom, seat: Seat, handout: Handout | None) -> str:
     else:
         key = f'<p class="key"><span>Key</span><code>{escape(handout.key.reveal())}</code></p>'
     colab = (
-        "<p><b>Colab:</b> <code>%pip install reelbook</code> in a cell</p>"
+        f"<p><b>Colab:</b> <code>%{escape(_pip(classroom))}</code> in a cell</p>"
         if reaches_colab(classroom.address)
         else "<p><b>Colab</b> can't reach this address: use a computer in the room's network.</p>"
     )
     return (
         f'<section class="card">\n<h2>{escape(seat.student)}</h2>\n{key}\n'
         f'<p class="key"><span>Address</span><code>{escape(classroom.address)}</code></p>\n'
-        "<p><b>Own computer:</b> <code>pip install 'reelbook[lab]'</code>, then "
+        f"<p><b>Own computer:</b> <code>{escape(_pip(classroom, extra=True), quote=False)}</code>, then "
         f"<code>jupyter lab</code></p>\n{colab}\n<p>Then run this, and type the key where it asks:</p>\n"
         f"<pre>{escape(_connecting(classroom))}</pre>\n"
         f'<p class="small">A second of video costs $0.05; up to {dollars(classroom.max_spend_usd)} is yours. '

@@ -63,6 +63,15 @@ def open_one(
     address: Annotated[
         str | None, typer.Option(help="Where students reach the service, if not where this does.")
     ] = None,
+    install: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="What the cards tell pip to install: a wheel's address, a folder or file that students "
+            "reach, or a name. It is tried first. Default: reelbook.",
+            show_default=False,
+        ),
+    ] = None,
     renew: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,6 +121,7 @@ def open_one(
                 max_spend_usd=max_spend,
                 folder=out,
                 address=address,
+                install=install,
                 renew=renew or (),
                 report=report,
             )
