@@ -140,6 +140,7 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     form.get_by_role("button", name="Make 8 clips · $0.40").click()
     matrix = shown(cell, ".rb-matrix")
     tells(matrix, "All 8 here", "planned", "took")
+    shown(matrix, ".rb-cell img")
     until(matrix, "(matrix) => matrix.querySelectorAll('.rb-cell img:not([hidden])').length > 3")
     notebook.comes_to("[studio61.matrix.run.state, len(studio61.matrix.run.cells)]", ["completed", 8])
 
