@@ -13,7 +13,7 @@ function render({ model, el }) {
   const nav = h("nav", { class: "rb-nav", "aria-label": "Panels" });
   frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), nav, h("div", { class: "rb-facts" }, badge, balance, limit, bars, left)));
   const choose = (name) => { more.hidePopover(); model.set("view", name); model.save_changes(); };
-  const opener = h("button", { type: "button", class: "rb-opener", "aria-haspopup": "true", "aria-expanded": "false", onclick: () => more.togglePopover() });
+  const opener = h("button", { type: "button", class: "rb-opener", "aria-expanded": "false", onclick: () => more.togglePopover() });
   const more = h("div", { class: "rb-more", popover: "auto", role: "group", "aria-label": "More panels" });
   const button = ([name]) => h("button", { type: "button", "data-view": name, onclick: () => choose(name) }, h("span"), h("span", { class: "rb-quiet" }));
   const mark = (node, current) => (current ? node.setAttribute("aria-current", "page") : node.removeAttribute("aria-current"));
@@ -45,7 +45,7 @@ function render({ model, el }) {
   });
   more.addEventListener("beforetoggle", ({ newState }) => {
     const at = opener.getBoundingClientRect();
-    Object.assign(more.style, { left: `${at.left}px`, top: `${at.bottom + 4}px` });
+    Object.assign(more.style, { left: `${Math.max(4, Math.min(at.left, innerWidth - 160))}px`, top: `${at.bottom + 4}px` });
     (newState === "open" ? addEventListener : removeEventListener)("scroll", hide, true);
   });
   frame.onClose(() => removeEventListener("scroll", hide, true));
