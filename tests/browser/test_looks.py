@@ -78,7 +78,10 @@ def test_a_panel_has_the_themes_colours_and_can_be_read(notebook: Notebook, them
 
 
 def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None:
-    """At 700 px the panes stand one above the other, and in every view each panel keeps to its cell."""
+    """At 700 px the panes stand one above the other, and in every view each panel keeps to its cell.
+
+    Nor does anything around a panel scroll up and down.
+    """
     cell = notebook.run(STUDIO)
     shown(cell, ".rb-of-job_card .rb-card")
     until(cell, f"(cell) => Math.abs(({_BELOW})(cell)) < 40")
@@ -134,10 +137,11 @@ _NAMES_BELOW_FACTS = """(cell) => {
   return box('.rb-facts').bottom <= box('.rb-nav').top + 1;
 }"""
 _GROUND = "(node) => getComputedStyle(node).backgroundColor"
-# What scrolls sideways within the cell, or stands out of it.
+# What scrolls sideways within the cell or, around a panel, at all; and what stands out of it.
 _WIDE = """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *')]
   .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 2
     && !['hidden', 'clip', 'visible'].includes(getComputedStyle(node).overflowX)
+    || node.scrollHeight > node.clientHeight && !node.closest('.rb') && getComputedStyle(node).overflowY === 'auto'
     || node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
   .map((node) => node.className || node.tagName)"""
 # Where everything in the form and the card is; the play button's picture changes with time.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from reelbook.account.usage import DAY_SECONDS, Totals, UsageSpan
+from reelbook.account.usage import DAY_SECONDS, Reading, Totals, UsageSpan
 from reelbook.account.usage_history import Own
 from reelbook.text.usage import (
     ledger_words,
@@ -53,6 +55,24 @@ def test_a_span_is_named_by_its_days() -> None:
     assert span_words(span(0, 4, split=False), "calendar").when == "4–7 Oct"
     assert span_words(span(26, 29, split=False), "calendar").when == "30 Oct – 1 Nov"
     assert span_words(span(0, 4, split=False), "calendar").note == "not split yet"
+
+
+@pytest.mark.parametrize("reading", ["rolling", None])
+def test_a_day_counted_back_from_now_is_named_by_both_its_dates(
+    reading: Reading | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was paid this morning never stands under yesterday's date alone; a span from midnight has one."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        names = [
+            span_words(span(first, last), reading).when
+            for first, last in ((0, 1), (0.9, 1.9), (26.9, 27.9), (0, 3), (15 / 24, 39 / 24))
+        ]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert names == ["4–5 Oct", "5–6 Oct", "31 Oct – 1 Nov", "4–7 Oct", "5 Oct"]
 
 
 def test_the_progress_says_how_it_was_found() -> None:

@@ -35,6 +35,7 @@ def test_calendar_days_have_today_as_the_last() -> None:
     before = UsageSpan(midnight - 6 * DAY_SECONDS, midnight, 6.0, None, None, False)
     shown = bars((before, today), 7, "calendar")
     assert (shown.usd[6], shown.open_spans, shown.names[6]) == (0.5, ((0.0, 6.0, 1.0),), "4 Oct")
+    assert shown.period == "28 Sep – 4 Oct"
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,7 @@ def test_the_figure_follows_what_is_drawn_and_tells_of_a_press() -> None:
     (columns, _) = drawn.figure.marks
     assert list(columns.y) == [0, 0, 0, 0, 0, 0.5, 0.25]
     assert list(columns.selected) == [6]
+    assert drawn.figure.axes[0].tick_values[-1] == 6  # today's
     pressed.clear()
     columns.selected = [5]
     columns.selected = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from reelbook.account.usage import DAY_SECONDS, Reading, Totals, UsageSpan
+from reelbook.account.usage import Reading, Totals, UsageSpan
 from reelbook.account.usage_history import Own
 
 from ..formatting import count, dollars
@@ -42,7 +42,7 @@ def pace_words(balance_usd: float | None, total: Totals | None, days: int) -> st
 
 
 def span_words(span: UsageSpan, reading: Reading | None) -> SpanWords:
-    """A day, or a span of days that nobody asked about one by one."""
+    """A day, or a span of days that nobody asked about one by one, by the dates on which it lies."""
     note = "" if span.split else "not split yet"
     return SpanWords(_when(span, reading), dollars(span.usd), _amounts(span.seconds, span.requests), note)
 
@@ -106,12 +106,10 @@ def ledger_words(own: Sequence[Own], total: Totals | None) -> str:
 
 
 def _when(span: UsageSpan, reading: Reading | None) -> str:
-    first = _date(span.from_at, reading)
-    last = _date(span.to_at - (1.0 if reading == "calendar" else DAY_SECONDS), reading)
-    if last <= first or span.days < 1.5:
-        # Counted back from now, a day is called by the date on which most of it lies.
-        day = first if reading == "calendar" else _date((span.from_at + span.to_at) / 2, reading)
-        return f"{day.day} {day:%b}"
+    # Counted back from now, a day lies on two dates. Either alone would be the wrong one for some of its clips.
+    first, last = _date(span.from_at, reading), _date(span.to_at - 1.0, reading)
+    if first.date() == last.date():
+        return f"{first.day} {first:%b}"
     if (first.year, first.month) == (last.year, last.month):
         return f"{first.day}–{last.day} {last:%b}"
     return f"{first.day} {first:%b} – {last.day} {last:%b}"

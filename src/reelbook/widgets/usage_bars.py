@@ -29,7 +29,8 @@ STILL_SIZE: Final = (640, 120)
 class Bars:
     """Days as slots 0 (the oldest) to `days` - 1: USD in each, the spans that aren't split, and their names.
 
-    A span that isn't split is (first slot, end, USD a day). `slots` gives the span of each slot with a bar.
+    A span that isn't split is (first slot, end, USD a day). `slots` gives the span of each slot with a bar,
+    `period` the dates of all of them together.
     """
 
     days: int
@@ -37,6 +38,7 @@ class Bars:
     open_spans: tuple[tuple[float, float, float], ...]
     slots: dict[int, UsageSpan]
     names: tuple[str, ...]
+    period: str
 
     @property
     def highest_usd(self) -> float:
@@ -47,7 +49,7 @@ class Bars:
 def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars:
     """Where the spans stand. Days' edges are those of the reading."""
     if not spans:
-        return Bars(days, (0.0,) * days, (), {}, ("",) * days)
+        return Bars(days, (0.0,) * days, (), {}, ("",) * days, "")
     start = began_at(spans[-1].to_at, days, reading)
     usd, slots, open_spans = [0.0] * days, {}, []
     for span in spans:
@@ -62,11 +64,13 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
             slots[slot] = span
         else:
             open_spans.append((round(max(0.0, first), 2), round(end, 2), span.usd / max(1.0, end - first)))
-    names = tuple(
-        span_words(UsageSpan(at, at + DAY_SECONDS, 0, None, None, True), reading).when
-        for at in (start + slot * DAY_SECONDS for slot in range(days))
-    )
-    return Bars(days, tuple(usd), tuple(open_spans), slots, names)
+
+    def name(first: int, end: int) -> str:
+        edges = (start + slot * DAY_SECONDS for slot in (first, end))
+        return span_words(UsageSpan(*edges, 0, None, None, True), reading).when
+
+    names = tuple(name(slot, slot + 1) for slot in range(days))
+    return Bars(days, tuple(usd), tuple(open_spans), slots, names, name(0, days))
 
 
 def nice_amounts(highest_usd: float) -> list[float]:
@@ -138,7 +142,7 @@ class BarFigure:
             self._y.max = amounts[-1]
             self._money.tick_values = self._np.array(amounts)
             self._money.tick_format = "$,.0f" if all(amount == int(amount) for amount in amounts) else "$,.2f"
-            ticks = slots[:: max(1, math.ceil(shown.days / TICKS))][:TICKS]
+            ticks = slots[:: -max(1, math.ceil(shown.days / TICKS))][::-1]  # today has one
             self._days.tick_values = ticks.astype(float)
             self._days.tick_labels = {str(slot): shown.names[slot] for slot in ticks}
             with self._bars.hold_sync():

@@ -78,7 +78,7 @@ class UsageChart(Host):
     are told apart by and by, behind everything else that the key does; a dashed span isn't split yet.
 
     Observe, link or set `days` (7, 30 or 90) and `selected_day`: the name of the chosen day as the chart
-    writes it, such as "4 Oct", "" for none. `on_day(callback)` calls `callback(span, jobs)` for a day that
+    writes it, such as "3–4 Oct", "" for none. `on_day(callback)` calls `callback(span, jobs)` for a day that
     was chosen, with the clips of it that the ledger knows. `history` is the UsageHistory behind it.
 
         chart = rb.UsageChart(days=7)
@@ -134,7 +134,7 @@ class UsageChart(Host):
         picture = ""
         if self._bars.highest_usd:
             data = base64.b64encode(bars_png(self._bars)).decode()
-            told = f"{self._bars.names[0]} to {self._bars.names[-1]}"
+            told = self._bars.period
             picture = f'<div><img alt="Spend per day, {told}" src="data:image/png;base64,{data}"></div>'
             picture += f"<small>{html.escape(told)}</small>"
         return f"<div>{html.escape(text)}</div>{picture}", text
