@@ -118,7 +118,7 @@ def test_two_clips_by_mouse(notebook: Notebook) -> None:
     plain: float = cell.evaluate(LIGHT)
     cell.get_by_role("button", name="Brighter").click()
     until(cell, f"(cell) => ({LIGHT})(cell) > {plain}")
-    cell.get_by_role("button", name="Pick clip 2").click()
+    cell.get_by_role("button", name="Keep this one: clip 2").click()
     says(cell, "Clip 2 wins. The ledger keeps it.")
     cell.get_by_role("button", name="Clip 2 is the winner").wait_for()
     notebook.comes_to("[compare41.view, compare41.winner == jobs40[1].request_id]", ["difference", True])
@@ -173,7 +173,7 @@ def test_two_clips_by_keyboard(notebook: Notebook) -> None:
     keyboard.press("f")
     notebook.page.wait_for_function("!document.fullscreenElement")
     # Every control is reached with Tab, and has a name.
-    cell.get_by_role("button", name="Pick clip 1").focus()
+    cell.get_by_role("button", name="Keep this one: clip 1").focus()
     names = []
     for _ in range(20):
         keyboard.press("Tab")
@@ -203,7 +203,7 @@ def test_a_comparison_gives_its_clips_back(notebook: Notebook) -> None:
                         "rb.Compare([jobs40[1], late43])")  # fmt: skip
     shown(cell, ".rb-compare")
     until(cell, READY)
-    cell.get_by_role("button", name="Pick clip 2").wait_for()
+    cell.get_by_role("button", name="Keep this one: clip 2").wait_for()
     notebook.page.evaluate("window.kept43 = [...document.querySelectorAll('.rb-compare video')]")
     notebook.page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     notebook.page.wait_for_function("!document.querySelector('.rb-compare')")

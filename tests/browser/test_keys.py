@@ -20,7 +20,7 @@ def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook) -> None:
     panel.locator("tbody tr").first.wait_for()
     panel.get_by_role("button", name="New key").click()
     panel.get_by_label("Name").fill("Ada by mouse")
-    panel.get_by_role("button", name="Make key").click()
+    panel.get_by_role("button", name="Create key").click()
     secret = panel.get_by_label("The new key")
     secret.wait_for()
     key = secret.input_value()

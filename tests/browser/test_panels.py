@@ -72,7 +72,9 @@ def test_from_a_prompt_to_a_playing_clip(notebook: Notebook) -> None:
     assert max(moved()) > 0
     for words in (r"asked \d+ s ago", r"about \$0\.35"):
         assert any(re.search(words, each) for each in said()), said()
-    tells(card, "Completed", "7.0 s", "640 × 360", "seed 7", "took", "$0.35", "sandbox")
+    tells(card, "Completed", "7.0 s", "640 × 360", "seed 7", "took", "$0.35")
+    tells(cell, "sandbox")
+    assert card.locator(".rb-badge:visible").count() == 0  # the line above says it
     assert card.locator("video").evaluate(
         "(video) => video.muted && video.loop && video.poster.startsWith('blob:')"
     )

@@ -70,7 +70,7 @@ def test_a_clip_is_made_through_a_tool_and_played(notebook: Notebook, page: Page
     panel.get_by_label("Duration seconds").fill("1")
     panel.get_by_label("Aspect ratio").select_option("1:1")
     panel.get_by_role("button", name="Call", exact=True).click()
-    panel.get_by_role("button", name="Take up as a job").click()
+    panel.get_by_role("button", name="Watch this job").click()
     card = shown(cell, ".rb-of-job_card .rb-card")
     until(card, PLAYS)
     assert card.locator("video").evaluate("(video) => video.videoWidth === video.videoHeight")

@@ -69,7 +69,7 @@ def test_what_a_result_speaks_of_can_be_taken_up() -> None:
     """A job by its id, else the clip by its address; at most 20 of them."""
     jobs = [FoundJob("req-1", "https://example.org/a"), FoundJob(None, "https://example.org/b")]
     assert [(each["text"], each["button"]) for each in words.jobs(jobs)] == [
-        ("Job req-1", "Take up as a job"),
+        ("Job req-1", "Watch this job"),
         ("https://example.org/b", "Fetch and play"),
     ]
     assert len(words.jobs(jobs * 30)) == words.MAX_JOBS

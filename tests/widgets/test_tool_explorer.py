@@ -262,7 +262,7 @@ def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
     found = {"jobs": [{"request_id": "req-1"}, {"video_url": "https://example.org/a.mp4"}]}
     page.answers(ToolResult((), found))
     assert [(job["text"], job["button"]) for job in page.last("result")["jobs"]] == [
-        ("Job req-1", "Take up as a job"),
+        ("Job req-1", "Watch this job"),
         ("https://example.org/a.mp4", "Fetch and play"),
     ]
     page.says("take", place=0)
@@ -272,7 +272,7 @@ def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
     assert (page.session.fetched, page.shown) == (["https://example.org/a.mp4"], [Path("/nowhere")])
     page.says("take", place=7)
     page.says("take", place="x")
-    assert words.jobs([FoundJob("req-1", "https://example.org/a")])[0]["button"] == "Take up as a job"
+    assert words.jobs([FoundJob("req-1", "https://example.org/a")])[0]["button"] == "Watch this job"
 
 
 def test_what_is_missing_is_said_with_what_to_do() -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from .. import settings, validation, wire
 from ..deadlines import Deadline
-from ..errors import ConfigurationError, InvalidInput, RateLimited, ReelbookError, WaitTimeout
+from ..errors import ConfigurationError, InvalidInput, NotFound, RateLimited, ReelbookError, WaitTimeout
 from ..lazy_module import LazyModule
 from ..requests import JobRequest
 from ..secret import Secret, veiled
@@ -44,6 +44,7 @@ else:
     models = LazyModule("reelbook.models")  # pydantic takes a third of the client's import time
 
 DEADLINE_SECONDS = 60.0
+NO_SERVICE_HERE = "Nothing at this address speaks the API. Check REELBOOK_BASE_URL."
 
 
 class Content(TypedDict, total=False):
@@ -288,9 +289,15 @@ class AsyncClient:
         return await self._status(validation.identifier(request_id, "request_id"), purpose)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
-        """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
+        """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first.
+
+        Every account has a balance, so 404 means that the address isn't the service's: NotFound says so.
+        """
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
-        return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
+        try:
+            return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
+        except NotFound as error:
+            raise NotFound(NO_SERVICE_HERE, answer=error.answer) from error
 
     async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
         """What was used in the last `days` days (GET billing/usage): requests, seconds, USD.

@@ -22,7 +22,7 @@ PROMPT_CHARACTERS: Final = 300
 NOT_HERE: Final = "The clip's file isn't on this disk."
 KEYS: Final = (
     "Space plays and pauses all. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. < > change the "
-    "speed. {picks} pick the winner. f fills the screen, Escape leaves."
+    "speed. {picks} keep the winner. f fills the screen, Escape leaves."
 )
 
 Run = tuple[str, bool]  # a text, and whether it differs from the other clips'

@@ -91,7 +91,7 @@ def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
     told = []
     for place, job in enumerate(found[:MAX_JOBS]):
         if job.request_id:
-            text, button = f"Job {clip(job.request_id, 60)}", "Take up as a job"
+            text, button = f"Job {clip(job.request_id, 60)}", "Watch this job"
             hint = "It is watched here, and the clip is kept."
         else:
             text, button = clip(job.video_url or "", 200), "Fetch and play"

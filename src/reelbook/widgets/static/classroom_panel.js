@@ -51,9 +51,9 @@ function render({ model, el }) {
   };
   const lines = h("div", { class: "rb-lines" });
   const warning = h("div", { class: "rb-note rb-odd" });
-  const go = filled("Make the keys", () => { if (go.getAttribute("aria-disabled") !== "true") { clearTimeout(soon); tell(model, { name: "open", ...values() }); } });
+  const go = filled("Create the keys", () => { if (go.getAttribute("aria-disabled") !== "true") { clearTimeout(soon); tell(model, { name: "open", ...values() }); } });
   const why = h("span", { class: "rb-quiet" });
-  const leave = plain("Leave", () => { wanted = false; draw(); another.focus(); });
+  const leave = plain("Cancel", () => { wanted = false; draw(); another.focus(); });
   const more = h("details", {}, h("summary", {}, "Folder and address"), h("div", { class: "rb-more" },
     field("folder", "Folder for the files", input("text"), "outside any repository; left empty, one in Reelbook's home"),
     field("address", "Address for the students", input("text"), "left empty, where this session reaches the service")));
@@ -83,7 +83,7 @@ function render({ model, el }) {
     // What a class was opened with stays.
     for (const node of [fields.limit.parentNode, fields.spend.parentNode, more]) node.hidden = Boolean(plan.fixed);
     const count = plan.keys || 0;
-    setText(go, !plan.ready ? "Make the keys" : count ? `Make ${count} ${count === 1 ? "key" : "keys"}` : "Write the sheet");
+    setText(go, !plan.ready ? "Create the keys" : count ? `Make ${count} ${count === 1 ? "key" : "keys"}` : "Write the sheet");
     setText(why, plan.ready ? "" : plan.why || "Write the students' names first.");
     go.setAttribute("aria-disabled", String(!plan.ready || Boolean(now.doing)));
   };

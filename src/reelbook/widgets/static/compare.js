@@ -63,8 +63,8 @@ function openTile(frame, model, place, pick, changed) {
     const won = Boolean(now.name) && model.get("winner") === now.name;
     figure.classList.toggle("rb-won", won);
     wins.hidden = !now.clip || !now.name;
-    setText(wins, won ? "Winner" : "Pick");
-    wins.setAttribute("aria-label", won ? `Clip ${place + 1} is the winner` : `Pick clip ${place + 1}`);
+    setText(wins, won ? "Winner" : "Keep this one");
+    wins.setAttribute("aria-label", won ? `Clip ${place + 1} is the winner` : `Keep this one: clip ${place + 1}`);
     wins.setAttribute("aria-pressed", String(won));
   };
   one.load = async () => {

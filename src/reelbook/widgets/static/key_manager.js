@@ -27,12 +27,12 @@ function render({ model, el }) {
   const limit = h("input", { id: freshId("limit"), type: "number", min: 1, inputmode: "numeric" });
   const wrongName = fieldProblem(called);
   const wrongLimit = fieldProblem(limit);
-  const go = filled("Make key", () => send());
+  const go = filled("Create key", () => send());
   const form = h("div", { class: "rb-sheet", hidden: true }, title, about,
     h("div", { class: "rb-pair" },
       h("div", {}, h("label", { class: "rb-label", for: called.id }, "Name"), called, wrongName.node),
       h("div", {}, h("label", { class: "rb-label", for: limit.id }, "Requests a minute"), limit, wrongLimit.node)),
-    h("div", { class: "rb-acts" }, go, plain("Leave", () => closeForm())));
+    h("div", { class: "rb-acts" }, go, plain("Cancel", () => closeForm())));
   let kind = "create";
   let opener = null;
   const openForm = (which) => {
@@ -43,7 +43,7 @@ function render({ model, el }) {
     setText(about, rotating
       ? "A new key is made and tried with one request. Then this session uses it; clips under way go on. The old key works until you revoke it, as the last step."
       : "It is shown once, when it is made. One key for each person or machine can be revoked alone.");
-    setText(go, rotating ? "Make, try and use it" : "Make key");
+    setText(go, rotating ? "Create, try and use it" : "Create key");
     called.value = rotating ? words().next : "";
     limit.max = words().most;
     limit.value = rotating ? words().limit : words().usual;

@@ -124,7 +124,7 @@ function render({ model, el }) {
       note: h("span", { class: "rb-why" }), acts: h("span"),
       tick: h("button", { type: "button", class: "rb-tick", role: "checkbox", tabindex: -1, "aria-label": "Select", onclick: (event) => choose(one.n, event.shiftKey) }),
       star: h("button", { type: "button", class: "rb-star", tabindex: -1, "aria-label": "Star", onclick: () => mark(one.n, { starred: !one.now.star }) }),
-      won: h("span", { class: "rb-won" }, "Picked"),
+      won: h("span", { class: "rb-won" }, "Kept"),
     };
     one.state = h("div", { class: "rb-state" }, parts.word, parts.bar, parts.line, parts.note, parts.acts);
     one.node = h("div", { class: "rb-cell", "data-n": place.n }, parts.img, one.state, parts.tick, parts.star, parts.won);
@@ -225,7 +225,7 @@ function render({ model, el }) {
     const said = (members) => {
       const done = members.filter((one) => one?.now.clip);
       const share = (name) => done.filter((one) => one.now[name]).length;
-      return [any("star") && `★ ${share("star")} of ${done.length} · ${done.length ? Math.round((share("star") / done.length) * 100) : 0} %`, any("pick") && `picked ${share("pick")}`].filter(Boolean).join(" · ");
+      return [any("star") && `★ ${share("star")} of ${done.length} · ${done.length ? Math.round((share("star") / done.length) * 100) : 0} %`, any("pick") && `kept ${share("pick")}`].filter(Boolean).join(" · ");
     };
     for (const { node, members } of [...rowHeads, ...columnHeads]) setText(node.lastElementChild, said(members));
   };
@@ -317,7 +317,7 @@ function render({ model, el }) {
     setText(why, now.note);
     why.hidden = !now.note;
     why.className = `rb-note rb-${now.tone}`;
-    const marks = now.clip ? [["star", now.star ? "★ Starred" : "☆ Star"], ["pick", now.pick ? "Picked" : "Pick"], opened ? ["close", "Close"] : ["open", "Open"]] : [];
+    const marks = now.clip ? [["star", now.star ? "★ Starred" : "☆ Star"], ["pick", now.pick ? "Kept" : "Keep this one"], opened ? ["close", "Close"] : ["open", "Open"]] : [];
     drawActs(acts, one, [...marks, ...now.acts]);
     remarkRow.hidden = !now.id || !opened;
     drawRemark(one);
