@@ -141,7 +141,8 @@ _GROUND = "(node) => getComputedStyle(node).backgroundColor"
 _WIDE = """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *')]
   .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 2
     && !['hidden', 'clip', 'visible'].includes(getComputedStyle(node).overflowX)
-    || node.scrollHeight > node.clientHeight && !node.closest('.rb') && getComputedStyle(node).overflowY === 'auto'
+    || node.scrollHeight > node.clientHeight && !node.closest('.rb')
+    && getComputedStyle(node).overflowY === 'auto'
     || node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
   .map((node) => node.className || node.tagName)"""
 # Where everything in the form and the card is; the play button's picture changes with time.

@@ -399,7 +399,7 @@ async def test_an_address_without_the_api_is_named_by_the_balance() -> None:
     """Every account has a balance: where there is none the address is wrong, and what to check is said."""
     with raw_server(lambda e: e.answer(404)) as service:
         async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.NotFound, match="speaks the API. Check REELBOOK_BASE_URL") as caught:
+            with pytest.raises(errors.NotFound, match="Check REELBOOK_BASE_URL") as caught:
                 await client.balance()
     assert caught.value.answer is not None
     assert caught.value.answer.status == 404

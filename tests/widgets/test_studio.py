@@ -164,3 +164,31 @@ def test_tools_are_offered_where_there_is_a_server(monkeypatch: pytest.MonkeyPat
     assert tools_offered(session)
     monkeypatch.setattr("reelbook.widgets.studio.is_installed", lambda: False)
     assert not tools_offered(session)
+
+
+def test_a_fresh_clip_leads_to_a_star_a_comparison_and_a_small_sweep(studio: Studio) -> None:
+    """Compare takes the clip made before; Vary plans its seed and the next three, and buys nothing."""
+    first, second = (
+        studio.session.text_to_video(word, duration_seconds=1, seed=7, once=word)
+        for word in ("a fox", "an owl")
+    )
+    first.result(30)
+    studio.card.job = first
+    page_sends(studio.card, {"name": "compare"})
+    second.result(30)
+    studio.card.job = second
+    studio.card.refresh()
+    assert [name for name, _ in studio.card.face["actions"]][-3:] == ["star", "compare", "vary"]
+    page_sends(studio.card, {"name": "star"})
+    assert second.starred
+    assert ["star", "★ Starred"] in studio.card.face["actions"]
+    page_sends(studio.card, {"name": "compare"})
+    assert studio.compare is not None
+    assert studio.view == "compare"
+    page_sends(studio.card, {"name": "vary"})
+    assert studio.view == "explore"
+    assert studio.sweep_form is not None
+    assert studio.sweep_form.sweep is not None
+    assert studio.sweep_form.template == "an owl"
+    assert (studio.sweep_form.axes["seed"], studio.sweep_form.axes["duration_seconds"]) == ("7-10", "1")
+    assert len(studio.session.jobs()) == 2

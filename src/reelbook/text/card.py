@@ -276,6 +276,18 @@ def _actions(
     return actions
 
 
+def clip_actions(
+    request: JobRequest | None, *, starred: bool, compares: bool, varies: bool
+) -> list[list[str]]:
+    """What a fresh clip leads to: `compares` and `varies` say which of it somebody answers."""
+    actions = [["star", "★ Starred" if starred else "☆ Star"]]
+    if compares:
+        actions.append(["compare", "Compare"])
+    if varies and request is not None and request.image is None:
+        actions.append(["vary", "Vary"])
+    return actions
+
+
 def _shape(request: JobRequest | None, clip: Clip | None) -> list[int]:
     if clip is not None:
         return [clip.width, clip.height]

@@ -106,7 +106,7 @@ def ledger_words(own: Sequence[Own], total: Totals | None) -> str:
 
 
 def _when(span: UsageSpan, reading: Reading | None) -> str:
-    # Counted back from now, a day lies on two dates. Either alone would be the wrong one for some of its clips.
+    # Counted back from now, a day lies on two dates: either alone would be wrong for some of its clips.
     first, last = _date(span.from_at, reading), _date(span.to_at - 1.0, reading)
     if first.date() == last.date():
         return f"{first.day} {first:%b}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
     `JobCard(job)`; `card.job = another` shows another job, and `JobCard()` is an empty card. Observe or link
     `state` (one word, as in `JobView`; empty without a job) and `progress` (0 to 1, None without a figure).
     "Stop watching" doesn't stop the job: it goes on and is billed.
+
+    A finished clip can be starred. `on_vary(callback)` and `on_compare(callback)` offer Vary and Compare, and
+    say what happens then: `callback(job)` and `callback(jobs)`, with the clip and the one made before it.
     """
 
     _esm = packed("job_card")
@@ -42,9 +46,21 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
         self._live = Live(self.refresh)
         self._unsubscribe = _nothing
         self._pictured: object = None
+        self._vary_callbacks: list[Callable[[Job], object]] = []
+        self._compare_callbacks: list[Callable[[tuple[Job, ...]], object]] = []
         super().__init__(face=dict(text.empty_face()), **traits)
         self._endings = (self._live.close, lambda: self._unsubscribe())
         self.job = job
+
+    def on_vary(self, callback: Callable[[Job], object]) -> None:
+        """`callback(job)` is called when Vary is pressed."""
+        self._vary_callbacks.append(callback)
+        self.refresh()
+
+    def on_compare(self, callback: Callable[[tuple[Job, ...]], object]) -> None:
+        """`callback(jobs)` is called when Compare is pressed, with this clip and the one made before it."""
+        self._compare_callbacks.append(callback)
+        self.refresh()
 
     @traitlets.observe("job")
     def _new_job(self, change: Any) -> None:
@@ -63,6 +79,13 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
             return
         view, clip = job.view(), job.clip
         face = self._face(job, view, clip)
+        if clip is not None:
+            face["actions"] += text.clip_actions(
+                job.request,
+                starred=job.starred,
+                compares=bool(self._compare_callbacks),
+                varies=bool(self._vary_callbacks),
+            )
         with self.hold_sync():
             self._picture(job, clip)
             self.state = view.state
@@ -106,6 +129,26 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
 
     def _news_of(self, _: Job) -> None:
         self._live.changed()
+
+    def _on_star(self, *_: object) -> None:
+        if (job := self.job) is not None:
+            job.mark(starred=not job.starred)
+            self.refresh()
+
+    def _on_vary(self, *_: object) -> None:
+        for callback in tuple(self._vary_callbacks) if self.job is not None else ():
+            callback(self.job)
+
+    def _on_compare(self, *_: object) -> None:
+        if (job := self.job) is None:
+            return
+        made = Session.of(job).jobs(state="completed", limit=9)
+        before = next((other for other in made if other is not job and other.clip is not None), None)
+        if before is None:
+            self.say("There is no other clip to compare it with yet. Make a second one.")
+            return
+        for callback in tuple(self._compare_callbacks):
+            callback((job, before))
 
     def _on_again(self, *_: object) -> None:
         job = self.job

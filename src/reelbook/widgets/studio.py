@@ -101,6 +101,8 @@ class Studio(Host):
         self.line.on_left(self.keep_still)
         self.form.on_job(self._take)
         self.form.on_plan(self._plan_sweep)
+        self.card.on_vary(self._plan_variations)
+        self.card.on_compare(self._put_side_by_side)
         traitlets.link((self, "view"), (self.line, "view"))
         self.panes = {"": [self.line], "create": [self.form, self.card]}
         self._show()
@@ -148,6 +150,11 @@ class Studio(Host):
         with self.sweep_form.hold_trait_notifications():
             self.sweep_form.template = form.prompt
             self.sweep_form.axes = {**self.sweep_form.axes, **axes}
+
+    def _plan_variations(self, job: Job) -> None:
+        self.view = "explore"
+        if self.sweep_form is not None and job.request is not None:
+            self.sweep_form.vary(job.request)
 
     def _show_matrix(self, run: SweepRun) -> None:
         from .matrix import Matrix

@@ -10,6 +10,7 @@ from typing import Any
 
 import traitlets
 
+from reelbook import wire
 from reelbook.errors import ConfigurationError, InvalidInput, InvalidTemplate, ReelbookError
 from reelbook.explore import Plan, Sweep, SweepRun
 from reelbook.explore.axes import parsed
@@ -18,6 +19,7 @@ from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.explore.templates import Template
 from reelbook.explore.wildcards import by_name
 from reelbook.formatting import age
+from reelbook.requests import JobRequest
 from reelbook.session import Job, Session
 
 from ..text import matrix as matrix_words
@@ -76,6 +78,20 @@ class SweepForm(Panel):
         self._live = Live(self.refresh)
         self._endings = (self._live.close, session.subscribe(self._session_changed))
         self.refresh()
+
+    def vary(self, request: JobRequest) -> None:
+        """Plans variations of a clip: its prompt, length and shape, its seed and the next three.
+
+        Mark the words to vary with braces, as in "a {red|white} fox", or write several lengths.
+        """
+        seed = 1 if request.seed is None or request.seed == wire.RANDOM_SEED else request.seed
+        axes = {
+            "duration_seconds": str(request.duration_seconds),
+            "aspect_ratio": request.aspect_ratio or "",
+            "seed": f"{seed}-{seed + 3}",
+        }
+        with self.hold_trait_notifications():
+            self.template, self.axes = request.prompt, axes
 
     def on_run(self, callback: Callable[[SweepRun], object]) -> None:
         """`callback(run)` is called with a sweep that was begun or resumed here, or is to be looked at."""
