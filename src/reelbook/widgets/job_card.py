@@ -136,8 +136,9 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
             self.refresh()
 
     def _on_vary(self, *_: object) -> None:
-        for callback in tuple(self._vary_callbacks) if self.job is not None else ():
-            callback(self.job)
+        if (job := self.job) is not None:
+            for callback in tuple(self._vary_callbacks):
+                callback(job)
 
     def _on_compare(self, *_: object) -> None:
         if (job := self.job) is None:

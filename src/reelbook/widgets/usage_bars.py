@@ -66,8 +66,8 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
             open_spans.append((round(max(0.0, first), 2), round(end, 2), span.usd / max(1.0, end - first)))
 
     def name(first: int, end: int) -> str:
-        edges = (start + slot * DAY_SECONDS for slot in (first, end))
-        return span_words(UsageSpan(*edges, 0, None, None, True), reading).when
+        from_at, to_at = start + first * DAY_SECONDS, start + end * DAY_SECONDS
+        return span_words(UsageSpan(from_at, to_at, 0, None, None, True), reading).when
 
     names = tuple(name(slot, slot + 1) for slot in range(days))
     return Bars(days, tuple(usd), tuple(open_spans), slots, names, name(0, days))
@@ -114,7 +114,7 @@ class BarFigure:
         self.figure = bqplot.Figure(
             marks=[self._bars, self._open],
             axes=[self._days, self._money],
-            fig_margin={"top": 12, "bottom": 28, "left": 60, "right": 12},
+            fig_margin={"top": 12, "bottom": 28, "left": 60, "right": 30},
             padding_x=0,
             padding_y=0,
             min_aspect_ratio=0.1,
