@@ -23,7 +23,7 @@ box70
 APART = """(cell) => {
   const names = [...cell.querySelectorAll('.bqplot .axis[text-anchor=middle] .tick text')]
     .map((name) => name.getBoundingClientRect()).filter((box) => box.width);
-  return names.length > 2 && names.every((box, place) => !place || box.left > names[place - 1].right + 4);
+  return names.length > 1 && names.every((box, place) => !place || box.left > names[place - 1].right + 4);
 }"""
 
 
