@@ -1,10 +1,13 @@
 """Runs the lessons and stores the outputs that are the same everywhere: `python tests/notebooks/refresh.py`.
 
-A cell tagged `nbval-ignore-output` is stored without output; the others are what the tests compare with.
+A cell tagged `nbval-ignore-output` is stored with its pictures only, small; the others are what the tests
+compare with.
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import os
 import shutil
 import sys
@@ -14,11 +17,14 @@ from typing import Any
 
 import nbclient
 import nbformat  # has no types, so that each call of it needs an ignore
+from PIL import Image
 
 from reelbook.cli.lab import shipped_lessons
+from reelbook.media.images import thumbnail
 from reelbook.sandbox import server
 
 VOLATILE = "nbval-ignore-output"
+MAX_SIDE, MAX_BYTES = 720, 24_000  # of a picture in a stored lesson
 
 
 def refreshed(notebook: Any, folder: Path) -> Any:
@@ -33,8 +39,18 @@ def refreshed(notebook: Any, folder: Path) -> Any:
         if cell.cell_type == "code":
             cell.metadata.pop("execution", None)
             if VOLATILE in cell.metadata.get("tags", ()):
-                cell.outputs = []
+                cell.outputs = [kept for output in cell.outputs if (kept := picture(output))]
     return notebook
+
+
+def picture(output: Any) -> Any:
+    """The picture that an output shows, as a small JPEG; None if it shows none."""
+    data = output.get("data", {}).get("image/png")
+    if data is None:
+        return None
+    with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
+        small = thumbnail(shown.convert("RGB"), max_side=MAX_SIDE, max_bytes=MAX_BYTES)
+    return nbformat.v4.new_output("display_data", {"image/jpeg": base64.b64encode(small).decode()})
 
 
 def read(path: Path) -> Any:
@@ -47,9 +63,14 @@ def write(notebook: Any, path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def main() -> None:
-    """Each lesson in a home of its own, so that none waits for the requests of the one before it."""
+def main(names: list[str]) -> None:
+    """Each lesson in a home of its own, so that none waits for the requests of the one before it.
+
+    Where there are `names`, only the lessons that begin with one of them.
+    """
     for lesson in shipped_lessons():
+        if names and not lesson.name.startswith(tuple(names)):
+            continue
         folder = Path(tempfile.mkdtemp())
         os.environ["REELBOOK_HOME"] = str(folder / "home")
         try:
@@ -62,4 +83,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
