@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -129,6 +130,18 @@ def test_a_panel_has_a_still_form_beside_the_live_one() -> None:
     bundle = ImagePicker()._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"}
     assert "Run the cell again" in bundle["text/html"]
+
+
+def test_panels_of_a_closed_session_freeze_quietly(home: Path) -> None:
+    """What was shown stays, and no panel tells of a ledger that is closed."""
+    session = rb.connect("sandbox", home=home)
+    chart = rb.UsageChart(session)
+    panels = [chart.head, chart.foot, rb.PromptForm(session), rb.JobBoard(session), rb.Gallery(session)]
+    session.close()
+    for panel in panels:
+        panel.refresh()
+    assert [panel.message["text"] for panel in panels] == [""] * len(panels)
+    assert all(panel._session_closed for panel in panels)
 
 
 def test_panels_nest_in_boxes() -> None:

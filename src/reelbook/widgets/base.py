@@ -190,9 +190,21 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
             self.say_problem(error, doing)
 
     def refresh(self) -> None:
-        """Calls `update`, on one thread at a time and with its errors shown."""
-        with self._sending, self.showing_errors("Bringing this panel up to date"):
-            self.update()
+        """Calls `update`, on one thread at a time and with its errors shown.
+
+        What a closed session can't tell any more is no error: the panel stays as it was.
+        """
+        with self._sending:
+            try:
+                self.update()
+            except Exception as error:
+                if not self._session_closed:
+                    self.say_problem(error, "Bringing this panel up to date")
+
+    @property
+    def _session_closed(self) -> bool:
+        """Whether the panel shows things of a session that was closed."""
+        return bool(getattr(getattr(self, "session", None), "closed", False))
 
     def _refresh_from_thread(self) -> None:
         """`refresh` for panels that send custom messages, which aren't kept until the page asks."""
