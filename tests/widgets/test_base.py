@@ -135,7 +135,12 @@ def test_a_panel_has_a_still_form_beside_the_live_one() -> None:
 def test_panels_of_a_closed_session_freeze_quietly(home: Path) -> None:
     """What was shown stays, and no panel tells of a ledger that is closed."""
     session = rb.connect("sandbox", home=home)
+    assert session.sandbox is not None
+    session.sandbox.settings(pace="at once", rate_limiting=False)
+    session.text_to_video("a fox", duration_seconds=1).result()
     chart = rb.UsageChart(session)
+    assert chart.history is not None
+    chart.history.wait(30)
     panels = [chart.head, chart.foot, rb.PromptForm(session), rb.JobBoard(session), rb.Gallery(session)]
     session.close()
     for panel in panels:
