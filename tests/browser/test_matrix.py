@@ -140,8 +140,8 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     form.get_by_role("button", name="Make 8 clips · $0.40").click()
     matrix = shown(cell, ".rb-matrix")
     tells(matrix, "All 8 here", "planned", "took")
-    shown(matrix, ".rb-cell img")
-    until(matrix, "(matrix) => matrix.querySelectorAll('.rb-cell img:not([hidden])').length > 3")
+    matrix.locator(".rb-cell").last.scroll_into_view_if_needed()
+    until(matrix, "(matrix) => !matrix.querySelector('tr:last-child td:last-child img').hidden")
     notebook.comes_to("[studio61.matrix.run.state, len(studio61.matrix.run.cells)]", ["completed", 8])
 
 
