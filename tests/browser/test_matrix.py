@@ -240,7 +240,7 @@ matrix64""",
     keyboard.press("s")
     cell.get_by_role("button", name="★ Starred").wait_for()
     keyboard.press("p")
-    cell.locator(".rb-about").get_by_role("button", name="Picked").wait_for()
+    cell.locator(".rb-about").get_by_role("button", name="Kept").wait_for()
     tells(cell.locator("thead"), "★ 1 of 3 · 33 %", "picked 1")
     keyboard.press("x")
     keyboard.press("Shift+ArrowLeft")

@@ -95,7 +95,7 @@ def test_the_explorer_by_keyboard_alone(notebook: Notebook, page: Page) -> None:
     says(cell, "get_balance answered in")
     says(cell, "balance_usd")
     assert notebook.value("again.result.structured['balance_usd']") > 0
-    assert len(notebook.executions()) == len(before) + 2
+    assert len(notebook.executions()) == len(before) + 1
 
 
 def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Page) -> None:
