@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+import uuid
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -62,8 +63,6 @@ def current_execution() -> Execution | None:
     A button's callback isn't a part of one, even while a cell runs: a press is a wish of its own.
     """
     shell = _shell()
-    if shell is None:
-        return None
     try:
         request = _origin(shell)
     except LookupError:
@@ -79,18 +78,24 @@ def current_execution() -> Execution | None:
 def follow() -> None:
     """From now on the work that a cell hands to tasks, threads and pools is known to be its own.
 
-    Does something in a kernel only. A thread knows nothing of the context that started it, so `Thread.start`
-    and `ThreadPoolExecutor.submit` note the cell and then do what they always did.
+    Does something in a kernel or in marimo only. A thread knows nothing of the context that started it, so
+    `Thread.start` and `ThreadPoolExecutor.submit` note the cell and then do what they always did.
     """
     shell = _shell()
+    if shell is None and not _in_marimo():
+        return
+    _note_starts()
     if shell is None or shell in _followed:
         return
-    if not _followed:
-        threading.Thread.start = _noting_start(threading.Thread.start)  # type: ignore[method-assign, assignment]
-        ThreadPoolExecutor.submit = _noting_submit(ThreadPoolExecutor.submit)  # type: ignore[method-assign]
     shell.events.register("pre_execute", _begin)
     shell.events.register("post_execute", _end)
     _begin()  # the cell that runs already
+
+
+@functools.cache  # once
+def _note_starts() -> None:
+    threading.Thread.start = _noting_start(threading.Thread.start)  # type: ignore[method-assign, assignment]
+    ThreadPoolExecutor.submit = _noting_submit(ThreadPoolExecutor.submit)  # type: ignore[method-assign]
 
 
 def keep_out(thread: threading.Thread) -> None:
@@ -139,6 +144,8 @@ def _origin(shell: Any) -> _Request | None:
         return None
     if (running := _running.get(None)) is not None:
         return running.request
+    if shell is None:
+        return _marimo_request() or _started_by.get(thread)
     return _handled(shell) if thread is threading.main_thread() else _started_by[thread]
 
 
@@ -184,10 +191,51 @@ def _carry_out(running: _Running, work: Callable[..., Any], /, *args: Any, **kwa
         _running.reset(token)
 
 
-# How front ends name a cell: seen in JupyterLab 4.6, read in vscode-jupyter and google.colab of 2026.
+# marimo 0.25 sends its kernel no such requests. It tags the context of each execution of a cell, and of no
+# button's callback.
+
+_PROCESS: Final = uuid.uuid4().hex
+_tagged: weakref.WeakKeyDictionary[Any, _Request] = weakref.WeakKeyDictionary()
+
+
+def _marimo_runtime() -> Any:
+    """What marimo knows of the notebook that runs on this thread, None outside one."""
+    types = sys.modules.get("marimo._runtime.context.types")
+    return None if types is None else types.safe_get_context()
+
+
+def _marimo_tag() -> Any:
+    """marimo's name for the execution that this context is a part of. Other versions may have none."""
+    tags = getattr(sys.modules.get("marimo._messaging.context"), "EXECUTION_CTX", None)
+    return None if tags is None else tags.get()
+
+
+def _in_marimo() -> bool:
+    return _marimo_runtime() is not None
+
+
+def _marimo_request() -> _Request | None:
+    """The execution of a marimo cell, in the form of a kernel's request; None outside one."""
+    tag, runtime = _marimo_tag(), _marimo_runtime()
+    if tag is None or tag in _tagged:
+        return None if tag is None else _tagged[tag]
+    cell = None if runtime is None else runtime.graph.cells.get(tag.cell_id)
+    if cell is None:
+        return None
+    notebook = str(Path(runtime.filename).absolute()) if runtime.filename else None
+    _tagged[tag] = {
+        "header": {"msg_type": "execute_request", "msg_id": tag.id, "session": f"{_PROCESS}{notebook}"},
+        "content": {"code": cell.code},
+        "metadata": {"marimo": {"cell_id": str(tag.cell_id), "notebook": notebook}},
+    }
+    return _tagged[tag]
+
+
+# How front ends name a cell: seen in JupyterLab 4.6 and marimo 0.25, read in vscode-jupyter and google.colab
+# of 2026.
 
 _SUFFIX: Final = ".ipynb"
-_HANDLE: Final = "#"  # in the name of a cell of VS Code's: a number that lasts for one opening
+_HANDLE: Final = "#"  # in the name of a cell of VS Code's or marimo's: a name that lasts for one opening
 _IDS_LAST: Final = (4, 5)  # the first format of notebooks that keeps the ids of cells
 
 
@@ -198,6 +246,9 @@ def _cell_id(request: _Request) -> CellId | None:
     colab = metadata.get("colab")
     if isinstance(colab, dict) and isinstance(colab.get("cell_id"), str):
         return CellId(colab["cell_id"], opening)
+    marimo = metadata.get("marimo")
+    if isinstance(marimo, dict):
+        return CellId(f"{opening}{_HANDLE}{marimo['cell_id']}", opening, marimo["notebook"])
     given = metadata.get("cellId")
     if not isinstance(given, str) or not given:
         return None

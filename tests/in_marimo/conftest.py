@@ -15,7 +15,7 @@ from reelbook.sandbox import server
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# The first steps of the lessons: the Studio, a job, a sweep.
+# The first steps of the lessons: the Studio, a job, a sweep. At a press marimo runs the last cell again.
 NOTEBOOK = """
 import marimo
 
@@ -54,6 +54,27 @@ def _(rb, session):
     sweep = rb.Sweep("a {animal}", animal=["fox", "heron"], duration_seconds=1)
     matrix = rb.Matrix(sweep, session)
     matrix
+    return
+
+
+@app.cell
+def _():
+    import marimo as mo
+
+    press = mo.ui.button(value=0, on_click=lambda presses: presses + 1, label="Run again")
+    press
+    return mo, press
+
+
+@app.cell
+async def _(mo, press, session):
+    import asyncio
+
+    swans = [session.text_to_video("a swan", duration_seconds=1) for _ in range(2)]
+    swans.append(await asyncio.to_thread(session.text_to_video, "a swan", duration_seconds=1))
+    known = {swan.earlier_run and swan.earlier_run.known_by for swan in swans}
+    mo.md(f"Run {press.value}: {len({swan.entry_id for swan in swans})} swans, "
+        f"{len(session.jobs(text='a swan'))} bought, known by {known}")
     return
 """
 

@@ -47,3 +47,11 @@ def test_a_bare_job_and_a_matrix(page: Page) -> None:
         "(matrix) => matrix.querySelectorAll('.rb-cell img:not([hidden])').length === 2",
         arg=matrix.element_handle(),
     )
+
+
+def test_a_cell_that_runs_again_buys_once(page: Page) -> None:
+    """Three equal clips, one from a thread; marimo runs the cell again by itself, and it gets them back."""
+    page.get_by_text("Run 0: 3 swans, 3 bought, known by {None}").wait_for()
+    for run in (1, 2):
+        page.get_by_role("button", name="Run again").click()
+        page.get_by_text(f"Run {run}: 3 swans, 3 bought, known by {{'id'}}").wait_for()
