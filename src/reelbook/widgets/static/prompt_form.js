@@ -54,6 +54,7 @@ function render({ model, el }) {
   const fromText = () => model.get("mode") === "text-to-video";
   const seedWrong = () => fromText() && !seed.hidden && !seedGood();
   let busy = "";
+  let resting = false;  // sent a moment ago: a double press, or a key held down, must not buy a second clip
 
   /** Why the button is off; empty if it isn't. */
   const reason = () => {
@@ -71,7 +72,7 @@ function render({ model, el }) {
     setText(why, busy === "slow" ? model.get("words").busy : off || words.low);
     why.hidden = !why.textContent;
     setText(go, busy ? "Sending" : words.button);
-    go.setAttribute("aria-disabled", String(Boolean(off || busy)));
+    go.setAttribute("aria-disabled", String(Boolean(off || busy || resting)));
     const planned = model.get("plan");
     setText(plan, planned);
     plan.hidden = !planned;
@@ -84,7 +85,7 @@ function render({ model, el }) {
   };
   const drawLength = () => setText(lengthWords, `${length.value} s`);
   const generate = () => {
-    if (busy) return;
+    if (busy || resting) return;
     if (reason()) return (!prompt.value.trim() ? prompt : seedWrong() ? seed : go).focus();
     flush();
     const token = (busy = freshId("send"));
@@ -94,8 +95,10 @@ function render({ model, el }) {
       if (content.name !== "answered" || content.id !== token) return;
       model.off("msg:custom", done);
       clearTimeout(slow);
-      // A double press, or a key held down, must not buy a second clip.
-      setTimeout(() => { busy = ""; drawGo(); }, Math.max(0, 1500 - (performance.now() - from)));
+      busy = "";
+      resting = true;
+      drawGo();
+      setTimeout(() => { resting = false; drawGo(); }, Math.max(0, 1500 - (performance.now() - from)));
     };
     frame.listen("msg:custom", done);
     // The values go with the message: a state update may still be waiting behind an earlier one.

@@ -100,12 +100,14 @@ function render({ model, el }) {
     if (!tool || model.get("state") === "calling") return;
     clearTimeout(keeping);
     keeping = 0;
+    awaited = true;
     tell(model, { name: "call", id: freshId("call"), view: me, tool, drafts: fields.get() });
   };
   frame.root.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); if (!event.repeat) send(); }
   });
   const takeProblems = (content) => {
+    if (content.view === me) awaited = false;
     const first = content.tool === tool && fields.show(content.problems);
     if (first && content.view === me) { first.focus(); frame.say("Something in the form isn't right yet."); }
   };
@@ -113,6 +115,7 @@ function render({ model, el }) {
   // The result.
   let drawn = null;
   let drawnOf = "";
+  let awaited = false;  // called from this view: its answer is brought into sight
   const takeResult = (content) => {
     const now = JSON.stringify(content);
     if (now === drawnOf) return;  // said again to another view
@@ -128,6 +131,10 @@ function render({ model, el }) {
       h("span", { class: "rb-said" }, job.text), h("span", { class: "rb-quiet" }, job.hint))));
     next();
     if (content.text) frame.say(content.text);
+    if (awaited && (content.text || drawn.nodes.length)) {
+      awaited = false;
+      for (const node of [parts, jobs, outcome]) node.scrollIntoView({ block: "nearest" });  // where not all fits: its beginning
+    }
   };
   const take = (job, button) => {
     tell(model, { name: "take", place: job.place });
