@@ -106,11 +106,8 @@ def _address(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 
 def test_the_lessons_are_there_in_their_order() -> None:
-    """The first lesson comes first."""
-    assert [path.name for path in lab.shipped_lessons()][:2] == [
-        "01-first-video.ipynb",
-        "02-from-an-image.ipynb",
-    ]
+    """The teachers' lesson comes first, and then the one that is opened."""
+    assert [path.name for path in lab.shipped_lessons()][:2] == ["00-for-teachers.ipynb", lab.FIRST_LESSON]
 
 
 def test_copies_are_made_where_there_are_none(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from .console import say
 from .options import Home
 
 JUPYTER = "jupyter"
+FIRST_LESSON = "01-first-video.ipynb"  # the one before it is for teachers
 EXTENSIONS = Path(__file__).resolve().parents[1] / "labextensions"
 ANNOUNCEMENTS = "@jupyterlab/apputils-extension:announcements"
 
@@ -60,7 +61,7 @@ def lab(
         names = ", ".join(theirs.name for theirs in kept)
         say(f"Kept as they are: {names}. To start one afresh, rename it and run this again.")
     say(f"The sandbox runs at {sandbox.url}. The lessons' clips come from it and cost nothing.")
-    command = _command(folder / lessons[0].name, port=port, browser=not no_browser)
+    command = _command(folder / FIRST_LESSON, port=port, browser=not no_browser)
     raise typer.Exit(_run(command, environment(os.environ, home)))
 
 

@@ -92,11 +92,11 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const drawActions = (actions) => {
     // Buttons are kept while they stay the same: a new one would lose the person's focus.
     if (JSON.stringify(actions) === drawn) return;
-    const focused = acts.contains(document.activeElement);
+    const focused = acts.contains(document.activeElement) && document.activeElement.dataset.act;
     drawn = JSON.stringify(actions);
     acts.replaceChildren(...actions.map(([name, label]) => h("button", { type: "button", class: name === "find_out" ? "rb-primary" : "rb-plain", "data-act": name, onclick: (event) => onAction(name, event.currentTarget) }, label)));
     acts.hidden = !actions.length;
-    if (focused && acts.firstElementChild) acts.firstElementChild.focus();
+    if (focused) (acts.querySelector(`[data-act="${focused}"]`) || acts.firstElementChild)?.focus();
   };
   const drawBar = () => {
     const kind = face().bar;
