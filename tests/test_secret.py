@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reelbook.secret import NOT_SHOWN, Secret, is_held, quotable, shown, veiled, without_keys
+from reelbook.secret import NOT_SHOWN, Secret, is_held, looks_like_key, quotable, shown, veiled, without_keys
 
 KEY = "sk-planted-secret"
 
@@ -201,3 +201,11 @@ def test_a_hostile_text_takes_no_time() -> None:
     for text in ("\\" * 300_000, "%25" * 100_000, "&amp;" * 60_000, "&#" + "0" * 300_000, KEY[:-1] * 20_000):
         assert Secret(KEY).masked(text, cut=True).count("***") <= 1
     assert time.monotonic() - began < 5
+
+
+def test_nothing_is_no_key() -> None:
+    """While an empty credential is held, an empty setting is still an empty setting."""
+    empty = Secret("")
+    assert not looks_like_key("")
+    assert veiled("") == ""
+    assert empty.reveal() == ""

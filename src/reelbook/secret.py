@@ -110,8 +110,11 @@ def holds_key(text: str) -> bool:
 
 
 def looks_like_key(text: str) -> bool:
-    """As `holds_key`, or whether all of it is one long word of letters and digits, which may be a key."""
-    return holds_key(text) or _RANDOM.fullmatch(text.strip()) is not None
+    """As `holds_key`, or whether all of it is one long word of letters and digits, which may be a key.
+
+    Nothing is no key, also while a setting that was left empty is held as one.
+    """
+    return bool(text.strip()) and (holds_key(text) or _RANDOM.fullmatch(text.strip()) is not None)
 
 
 def is_held(text: str) -> bool:
