@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.kept_clips import KeptClips
 
 from browser.lab import PAST, SETUP, Notebook, running_lab
 from browser.pages import CHROMIUM, opened_page, unbroken
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="package")
 def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("lab")
-    yield folder
-    server.stop(folder / "home")
+    with server.in_thread(folder / "home", executor=KeptClips()):
+        yield folder
 
 
 @pytest.fixture(scope="package")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from browser.lab import PAST, SETUP
 from browser.pages import CHROMIUM, opened_page, unbroken
+from support.kept_clips import KeptClips
 
 from colab.classic import ClassicNotebook, running_classic
 from colab.environment import Environment, environment
@@ -29,8 +30,8 @@ def colab() -> Environment:
 @pytest.fixture(scope="package")
 def classic_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("classic")
-    yield folder
-    server.stop(folder / "home")
+    with server.in_thread(folder / "home", executor=KeptClips()):
+        yield folder
 
 
 @pytest.fixture(scope="package")
