@@ -9,7 +9,7 @@
 
 Begin:          connect, Studio; allow_nested_loops where a course calls asyncio.run in a cell
 Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
-Explore:        Sweep, SweepForm, Matrix
+Explore:        Sweep, SweepForm, Matrix, Styles
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
 Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
 Keys:           KeyManager, Rotation, ConnectionPanel; ClassroomPanel for teachers
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .account import Facts, Receipt, Rotation, Spending
     from .agent_tools.server import ToolServer
     from .client import AsyncClient
-    from .explore import Sweep
+    from .explore import Styles, Sweep
     from .session import (
         Batch,
         Clip,
@@ -92,6 +92,7 @@ __all__ = [
     "Session",
     "Spending",
     "Studio",
+    "Styles",
     "Sweep",
     "SweepForm",
     "ToolExplorer",
@@ -108,7 +109,7 @@ __all__ = [
 _HOMES = {
     "AsyncClient": "client",
     **dict.fromkeys(("Facts", "Receipt", "Rotation", "Spending"), "account"),
-    "Sweep": "explore",
+    **dict.fromkeys(("Styles", "Sweep"), "explore"),
     "ToolServer": "agent_tools",
     **dict.fromkeys(
         (

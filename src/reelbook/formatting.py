@@ -209,3 +209,11 @@ def _hashed(stem: str, ending: str, whole: str, room: int) -> str:
     left = MAX_NAME_BYTES - room - len(tail.encode())
     begin = _DEVICES.sub(r"\1_", stem).encode(errors="surrogatepass")[:left]
     return begin.decode(errors="ignore") + tail
+
+
+def short_path(path: Path) -> str:
+    """A path as a person writes it: from ~ where it is in their home."""
+    try:
+        return str(Path("~") / path.relative_to(Path.home()))
+    except (RuntimeError, ValueError):  # no home, or not in it
+        return str(path)

@@ -54,6 +54,8 @@ run52.leave_out([6])
 STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
     "form": [
         ("rb.PromptForm(session)", ".rb-form", ()),
+        ("rb.PromptForm(session)", ".rb-form", ("History",)),
+        ("rb.Styles(session.home).add('film grain')\nrb.PromptForm(session)", ".rb-form", ("Styles",)),
         (
             "form50 = rb.PromptForm(session, mode='image-to-video', crop='1:1',"
             " image=Image.linear_gradient('L').resize((320, 200)))\n"
@@ -216,7 +218,18 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
         keyboard.press("Tab")
         names.append(focused(notebook))
     views = ["Create", "Explore", "Board", "Gallery", "Compare", "Usage", "More"]
-    form = ["From text", "From an image", "Prompt", "Length", "16:9", "9:16", "1:1", "Random"]
+    form = [
+        "From text",
+        "From an image",
+        "History",
+        "Styles",
+        "Prompt",
+        "Length",
+        "16:9",
+        "9:16",
+        "1:1",
+        "Random",
+    ]
     assert [*views, *form] == [re.sub(r" \d+$", "", name) for name in names]  # how many jobs run
     tab_to(notebook, "Prompt", back=True)
     keyboard.type("a badger and a duck")

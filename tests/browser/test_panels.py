@@ -210,6 +210,41 @@ def test_a_panel_and_python_hold_the_same_values(notebook: Notebook) -> None:
     tells(cell.get_by_role("button", name="Generate"), "$0.10")
 
 
+def test_earlier_prompts_and_styles_by_keyboard(notebook: Notebook) -> None:
+    """Searched as one types, taken with Enter, left with Escape; marked words become a style."""
+    cell = notebook.run(
+        "session.sandbox.settings(pace=0)\n"
+        "for prompt in ('a tapir wades', 'a tapir sleeps'):\n"
+        "    session.text_to_video(prompt, duration_seconds=1).result()\n"
+        "form70 = rb.PromptForm(session)\nform70"
+    )
+    keyboard, prompt = notebook.page.keyboard, cell.get_by_label("Prompt")
+    cell.get_by_role("button", name="History").press("Enter")
+    says(cell, "a tapir sleeps")
+    keyboard.type("tap wad")
+    until(cell, "(cell) => cell.querySelectorAll('.rb-offer').length === 1")
+    keyboard.press("ArrowDown")
+    keyboard.press("Enter")
+    until(prompt, "(field) => field.value === 'a tapir wades' && field === document.activeElement")
+    cell.get_by_role("button", name="History").press("Enter")
+    keyboard.press("Escape")
+    until(
+        cell,
+        "(cell) => cell.querySelector('.rb-offers').hidden && document.activeElement.innerText === 'History'",
+    )
+    prompt.fill("a tapir wades, film grain")
+    prompt.evaluate("(field) => field.setSelectionRange(15, 25)")
+    cell.get_by_role("button", name="Styles").press("Enter")
+    until(cell.get_by_label("New style"), "(field) => field.value === 'film grain'")
+    cell.get_by_role("button", name="Keep as a style").press("Enter")
+    until(cell.get_by_label("New style"), "(field) => field.value === ''")
+    prompt.fill("a tapir sleeps")
+    cell.get_by_role("button", name="film grain", exact=True).press("Enter")
+    notebook.comes_to(
+        "[form70.prompt, list(rb.Styles(session.home))]", ["a tapir sleeps, film grain", ["film grain"]]
+    )
+
+
 def test_a_failed_card_says_why_and_offers_again_with_its_price(notebook: Notebook) -> None:
     """What happened, what the balance tells, what next; the mark stays though there is no stage."""
     cell = notebook.run(

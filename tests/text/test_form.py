@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reelbook.ledger import Spend
-from reelbook.text.form import form_words, image_words, plan_words
+from reelbook.text.form import form_words, history_note, image_words, plan_words, styles_note
 
 
 def length(seconds: int, balance_usd: float | None, **limit: Any) -> dict[str, str]:
@@ -77,3 +78,19 @@ def test_an_image_is_described_with_what_was_changed() -> None:
 def test_a_template_is_counted_and_priced(prompt: str, said: str) -> None:
     """A plain text, and one that only happens to have a brace, is none."""
     assert plan_words(prompt, 2) == said
+
+
+def test_styles_count_in_a_template() -> None:
+    """Each that is kept makes a variant; without any, the wildcard can't be planned."""
+    assert plan_words("a fox, __styles__", 2, ["film grain", "at dawn"]) == "Plan 2 clips · $0.20"
+    assert plan_words("a fox, __styles__", 2) == ""
+
+
+def test_what_is_offered_is_explained() -> None:
+    """Why there is nothing, that there is more, and where the styles are."""
+    assert history_note(0, searched=False, most=20) == "Prompts that were sent are listed here."
+    assert history_note(0, searched=True, most=20) == "No earlier prompt has these words."
+    assert history_note(3, searched=True, most=20) == ""
+    assert history_note(20, searched=False, most=20) == "The last 20. Words find earlier ones."
+    assert "film grain" in styles_note(0, Path("styles.txt"))
+    assert styles_note(2, Path.home() / "styles.txt").endswith("They are in ~/styles.txt.")

@@ -91,6 +91,9 @@ class FakeSession:
     def running(self) -> tuple[Job, ...]:
         return ()
 
+    def prompts(self, text: str = "", *, limit: int = 20) -> tuple[str, ...]:
+        return tuple(request.prompt for request in self.submitted if text in request.prompt)[:limit]
+
     def spending(self) -> Spending:
         return Spending(0.0, 0.0, 0.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .axes import Axis, Cell
 from .plan import Plan
 from .run import RunCell, SweepRun
+from .styles import Styles
 from .sweep import Sweep
 
-__all__ = ["Axis", "Cell", "Plan", "RunCell", "Sweep", "SweepRun"]
+__all__ = ["Axis", "Cell", "Plan", "RunCell", "Styles", "Sweep", "SweepRun"]

@@ -30,6 +30,7 @@ from .tool_calls import ToolJob
 USAGE_DAYS: Final = 30
 SAMPLES: Final = 200
 MANY_ENTRIES: Final = 5000
+PROMPTS_PAGE: Final = 200
 ALL_ENTRIES: Final = 2**31
 RECENT_SECONDS: Final = 3600.0
 # A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
@@ -177,6 +178,16 @@ class AccountLedger:
     ) -> list[Entry]:
         """A page of the account's entries; see `Ledger.find`."""
         return self.ledger.page(self._account, wanted, sort=sort, limit=limit, after=after)
+
+    def prompts(self, text: str, limit: int) -> list[str]:
+        """The prompts with these words, the one used last first and each once."""
+        wanted, found = Filter(text=text), dict[str, None]()
+        page = self.find(wanted, limit=PROMPTS_PAGE)
+        while page and len(found) < limit:
+            found.update(dict.fromkeys(entry.prompt for entry in page))
+            full = len(page) == PROMPTS_PAGE
+            page = self.find(wanted, limit=PROMPTS_PAGE, after=page[-1].id) if full else []
+        return list(found)[:limit]
 
     def entries_since(self, since: float) -> list[Entry]:
         """What was submitted from that time on (epoch seconds), newest first."""

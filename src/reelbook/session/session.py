@@ -96,7 +96,7 @@ class Session(Tooling, SuggestsNames):
 
         foxes = session.jobs(text="fox", state="completed")
         job = session.job(foxes[0].request_id)
-        print(session.experiments(), session.tags(), session.picks(), session.sweeps())
+        print(session.prompts(), session.experiments(), session.tags(), session.picks(), session.sweeps())
 
     After a crash, take up what a kernel left behind, and find out about answers that were lost.
     `ledger_trouble` says if the ledger's file is damaged:
@@ -506,6 +506,16 @@ class Session(Tooling, SuggestsNames):
             tag=tag,
         )
         return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
+
+    def prompts(self, text: str = "", *, limit: int = 20) -> tuple[str, ...]:
+        """The prompts of the account's clips, the one used last first and each once.
+
+            session.prompts("fox")
+
+        Every word of `text` must begin a word of the prompt, or of a note on its clip.
+        """
+        self._thread.refuse_closed()
+        return tuple(self._account.prompts(text, limit))
 
     def tags(self) -> dict[str, int]:
         """The tags in use in alphabetical order, and how many jobs have each."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from reelbook import wire
@@ -10,7 +11,7 @@ from reelbook.account.limits import spend_notices
 from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
 
-from ..formatting import count, dollars, file_size
+from ..formatting import count, dollars, file_size, short_path
 
 _NOTHING = Spend(0.0, 0.0, 0.0)
 
@@ -48,19 +49,40 @@ def form_words(
     }
 
 
-def plan_words(prompt: str, duration_seconds: int) -> str:
-    """The button that plans a template: "Plan 12 clips · $1.20"; empty if the prompt is none."""
+def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -> str:
+    """The button that plans a template: "Plan 12 clips · $1.20"; empty if the prompt is none.
+
+    `styles` are what `__styles__` stands for.
+    """
+    from ..explore.styles import STYLES
     from ..explore.templates import Template, is_plain
 
     if is_plain(prompt):
         return ""
     try:
-        read = Template(prompt)
+        read = Template(prompt, {STYLES: styles})
     except InvalidInput:
         return ""  # a text that happens to have braces
     if read.slots:
         return "Plan a sweep"  # how many clips it makes isn't known before its slots have values
     return f"Plan {count(read.count, 'clip')} · {dollars(read.count * wire.cost_usd(duration_seconds))}"
+
+
+def history_note(found: int, *, searched: bool, most: int) -> str:
+    """What stands below earlier prompts: why there are none, or that there may be more."""
+    if not found:
+        return "No earlier prompt has these words." if searched else "Prompts that were sent are listed here."
+    return f"The last {most}. Words find earlier ones." if found == most else ""
+
+
+def styles_note(found: int, path: Path) -> str:
+    """What stands below the styles: what they are for, and where they are kept."""
+    if not found:
+        return (
+            "Keep a piece of prompt that you like, such as “film grain, 35 mm”. Mark it in the prompt first."
+        )
+    where = f"They are in {short_path(path)}."
+    return f"A click adds one. In a template, __styles__ stands for each of them. {where}"
 
 
 def _unaffordable(

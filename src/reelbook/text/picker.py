@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..formatting import short_path
+
 
 def recent_words(width: int, height: int, at: float) -> str:
     """A recent image, for people who can't see it. `at` is when it was sent, in epoch seconds."""
@@ -17,7 +19,7 @@ def where_words(count: int, folder: Path, most: int) -> str:
     if not count:
         return f"No images yet. The last {most} that you send are kept here."
     images = "image is" if count == 1 else f"{count} images are"
-    return f"The last {images} kept in {_short(folder)}, for you alone to read."
+    return f"The last {images} kept in {short_path(folder)}, for you alone to read."
 
 
 def page_notes(
@@ -30,10 +32,3 @@ def page_notes(
     if before != after:
         notes.append(f"shrunk from {before[0]} × {before[1]} to {after[0]} × {after[1]}")
     return tuple(notes)
-
-
-def _short(folder: Path) -> str:
-    try:
-        return str(Path("~") / folder.relative_to(Path.home()))
-    except (RuntimeError, ValueError):  # no home, or not in it
-        return str(folder)

@@ -28,6 +28,7 @@ from .bundle import packed, style
 from .image_picker import TakesImage
 from .job_actions import TWICE_SECONDS
 from .live import Live
+from .prompt_tools import OffersPrompts
 
 _FIELDS: dict[type[InvalidInput], str] = {
     InvalidPrompt: "prompt",
@@ -38,7 +39,7 @@ _FIELDS: dict[type[InvalidInput], str] = {
 }
 
 
-class PromptForm(TakesImage):
+class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
     """Asks for a clip, from text or from an image, and shows the cost before anything is sent.
 
     `PromptForm(session)`; without a session `reelbook.connect()`. Observe, link or set `mode`
@@ -142,7 +143,7 @@ class PromptForm(TakesImage):
     def _plan(self) -> str:
         if not self._on_plans or self.mode != "text-to-video":
             return ""
-        return plan_words(self.prompt, self.duration_seconds)
+        return plan_words(self.prompt, self.duration_seconds, self.styles)
 
     def _costs(self) -> dict[str, Any]:
         facts = self.session.facts

@@ -16,6 +16,7 @@ from reelbook.explore import Plan, Sweep, SweepRun
 from reelbook.explore.axes import parsed
 from reelbook.explore.designs import DESIGNS
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
+from reelbook.explore.styles import STYLES
 from reelbook.explore.templates import Template
 from reelbook.explore.wildcards import by_name
 from reelbook.formatting import age
@@ -24,22 +25,24 @@ from reelbook.session import Job, Session
 
 from ..text import matrix as matrix_words
 from ..text import sweep_form as words
-from .base import Panel, session_of
+from .base import session_of
 from .bundle import packed, pressed, style
 from .live import Live
+from .prompt_tools import OffersPrompts
 
 UNFINISHED = 5  # shown at most
 COUNTED = 500  # a larger grid's other designs are counted only once they are chosen
 
 
-class SweepForm(Panel):
+class SweepForm(OffersPrompts):
     """Asks for a sweep: a template, the values of its slots, seeds and lengths; says what it comes to first.
 
     `SweepForm(session)`; without a session `reelbook.connect()`. Observe, link or set `template`, `axes` (a
     dict of what is typed for each axis: {"animal": "fox, heron", "seed": "1-4"}), `design` ("grid", "pairs",
     "one-at-a-time", "sample", "latin-hypercube") and `sample`, how many clips the last two make. `wildcards`
-    is a mapping or a folder of text files for `__animal__`. What costs more than `confirm_above_usd` is
-    bought at a second press. `sweep` is the Sweep of what is typed, None while that can't be read.
+    is a mapping or a folder of text files for `__animal__`; `__styles__` are the Styles of the home. What
+    costs more than `confirm_above_usd` is bought at a second press. `sweep` is the Sweep of what is typed,
+    None while that can't be read.
 
     `on_run(callback)` says what happens to a SweepRun that was begun, resumed or is only to be looked at::
 
@@ -65,7 +68,7 @@ class SweepForm(Panel):
 
     def __init__(self, session: Session | None = None, *, wildcards: Any = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
-        self.wildcards = wildcards
+        self.wildcards = ChainMap(by_name(wildcards), {STYLES: self.styles})  # type: ignore[arg-type] # only read
         self.sweep: Sweep | None = None
         self._plan: Plan | None = None
         self._asked_twice = False
@@ -122,7 +125,7 @@ class SweepForm(Panel):
         count, note = 1, ""
         values = _values(self.axes, problems)
         try:
-            read = Template(self.template, ChainMap(values, by_name(self.wildcards)))  # type: ignore[arg-type] # only read
+            read = Template(self.template, ChainMap(values, self.wildcards))  # type: ignore[arg-type] # only read
             slots, count = list(read.slots), read.count
         except InvalidTemplate as error:
             problems["template"] = str(error)

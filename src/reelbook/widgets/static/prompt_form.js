@@ -3,6 +3,7 @@ import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { imagePicker } from "./_picker.js";
 import { fieldProblem } from "./_problem.js";
+import { promptTools } from "./_prompt_tools.js";
 import { typedValues } from "./_typed.js";
 
 const MODES = [["text-to-video", "From text"], ["image-to-video", "From an image"]];
@@ -24,6 +25,7 @@ function render({ model, el }) {
   const badge = h("span", { class: "rb-badge", hidden: !model.get("mark") }, model.get("mark"));
   const prompt = h("textarea", { id: freshId("prompt"), rows: 4, maxlength: 20000, oninput: () => { set("prompt", prompt.value, true); drawGo(); } });
   const hint = h("div", { class: "rb-hint" });
+  const { buttons: openers, box: offers } = promptTools(frame, model, prompt, (text) => { prompt.value = text; set("prompt", text); drawGo(); });
   const length = h("input", { type: "range", id: freshId("length"), min: 1, max: 10, step: 1, oninput: () => { set("duration_seconds", Number(length.value), true); drawLength(); drawGo(); } });
   const lengthWords = h("output", { class: "rb-quiet", for: length.id });
   const ratios = choices("Shape", SHAPES.map(([ratio, wide, high]) => [ratio, h("i", { style: `width:${wide}px;height:${high}px` }), ratio]), (ratio) => set("aspect_ratio", ratio));
@@ -42,7 +44,7 @@ function render({ model, el }) {
     h("div", { class: "rb-seed" }, seedModes, seed, another), problemFor("seed", seed));
   frame.body.append(h("div", { class: "rb-form rb-frame" },
     h("div", { class: "rb-go" }, modes, badge), picker, problemFor("image"),
-    h("div", { class: "rb-field" }, h("label", { class: "rb-label", for: prompt.id }, "Prompt"), prompt, problemFor("prompt", prompt), hint),
+    h("div", { class: "rb-field" }, h("div", { class: "rb-label" }, h("label", { for: prompt.id }, "Prompt"), openers), prompt, offers, problemFor("prompt", prompt), hint),
     h("div", { class: "rb-row" },
       h("div", { class: "rb-field" }, h("div", { class: "rb-label" }, h("label", { for: length.id }, "Length"), lengthWords), length, problemFor("duration_seconds", length)),
       shapeField, serviceShape),

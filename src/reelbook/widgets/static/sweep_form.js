@@ -4,6 +4,7 @@ import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { copyText } from "./_copy.js";
 import { fieldProblem } from "./_problem.js";
+import { promptTools } from "./_prompt_tools.js";
 import { typedValues } from "./_typed.js";
 
 function render({ model, el }) {
@@ -16,6 +17,7 @@ function render({ model, el }) {
   const badge = h("span", { class: "rb-badge" });
   const template = h("textarea", { id: freshId("template"), rows: 3, maxlength: 20000, oninput: () => set("template", template.value, true) });
   const wrong = fieldProblem(template);
+  const { buttons: openers, box: offers } = promptTools(frame, model, template, (text) => { template.value = text; set("template", text); });
   const rows = h("tbody");
   const designs = h("div", { class: "rb-seg", role: "group", "aria-label": "Design" });
   const sample = h("input", { type: "number", id: freshId("sample"), min: 1, max: 1000, oninput: () => { if (sample.validity.valid && sample.value) set("sample", Number(sample.value), true); } });
@@ -30,7 +32,7 @@ function render({ model, el }) {
   const unfinished = h("section", { class: "rb-pane", "aria-label": "Unfinished sweeps", hidden: true }, h("h3", {}, "Unfinished sweeps"), left);
   frame.body.append(h("div", { class: "rb-sweep" },
     h("section", { class: "rb-pane", "aria-label": "Template and axes" },
-      h("div", { class: "rb-label" }, h("label", { for: template.id }, "Prompt"), badge), template, wrong.node,
+      h("div", { class: "rb-label" }, h("label", { for: template.id }, "Prompt"), h("span", { class: "rb-acts" }, badge, openers)), template, offers, wrong.node,
       h("table", {}, h("thead", {}, h("tr", {}, ...["Axis", "Values", "Count"].map((text) => h("th", { scope: "col" }, text)))), rows),
       h("div", { class: "rb-acts" }, designs, sampleField)),
     h("section", { class: "rb-pane", "aria-label": "What it comes to" }, sums, note, why, h("div", { class: "rb-acts" }, copy, look, buys)),

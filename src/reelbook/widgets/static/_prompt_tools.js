@@ -1,0 +1,94 @@
+// Beside a field for a prompt: earlier prompts, searched as one types, and the pieces of prompt that a person keeps.
+import { freshId, h, setText, tell } from "./_dom.js";
+
+/**
+ * @param {HTMLTextAreaElement} prompt
+ * @param {(text: string) => void} put sets the prompt
+ * @returns {{buttons: HTMLElement, box: HTMLElement}} two buttons, and what they open below the prompt
+ */
+export function promptTools(frame, model, prompt, put) {
+  let open = "";
+  let asked = "";
+  let waiting = 0;
+  const plain = (label, act, more = {}) => h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
+  const openers = { history: plain("History", () => toggle("history")), styles: plain("Styles", () => toggle("styles")) };
+  const buttons = h("span", { class: "rb-acts rb-openers" }, ...Object.values(openers));
+  const search = h("input", { type: "search", "aria-label": "Search the history", placeholder: "Search earlier prompts", autocomplete: "off", oninput: () => { clearTimeout(waiting); waiting = setTimeout(() => ask(open), 150); } });
+  const fresh = h("input", { type: "text", maxlength: 2000, "aria-label": "New style", placeholder: "film grain, 35 mm", autocomplete: "off" });
+  const keep = plain("Keep as a style", () => { if (fresh.value.trim()) ask("keep_style", fresh.value); });
+  const newRow = h("div", { class: "rb-new" }, fresh, keep);
+  const list = h("ul");
+  const note = h("p", { class: "rb-quiet" });
+  const box = h("div", { class: "rb-offers", role: "group", hidden: true }, search, list, newRow, note);
+
+  const ask = (name, text = search.value) => {
+    asked = freshId("ask");
+    if (!tell(model, { name, id: asked, text })) setText(note, "The kernel is gone. Run the cell again.");
+  };
+  const toggle = (name) => {
+    open = open === name ? "" : name;
+    for (const [each, button] of Object.entries(openers)) button.setAttribute("aria-expanded", String(each === open));
+    clearTimeout(waiting);
+    box.hidden = !open;
+    if (!open) return;
+    box.setAttribute("aria-label", openers[open].textContent);
+    search.value = "";
+    search.hidden = open !== "history";
+    newRow.hidden = open !== "styles";
+    list.replaceChildren();
+    setText(note, "");
+    // The marked words are what somebody wants to keep.
+    fresh.value = prompt.value.slice(prompt.selectionStart, prompt.selectionEnd).trim();
+    ask(open);
+    if (open === "history") search.focus();
+  };
+  const close = () => {
+    const opener = openers[open];
+    toggle(open);
+    opener.focus();
+  };
+  const take = (text) => {
+    if (open === "styles") return insert(text);
+    toggle(open);
+    put(text);
+    prompt.focus();
+    prompt.setSelectionRange(text.length, text.length);
+  };
+  /** Puts a style where the caret is, which stays at the end unless somebody moved it. */
+  const insert = (style) => {
+    const before = prompt.value.slice(0, prompt.selectionEnd).trimEnd();
+    const after = prompt.value.slice(prompt.selectionEnd).trimStart();
+    const start = before + (!before ? "" : after || /[,;:]$/.test(before) ? " " : ", ") + style;
+    put(start + (after && !/^[,.;:!?]/.test(after) ? " " : "") + after);
+    prompt.setSelectionRange(start.length, start.length);
+    frame.say(`Added: ${style}`);
+  };
+  const line = (text) => {
+    const offer = h("button", { type: "button", class: "rb-offer", title: text, onclick: () => take(text) }, text);
+    if (open === "history") return h("li", {}, offer);
+    const remove = plain("×", () => { fresh.value = text; ask("remove_style", text); fresh.focus(); }, { "aria-label": `Remove ${text}`, title: "Remove" });
+    return h("li", {}, offer, remove);
+  };
+  frame.listen("msg:custom", (content) => {
+    if (content.name !== "offered" || content.id !== asked || !open) return;
+    if (content.items.includes(fresh.value.trim())) fresh.value = "";
+    list.replaceChildren(...content.items.map(line));
+    setText(note, content.note);
+    frame.say(content.note);
+  });
+  box.addEventListener("keydown", (event) => {
+    const stops = [search, ...list.querySelectorAll(".rb-offer"), fresh].filter((node) => node.offsetParent);
+    const at = stops.indexOf(document.activeElement);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter" && event.target === search) list.querySelector(".rb-offer")?.click();
+    else if (event.key === "Enter" && event.target === fresh) keep.click();
+    else if (event.key === "ArrowDown" && at >= 0) stops[at + 1]?.focus();
+    else if (event.key === "ArrowUp" && at >= 0) stops[at - 1]?.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  frame.onClose(() => clearTimeout(waiting));
+  return { buttons, box };
+}
