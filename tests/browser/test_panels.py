@@ -208,6 +208,11 @@ def test_a_panel_and_python_hold_the_same_values(notebook: Notebook) -> None:
     until(cell.get_by_label("Prompt"), "(field) => field.value === 'from Python'")
     until(cell.get_by_role("textbox", name="Seed"), "(field) => field.value === '41'")
     tells(cell.get_by_role("button", name="Generate"), "$0.10")
+    notebook.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    cell.get_by_role("button", name="Copy as code").click()
+    cell.get_by_role("button", name="As curl").click()
+    cell.get_by_role("button", name="Copied").wait_for()
+    assert '"prompt": "from Python"' in notebook.page.evaluate("navigator.clipboard.readText()")
 
 
 def test_earlier_prompts_and_styles_by_keyboard(notebook: Notebook) -> None:

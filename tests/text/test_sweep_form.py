@@ -34,14 +34,3 @@ def test_which_clips_come_first() -> None:
     said = words.first_words(sweep.cells, ["animal"])
     assert said.startswith("The first three clips differ most: ")
     assert words.first_words(sweep.cells[:3], ["animal"]) == ""
-
-
-def test_a_sweep_as_code_makes_the_same_sweep() -> None:
-    """Run, it plans and buys nothing."""
-    code = words.code(
-        'a "{animal}"', {"animal": "fox, heron", "seed": "1-3", "aspect_ratio": ""}, "sample", 4
-    )
-    made: dict[str, Sweep] = {}
-    exec(code.partition("\nprint(")[0].replace("rb.Sweep", "Sweep"), {"Sweep": Sweep}, made)
-    assert len(made["sweep"].cells) == 4
-    assert [axis.name for axis in made["sweep"].axes] == ["animal", "seed"]

@@ -19,6 +19,7 @@ from reelbook.errors import InvalidInput
 from reelbook.event_thread import EventThread
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session.request_code import request_code
 from reelbook.widgets.matrix import Matrix
 
 
@@ -214,6 +215,19 @@ def test_selected_cells_are_compared(session: rb.Session) -> None:
     Page(matrix).press("compare")
     assert matrix.offers == ["compare"]
     assert compared == [(matrix.run.cells[3].job, matrix.run.cells[1].job)]
+
+
+def test_a_cell_and_the_whole_sweep_are_given_as_code(session: rb.Session) -> None:
+    """The cell as its clip gives it, planned or here; the sweep as its form does."""
+    matrix = Matrix(foxes(), session)
+    page = Page(matrix)
+    page.press("code", id="1", kind="curl", n=2)
+    page.press("code", id="2", kind="cell")
+    found = {each["id"]: each["text"] for each, _ in page.messages if each["name"] == "code"}
+    assert found == {
+        "1": request_code(matrix.sweep.cells[1].request, "curl"),
+        "2": matrix.sweep.as_code(),
+    }
 
 
 def test_the_page_gets_clips_and_posters_by_number(session: rb.Session) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from PIL import Image
@@ -14,6 +14,7 @@ from reelbook.account import Facts
 from reelbook.errors import InvalidImage, InvalidPrompt, SessionClosed
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session.request_code import CodeKind, request_code
 from reelbook.widgets.prompt_form import PromptForm
 
 
@@ -228,3 +229,17 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     assert [request.prompt for request in session.submitted] == ["a {red|grey|blue} fox"]
     form.prompt = "a fox"
     assert form.plan == ""
+
+
+def test_what_is_in_the_form_is_given_as_code() -> None:
+    """Of each kind, with nothing sent; what is wrong is said at its field instead."""
+    session = FakeSession()
+    form = make(session)
+    messages = heard(form)
+    values = {"mode": "text-to-video", "prompt": "a cat", "seed": 9}
+    for kind in get_args(CodeKind):
+        page_sends(form, {"name": "code", "id": kind, "kind": kind, "values": values})
+        expected = request_code(JobRequest.from_text("a cat", seed=9), kind)
+        assert messages[-1][0] == {"name": "code", "id": kind, "text": expected}
+    page_sends(form, {"name": "code", "id": "4", "kind": "cell", "values": {"prompt": " "}})
+    assert (len(messages), list(form.problems), session.submitted) == (3, ["prompt"], [])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cli.doubles import TinyClips
 from support.hurried_time import HurriedLoop
-from widgets.doubles import page_sends
+from widgets.doubles import heard, page_sends
 
 import reelbook as rb
 from reelbook.errors import ConfirmationNeeded, InvalidInput
@@ -155,3 +155,21 @@ def test_an_unfinished_sweep_is_listed_and_resumed(session: rb.Session, sandbox:
     assert sandbox.state()["requests"]["text-to-video"] == 6
     page_sends(form, {"name": "hello"})
     assert form.unfinished == []
+
+
+def test_what_is_planned_is_given_as_code(session: rb.Session) -> None:
+    """As a cell and as a script; kept styles are written out; what can't be read is none."""
+    rb.Styles(session.home).add("at dawn")
+    form = filled(session, template="a {animal} runs __styles__")
+    assert form.sweep is not None
+    messages = heard(form)
+    page_sends(form, {"name": "code", "id": "1", "kind": "cell"})
+    page_sends(form, {"name": "code", "id": "2", "kind": "script"})
+    assert [message["text"] for message, _ in messages] == [
+        form.sweep.as_code(),
+        form.sweep.as_code("script"),
+    ]
+    assert 'wildcards={"styles": ["at dawn"]}' in form.sweep.as_code()
+    form.template = "a {animal"
+    page_sends(form, {"name": "code", "id": "3", "kind": "cell"})
+    assert len(messages) == 2

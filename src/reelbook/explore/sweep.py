@@ -7,7 +7,7 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .. import validation, wire
 from ..errors import InvalidInput
@@ -19,6 +19,7 @@ from .axes import Axis, Cell, parsed
 from .designs import DESIGNS, Design, Place
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
 from .run import SweepRun
+from .sweep_code import sweep_code
 from .templates import Template, invalid
 from .wildcards import Wildcards, by_name
 
@@ -122,6 +123,14 @@ class Sweep:
         run = SweepRun(session, self)
         run.start(confirm=confirm, confirm_above_usd=confirm_above_usd, again=again)
         return run
+
+    def as_code(self, kind: Literal["cell", "script"] = "cell") -> str:
+        """The code of this sweep: a "cell" plans it, a "script" with `AsyncClient` buys all its clips.
+
+        The key isn't in it, nor are pictures. The values of wildcards are written out.
+        """
+        cost = sum(cell.request.estimated_cost_usd for cell in self.cells)
+        return sweep_code(self._record, cost, kind)
 
     @classmethod
     def open(cls, session: Session, sweep_id: str | int) -> SweepRun:

@@ -21,6 +21,7 @@ from .. import formatting, wire
 from ..errors import InvalidInput, NotAVideo, ReelbookError
 from ..suggestions import SuggestsNames
 from . import display
+from .request_code import CodeKind, request_code
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -105,12 +106,13 @@ class Clip(SuggestsNames):
         """
         return save(self, path, overwrite=overwrite)
 
-    def as_code(self) -> str:
-        """The Python call that made this clip, to be put into a cell. Run there, it buys another clip.
+    def as_code(self, kind: CodeKind = "cell") -> str:
+        """The code that asks for this clip again. Run, it buys another clip.
 
-        For a clip that is known by its file alone: the call that plays it.
+        As a "cell" of a notebook with a `session`, a "script" with `AsyncClient`, or "curl" for a shell. The
+        key isn't in it. For a clip that is known by its file alone: the call that plays it.
         """
-        return code(self)
+        return code(self, kind)
 
     def show(self) -> None:
         """Shows the clip in a player below the cell."""
@@ -157,31 +159,10 @@ def clip_file_name(request: JobRequest | None, request_id: str) -> str:
     return formatting.plain_name(f"{stem}.mp4", room=NUMBER_BYTES)
 
 
-def call(request: JobRequest) -> str:
-    """The Python call that submits `request`. Run, it buys a clip, and says so."""
-    given = [f"duration_seconds={request.duration_seconds}"]
-    notes = [
-        f"# Run again it makes another clip, for about {formatting.dollars(request.estimated_cost_usd)}."
-    ]
-    prompt = json.dumps(request.prompt, ensure_ascii=False)
-    if request.mode == "image-to-video":
-        name, first = "image_to_video", ["image", prompt]
-        notes.append("# image: the picture that it starts from, as a path or a PIL image.")
-    else:
-        name, first = "text_to_video", [prompt]
-        given.append(f'aspect_ratio="{request.aspect_ratio or wire.DEFAULT_ASPECT_RATIO}"')
-        if request.seed is None or request.seed == wire.RANDOM_SEED:
-            notes.append("# The seed was random.")
-        else:
-            given.append(f"seed={request.seed}")
-    arguments = "".join(f"    {argument},\n" for argument in (*first, *given))
-    return "\n".join([*notes, f"job = session.{name}(\n{arguments})"])
-
-
-def code(clip: Clip) -> str:
-    """The Python that shows this clip again: the call that made it, or for a mere file its player."""
+def code(clip: Clip, kind: CodeKind) -> str:
+    """The code that makes this clip again, or for a mere file shows its player."""
     if clip.request is not None:
-        return call(clip.request)
+        return request_code(clip.request, kind)
     return f"reelbook.Player({json.dumps(str(clip.path), ensure_ascii=False)})"
 
 

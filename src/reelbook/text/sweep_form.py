@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -73,15 +72,3 @@ def unfinished(run: SweepRun, plan: Plan, *, name: str, age: str) -> dict[str, A
     said = [f"{here} of {len(run.cells) - counts.get('left out', 0)} here", run.state, age]
     verb = f"Resume, {count(plan.bought, 'clip')} · {dollars(plan.cost_usd)}" if plan.clips else "Open"
     return {"id": run.id, "name": name, "said": " · ".join(said), "button": verb}
-
-
-def code(template: str, axes: Mapping[str, str], design: str, sample: int) -> str:
-    """The Python that makes the same sweep and says what it would cost."""
-    given = [f"    {json.dumps(template, ensure_ascii=False)},"]
-    given += [f"    {name}={json.dumps(text, ensure_ascii=False)}," for name, text in axes.items() if text]
-    if design in ("sample", "latin-hypercube"):
-        given.append(f'    design="{design}", sample={sample},')
-    elif design != "grid":
-        given.append(f'    design="{design}",')
-    sweep = "\n".join(["sweep = rb.Sweep(", *given, ")"])
-    return f"{sweep}\nprint(sweep.plan(session))\n# sweep.run(session, confirm=True) buys it."

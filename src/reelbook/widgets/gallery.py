@@ -16,8 +16,8 @@ import traitlets
 
 from reelbook import wire
 from reelbook.session import Job, Session
-from reelbook.session.clip import call
 from reelbook.session.export import export
+from reelbook.session.request_code import request_code
 
 from ..text import gallery as words
 from .base import session_of
@@ -253,7 +253,7 @@ class Gallery(ServesClips):
                 starred=job.starred,
                 note=job.note,
                 tags=job.tags,
-                code="" if job.request is None else call(job.request),
+                code="" if job.request is None else request_code(job.request),
                 can_vary=bool(self._vary),
             )
         )

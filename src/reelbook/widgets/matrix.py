@@ -21,6 +21,7 @@ from reelbook.explore import Sweep, SweepRun
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
 from reelbook.session import Job, Session
+from reelbook.session.request_code import request_code
 
 from ..text import matrix as words
 from .base import session_of
@@ -477,6 +478,13 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         self._picked = None
         self._news.put(None)
         self.refresh()
+
+    def _on_code(self, content: dict[str, Any], _: object) -> None:
+        """The code of a cell, or of the whole sweep where none is named."""
+        number, kind = _number(content), content["kind"]
+        cell = self.run.cells[number - 1].cell if number else None
+        text = self.sweep.as_code(kind) if cell is None else request_code(cell.request, kind)
+        self.send({"name": "code", "id": content.get("id"), "text": text})
 
     def _on_save(self, content: dict[str, Any], _: object) -> None:
         name = f"grid.{content.get('kind')}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
@@ -20,6 +21,7 @@ from reelbook.errors import (
     InvalidSeed,
 )
 from reelbook.session import Job, JobRequest, Session
+from reelbook.session.request_code import request_code
 
 from ..text import form_words
 from ..text.form import plan_words
@@ -187,11 +189,27 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
             if token in self._tokens:
                 return
             self._tokens.add(token)
-            for name in ("mode", "prompt", "duration_seconds", "aspect_ratio", "seed"):
-                if name in content.get("values", {}):
-                    self.set_trait(name, content["values"][name])
-            self.generate()
-        except InvalidInput as error:
-            self.problems = {_FIELDS.get(type(error), "prompt"): str(error)}
+            with self._problems_at_fields():
+                self._take(content)
+                self.generate()
         finally:
             self.send({"name": "answered", "id": token})
+
+    def _on_code(self, content: dict[str, Any], _: object) -> None:
+        with self._problems_at_fields():
+            self._take(content)
+            text = request_code(self._request(), content["kind"])
+            self.send({"name": "code", "id": content.get("id"), "text": text})
+
+    def _take(self, content: dict[str, Any]) -> None:
+        """Takes what stands in the page's fields."""
+        for name in ("mode", "prompt", "duration_seconds", "aspect_ratio", "seed"):
+            if name in content.get("values", {}):
+                self.set_trait(name, content["values"][name])
+
+    @contextlib.contextmanager
+    def _problems_at_fields(self) -> Iterator[None]:
+        try:
+            yield
+        except InvalidInput as error:
+            self.problems = {_FIELDS.get(type(error), "prompt"): str(error)}

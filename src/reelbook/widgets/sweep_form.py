@@ -166,7 +166,6 @@ class SweepForm(OffersPrompts):
             "off": off,
             "buttons": self._buttons(),
             "problems": problems,
-            "code": words.code(self.template, axes, self.design, self.sample),
             "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
 
@@ -196,10 +195,13 @@ class SweepForm(OffersPrompts):
         except ReelbookError:
             return None
 
-    def _new_run(self) -> SweepRun:
+    def _readable(self) -> Sweep:
         if self.sweep is None:
             raise InvalidInput(str(self.words.get("note") or words.NO_PROMPT))
-        return SweepRun(self.session, self.sweep)
+        return self.sweep
+
+    def _new_run(self) -> SweepRun:
+        return SweepRun(self.session, self._readable())
 
     def _show(self, run: SweepRun) -> None:
         self._asked_twice = False
@@ -256,6 +258,10 @@ class SweepForm(OffersPrompts):
 
     def _on_look(self, *_: object) -> None:
         self._show(self._new_run())
+
+    def _on_code(self, content: dict[str, Any], _: object) -> None:
+        text = self._readable().as_code(content["kind"])
+        self.send({"name": "code", "id": content.get("id"), "text": text})
 
     def _on_resume(self, content: dict[str, Any], _: object) -> None:
         run = self._open.get(str(content.get("id")))

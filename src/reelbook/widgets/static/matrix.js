@@ -1,5 +1,6 @@
 // The matrix: the clips of a sweep in rows, columns and pages, on one clock. Where a cell stands is decided here: swapping
 // axes asks nobody. Only cells in view have a video; what was fetched stays for a while, so that it isn't fetched twice.
+import { codeCopies } from "./_code.js";
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
@@ -81,9 +82,10 @@ function render({ model, el }) {
   const money = h("span", { class: "rb-money" });
   const why = h("div", { class: "rb-note", hidden: true });
   const acts = h("div", { class: "rb-acts" });
+  const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ n: opened || current }));
   const remark = h("input", { type: "text", id: freshId("note"), maxlength: 5000, autocomplete: "off" });
   const remarkRow = h("div", { class: "rb-remark" }, h("label", { for: remark.id }, "Note"), remark);
-  const about = h("div", { class: "rb-about" }, stage, h("div", { class: "rb-words" }, prompt, h("div", { class: "rb-meta" }, facts, counts, money), why, acts, remarkRow));
+  const about = h("div", { class: "rb-about" }, stage, h("div", { class: "rb-words" }, prompt, h("div", { class: "rb-meta" }, facts, counts, money), why, h("div", { class: "rb-acts" }, acts, code.opener), code.choices, remarkRow));
   const drawCounts = countingLines(frame, counts);
 
   // The clock
@@ -108,7 +110,7 @@ function render({ model, el }) {
     return made;
   };
   const help = h("p", { class: "rb-quiet rb-foot", hidden: true });
-  const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...[["mp4", "As a video"], ["png", "As a sheet"], ["html", "As a page"]].map(([kind, label]) => button(label, () => tell(model, { name: "save", kind }))));
+  const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...[["mp4", "As a video"], ["png", "As a sheet"], ["html", "As a page"]].map(([kind, label]) => button(label, () => tell(model, { name: "save", kind }))), button("As code", (event) => code.copy("cell", event.target, {})));
   const showHelp = fold("Keys", help);
   const bar = h("div", { class: "rb-deck" }, ...deck.parts, h("span", { class: "rb-group", role: "group", "aria-label": "Go by" }, ...by),
     h("span", { class: "rb-group", role: "group", "aria-label": "Zoom" }, ...zoomed), compare, none, fold("Save…", kinds), showHelp);

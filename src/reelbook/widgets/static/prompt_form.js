@@ -1,4 +1,5 @@
 // The form for a clip: what is typed goes to the model; costs, and why the button is off, come from Python.
+import { codeCopies } from "./_code.js";
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { imagePicker } from "./_picker.js";
@@ -36,6 +37,9 @@ function render({ model, el }) {
   const why = h("span", { class: "rb-why" });
   const go = h("button", { type: "button", class: "rb-primary", onclick: () => generate() });
   const plan = h("button", { type: "button", class: "rb-primary", onclick: () => planIt() });
+  // The values go with the message: a state update may still be waiting behind an earlier one.
+  const values = () => ({ values: { mode: model.get("mode"), prompt: prompt.value, duration_seconds: Number(length.value), aspect_ratio: model.get("aspect_ratio"), seed: seed.hidden ? -1 : Number(seed.value) } });
+  const code = codeCopies(frame, model, ["cell", "script", "curl"], values);
   const picker = imagePicker(frame, model);
   const shapeField = h("div", { class: "rb-field rb-whole" }, h("div", { class: "rb-label" }, "Shape"), ratios, problemFor("aspect_ratio"));
   const serviceShape = h("div", { class: "rb-field rb-quiet" }, "Shape and seed are the service's choice.");
@@ -49,7 +53,7 @@ function render({ model, el }) {
       h("div", { class: "rb-field" }, h("div", { class: "rb-label" }, h("label", { for: length.id }, "Length"), lengthWords), length, problemFor("duration_seconds", length)),
       shapeField, serviceShape),
     seedField,
-    h("div", { class: "rb-go" }, h("div", { class: "rb-quiet rb-go-words" }, cost, why), h("div", { class: "rb-acts" }, go, plan))));
+    h("div", { class: "rb-go" }, h("div", { class: "rb-quiet rb-go-words" }, cost, why), h("div", { class: "rb-acts" }, code.opener, go, plan)), code.choices));
 
   const dice = () => Math.floor(Math.random() * 2 ** 31);
   const seedGood = () => /^\s*[-+]?\d+\s*$/.test(seed.value) && Number.isSafeInteger(Number(seed.value));
@@ -103,8 +107,7 @@ function render({ model, el }) {
       setTimeout(() => { resting = false; drawGo(); }, Math.max(0, 1500 - (performance.now() - from)));
     };
     frame.listen("msg:custom", done);
-    // The values go with the message: a state update may still be waiting behind an earlier one.
-    const out = tell(model, { name: "generate", id: token, values: { mode: model.get("mode"), prompt: prompt.value, duration_seconds: Number(length.value), aspect_ratio: model.get("aspect_ratio"), seed: seed.hidden ? -1 : Number(seed.value) } });
+    const out = tell(model, { name: "generate", id: token, ...values() });
     if (!out) busy = "slow";
     drawGo();
   };

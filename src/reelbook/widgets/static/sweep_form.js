@@ -1,8 +1,8 @@
 // The form of a sweep: a template, what varies, what that comes to; and the sweeps of which clips are missing.
+import { codeCopies } from "./_code.js";
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
-import { copyText } from "./_copy.js";
 import { fieldProblem } from "./_problem.js";
 import { promptTools } from "./_prompt_tools.js";
 import { typedValues } from "./_typed.js";
@@ -27,7 +27,7 @@ function render({ model, el }) {
   const why = h("p", { class: "rb-why", hidden: true });
   const buys = h("div", { class: "rb-acts" });
   const look = button("Look at the cells", () => press("look"));
-  const copy = button("Copy as code", () => copyText(frame, words().code, copy));
+  const code = codeCopies(frame, model, ["cell", "script"]);
   const left = h("ul", { class: "rb-left" });
   const unfinished = h("section", { class: "rb-pane", "aria-label": "Unfinished sweeps", hidden: true }, h("h3", {}, "Unfinished sweeps"), left);
   frame.body.append(h("div", { class: "rb-sweep" },
@@ -35,7 +35,7 @@ function render({ model, el }) {
       h("div", { class: "rb-label" }, h("label", { for: template.id }, "Prompt"), h("span", { class: "rb-acts" }, badge, openers)), template, offers, wrong.node,
       h("table", {}, h("thead", {}, h("tr", {}, ...["Axis", "Values", "Count"].map((text) => h("th", { scope: "col" }, text)))), rows),
       h("div", { class: "rb-acts" }, designs, sampleField)),
-    h("section", { class: "rb-pane", "aria-label": "What it comes to" }, sums, note, why, h("div", { class: "rb-acts" }, copy, look, buys)),
+    h("section", { class: "rb-pane", "aria-label": "What it comes to" }, sums, note, why, h("div", { class: "rb-acts" }, code.opener, look, buys), code.choices),
     unfinished));
 
   // What stands in the fields is what counts, whatever the model has heard of it.
@@ -82,6 +82,8 @@ function render({ model, el }) {
     setText(note, now.off === now.note ? "" : now.note);
     setText(why, now.off);
     why.hidden = !now.off;
+    code.opener.hidden = !now.lines.length;
+    if (code.opener.hidden && !code.choices.hidden) code.opener.click();
     look.hidden = !now.looks || !now.buttons.length;
     const said = JSON.stringify(now.buttons);
     if (buys.dataset.drawn !== said) {
