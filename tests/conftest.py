@@ -85,7 +85,7 @@ def pytest_runtest_makereport(
     """A browser's test that failed says what its page shows."""
     report = yield
     page = getattr(item, "funcargs", {}).get("page")
-    if report.failed and page is not None:
+    if report.failed and page is not None and hasattr(page, "evaluate"):  # not a double
         from browser.pages import seen_in
 
         report.sections.append(("The page", seen_in(page)))

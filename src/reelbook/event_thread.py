@@ -97,7 +97,7 @@ def uninterrupted(call: Callable[[], T], name: str) -> T:
 
 STOP_SECONDS = 2.0
 SETTLE_SECONDS = 5.0
-_CLOSED = "This session is closed. reelbook.connect() makes a new one."
+CLOSED: Final = "This session is closed. reelbook.connect() makes a new one."
 
 
 _running: weakref.WeakSet[EventThread] = weakref.WeakSet()
@@ -185,7 +185,7 @@ class EventThread:
     def refuse_closed(self) -> None:
         """Raises SessionClosed if the thread was closed."""
         if self.closed:
-            raise SessionClosed(_CLOSED)
+            raise SessionClosed(CLOSED)
 
     def refuse_own_thread(self) -> None:
         """Raises WouldDeadlock if this is the thread's own thread, where waiting would never end."""
@@ -240,7 +240,7 @@ class EventThread:
         self.refuse_closed()
         with self._door:
             if self._ending:
-                raise SessionClosed(_CLOSED)
+                raise SessionClosed(CLOSED)
             self.loop.call_soon_threadsafe(begin)
 
     def _begin(self, coroutine: Coroutine[Any, Any, T], future: Future[T]) -> None:

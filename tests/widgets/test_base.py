@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +16,8 @@ from widgets.doubles import FakeSession, heard, page_sends
 import reelbook as rb
 import reelbook.widgets
 from reelbook.errors import InvalidInput, InvalidPrompt
+from reelbook.widgets import base
+from reelbook.widgets.background import WorksInBackground
 from reelbook.widgets.base import Panel, Still
 from reelbook.widgets.image_picker import ImagePicker
 from reelbook.widgets.studio import Studio
@@ -132,21 +136,39 @@ def test_a_panel_has_a_still_form_beside_the_live_one() -> None:
     assert "Run the cell again" in bundle["text/html"]
 
 
-def test_panels_of_a_closed_session_freeze_quietly(home: Path) -> None:
-    """What was shown stays, and no panel tells of a ledger that is closed."""
+def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever the page asks, each public panel and all within it keep what they show and say nothing."""
     session = rb.connect("sandbox", home=home)
     assert session.sandbox is not None
     session.sandbox.settings(pace="at once", rate_limiting=False)
-    session.text_to_video("a fox", duration_seconds=1).result()
-    chart = rb.UsageChart(session)
-    assert chart.history is not None
-    chart.history.wait(30)
-    panels = [chart.head, chart.foot, rb.PromptForm(session), rb.JobBoard(session), rb.Gallery(session)]
+    fox = session.text_to_video("a fox", duration_seconds=1)
+    clip = fox.result()
+    session.sandbox.settings(pace=20)
+    running = session.text_to_video("an owl", duration_seconds=10)
+    while running.request_id is None:
+        time.sleep(0.01)
+    sweep = rb.Sweep("a {animal}", animal=["fox", "heron"], duration_seconds=1)
+    before = set(base._panels)
+    jobs = (fox, running)
+    shown = [
+        *(rb.JobCard(fox), rb.JobCard(running), rb.Player(clip), rb.Compare(jobs), rb.JobBoard(jobs=jobs)),
+        *(rb.JobBoard(session), rb.Gallery(session), rb.KeyManager(session), rb.ConnectionPanel(session)),
+        *(rb.ClassroomPanel(session), rb.PromptForm(session), rb.ImagePicker(), rb.SweepForm(session)),
+        *(rb.Matrix(sweep, session), rb.UsageChart(session), rb.ToolExplorer(session), rb.Studio(session)),
+    ]
+    assert {type(each).__name__ for each in shown} == set(reelbook.widgets.__all__)
+    panels = set(base._panels) - before
     session.close()
     for panel in panels:
-        panel.refresh()
-    assert [panel.message["text"] for panel in panels] == [""] * len(panels)
-    assert all(panel._session_closed for panel in panels)
+        for name in ("hello", "ask", "left"):
+            page_sends(panel, {"name": name})
+    assert all(panel.still()[1] for panel in shown)
+    assert {type(panel): panel.message["text"] for panel in panels if panel.message["text"]} == {}
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    card = shown[1]
+    assert "The job goes on at the service and is billed" in card.face["note"]
+    assert (card.face["actions"][0], card.live) == (["watch", "Watch again"], False)
+    assert [panel for panel in panels if isinstance(panel, WorksInBackground) and panel._busy] == []
 
 
 def test_panels_nest_in_boxes() -> None:

@@ -67,7 +67,7 @@ class FakeRun:
 class FakeSession:
     """Two tools; keeps what was called."""
 
-    service, sandbox = "live", None
+    service, sandbox, closed = "live", None, False
 
     def __init__(self, *tools: Tool) -> None:
         self.offered = tools or (DRAW, LOOK)

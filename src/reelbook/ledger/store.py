@@ -24,7 +24,8 @@ from typing import Any, Final, TypeVar
 from filelock import FileLock, Timeout
 
 from ..deadlines import Countdown, acquire
-from ..event_thread import Future
+from ..errors import SessionClosed
+from ..event_thread import CLOSED, Future
 from ..formatting import count
 from .migrations import NewerLedger, migrate
 from .recovery import rescue
@@ -319,8 +320,7 @@ class Store:
 
     def close(self) -> None:
         """Closes the file; what was written is in it."""
-        self._thread.call(self._connection.close)
-        self._thread.end()
+        self._thread.end(self._connection.close)
 
     def _transaction(self, work: Work[T], flush: bool, given_up: Callable[[], bool]) -> T:
         connection = self._connection
@@ -389,17 +389,22 @@ class _Thread:
             if not ended:
                 self._calls.put((call, future))
         if ended:
-            return call()  # the connection is closed, and says so
+            raise SessionClosed(CLOSED)
         try:
             return future.result()
         finally:
             del future  # or an error would hold itself, by its traceback
 
-    def end(self) -> None:
-        """Ends when all calls are carried out."""
+    def end(self, last: Callable[[], object]) -> None:
+        """Carries out the calls so far, then `last`, and ends. A later call raises SessionClosed."""
+        ended: Future[Any] = Future()
         with self._door:
+            if self._ended:
+                return
             self._ended = True
+            self._calls.put((last, ended))
             self._calls.put(None)
+        ended.result()
 
 
 def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:

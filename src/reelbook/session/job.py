@@ -295,6 +295,7 @@ class Job(SuggestsNames):
 
     def stop_watching(self) -> None:
         """Asks no more about the job. It goes on and is billed; `watch()` takes it up again."""
+        self._control.thread.refuse_closed()
         self._control.thread.loop.call_soon_threadsafe(self._control.stop_watching, self)
 
     def watch(self) -> None:

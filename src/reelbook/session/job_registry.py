@@ -200,7 +200,9 @@ class JobRegistry:
         unsent = {job for job in waiting if self._is_unsent(job)}
         for job in waiting:
             said = _NOT_SENT if job in unsent else _left(job)
-            job._settle(error=SessionClosed(f"The session was closed{said}"))
+            error = SessionClosed(f"The session was closed{said}")
+            job._settle(error=error)
+            job._learn(watched=False, next_ask_at=None, ends_at=None, error=error)
         return len(unsent)
 
     def of(self, entry: Entry, *, watch: bool) -> Job:

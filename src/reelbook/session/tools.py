@@ -247,7 +247,7 @@ class Tools(Tooling):
         result = tools.call_tool("get_balance").result()
         tools.close()
 
-    `close()` ends the connection. The calls stay in the ledger.
+    `close()` ends the connection, and `closed` says so. The calls stay in the ledger.
     """
 
     def __init__(self, mcp_url: str, user_id: Secret, home: Path) -> None:
@@ -259,7 +259,12 @@ class Tools(Tooling):
         self._thread.on_close(self._close_ledger)
 
     def __repr__(self) -> str:
-        return f"<Tools {self.mcp_url}{' closed' if self._thread.closed else ''}>"
+        return f"<Tools {self.mcp_url}{' closed' if self.closed else ''}>"
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close()` was called."""
+        return self._thread.closed
 
     def __enter__(self) -> Tools:
         return self

@@ -23,7 +23,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from reelbook.errors import InvalidInput, ReelbookError
+from reelbook.errors import InvalidInput, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
 
 if TYPE_CHECKING:
@@ -189,22 +189,16 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         except Exception as error:
             self.say_problem(error, doing)
 
+    @contextlib.contextmanager
+    def updating(self, doing: str = "Bringing this panel up to date") -> Iterator[None]:
+        """`showing_errors` for what nobody pressed: the panel of a closed session quietly stays as it was."""
+        with self.showing_errors(doing), contextlib.suppress(SessionClosed):
+            yield
+
     def refresh(self) -> None:
-        """Calls `update`, on one thread at a time and with its errors shown.
-
-        What a closed session can't tell any more is no error: the panel stays as it was.
-        """
-        with self._sending:
-            try:
-                self.update()
-            except Exception as error:
-                if not self._session_closed:
-                    self.say_problem(error, "Bringing this panel up to date")
-
-    @property
-    def _session_closed(self) -> bool:
-        """Whether the panel shows things of a session that was closed."""
-        return bool(getattr(getattr(self, "session", None), "closed", False))
+        """Calls `update`, on one thread at a time and with its errors shown."""
+        with self._sending, self.updating():
+            self.update()
 
     def _refresh_from_thread(self) -> None:
         """`refresh` for panels that send custom messages, which aren't kept until the page asks."""

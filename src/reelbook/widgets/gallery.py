@@ -285,7 +285,7 @@ class Gallery(ServesClips):
         )
 
     def _on_hello(self, *args: object) -> None:
-        with self._sending, self.showing_errors("Looking for the clips"):
+        with self._sending, self.updating("Looking for the clips"):
             self._offer()
             self._send_tiles(0)
         super()._on_hello(*args)

@@ -247,7 +247,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         self.refresh()
 
     def _on_hello(self, *args: object) -> None:
-        with self._sending, self.showing_errors("Looking for the jobs"):
+        with self._sending, self.updating("Looking for the jobs"):
             self._page = True
             self._look_up()
             for each in (self._head, self._groups, *(entry.page for entry in self._rows)):

@@ -151,7 +151,7 @@ class KeyManager(WorksInBackground):
 
     def _on_hello(self, *arguments: object) -> None:
         self._rows_sent = self._secret_sent = False
-        if not self._heard_of and not self._busy:
+        if not (self._heard_of or self._busy or self.session.closed):
             self._list()
         super()._on_hello(*arguments)
 

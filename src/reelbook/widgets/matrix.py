@@ -397,7 +397,7 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         super()._on_left(*args)
 
     def _on_hello(self, *args: object) -> None:
-        with self._sending, self.showing_errors("Looking for the cells"):
+        with self._sending, self.updating("Looking for the cells"):
             self._page = True
             self._picked = None
             for state in (self._head, *self._sent.values()):

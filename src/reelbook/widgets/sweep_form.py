@@ -239,7 +239,7 @@ class SweepForm(OffersPrompts):
             self.refresh()
 
     def _on_hello(self, *args: object) -> None:
-        with self.showing_errors("Looking for sweeps"):
+        with self.updating("Looking for sweeps"):
             self._look_for_unfinished()
         super()._on_hello(*args)
 

@@ -177,7 +177,7 @@ class ToolPanel(Panel):
 
     def _on_hello(self, *arguments: object) -> None:
         self._unsent |= NEWS
-        if not self._listed and not self._why_not:
+        if not (self._listed or self._why_not or self.session.closed):
             self._on_again()
         super()._on_hello(*arguments)
 

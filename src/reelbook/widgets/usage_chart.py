@@ -53,7 +53,6 @@ class UsageWords(Panel):
 
     def __init__(self, chart: UsageChart, **traits: Any) -> None:
         self._chart = chart
-        self.session = chart.session
         super().__init__(**traits)
 
     def update(self) -> None:
