@@ -19,6 +19,8 @@ import reelbook as rb
 from reelbook import settings
 from reelbook.sandbox import server
 
+pytestmark = [pytest.mark.browser]
+
 CODE = re.compile(r"(?:^ {4}.*\n|^\n)+", re.M)
 NAMES = """
 import asyncio, ipywidgets, traitlets

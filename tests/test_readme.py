@@ -19,6 +19,8 @@ from reelbook.cli import app
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
+pytestmark = [pytest.mark.browser]
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)

@@ -19,7 +19,7 @@ BOTH = pytest.mark.parametrize("reading", ["rolling", "calendar"])
 @pytest.mark.parametrize("days", [7, 30, 90])
 def test_every_span_equals_the_truth(reading: Reading, days: int) -> None:
     """At each step on the way, and to the last day in the end: USD, seconds and requests."""
-    for seed in range(20):
+    for seed in range(450 // days):
         service = Service(busy(seed, days, 1 / 3), reading)
         known, count = refine(service, AFTERNOON, days=days)
         for steps in range(1, count + 1):

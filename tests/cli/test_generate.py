@@ -27,6 +27,8 @@ from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import JobRequest
 
+pytestmark = [pytest.mark.browser]
+
 
 def test_a_prompt_becomes_a_file(home: Path, sandbox: Sandbox, folder: Path) -> None:
     """The cost comes first, then plain lines where nobody watches, then the file and its figures."""

@@ -20,6 +20,8 @@ from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Clip, Job, JobView, connect
 
+pytestmark = [pytest.mark.browser]
+
 VIEW = JobView(
     state="processing",
     watched=True,

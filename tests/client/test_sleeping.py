@@ -28,7 +28,7 @@ KEY = "sk-planted-sleeping"
 ACCEPTED = b'{"request_id": "req_slept", "status": "pending"}'
 COMPLETED = b'{"request_id": "r", "status": "completed", "video_url": "/v.mp4"}'
 DEADLINE_SECONDS, ASLEEP_SECONDS = 0.5, 1.2
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 
 SUBMITTING = """
 import asyncio, ctypes, sys

@@ -14,6 +14,8 @@ import pytest
 from reelbook.sandbox.render import Rendered, Spec
 from reelbook.sandbox.render_pool import NICENESS, Renders, WorkerPool
 
+pytestmark = [pytest.mark.browser]
+
 
 class FragileExecutor(Executor):
     """Breaks, with all that is being drawn, a moment after it was given the prompt "poison"."""

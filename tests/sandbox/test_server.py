@@ -22,6 +22,8 @@ from reelbook.sandbox import server
 from reelbook.sandbox.places import Places
 from reelbook.sandbox.serving import own_address
 
+pytestmark = [pytest.mark.browser]
+
 ENSURE = """
 import sys
 from pathlib import Path
