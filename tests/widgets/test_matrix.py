@@ -158,7 +158,10 @@ def test_a_failed_cell_says_why_and_is_sent_again(session: rb.Session, sandbox: 
 
 
 def test_stars_notes_and_picks_are_kept(session: rb.Session) -> None:
-    """A later pick among the same clips replaces the earlier one; a new matrix shows them again."""
+    """A later pick among the same clips replaces the earlier one; another matrix shows them too.
+
+    What is marked or picked in code shows in both at once.
+    """
     matrix = bought(session)
     page = Page(matrix)
     page.press("mark", n=1, starred=True)
@@ -166,8 +169,18 @@ def test_stars_notes_and_picks_are_kept(session: rb.Session) -> None:
     for winner in (1, 3):
         page.press("pick", n=winner, among=[1, 2, 3])
     assert [n for n, cell in page.cells.items() if cell["pick"]] == [3]
-    again = Page(Matrix(matrix.run)).cells
+    other = Page(Matrix(matrix.run))
+    again = other.cells
     assert (again[1]["star"], again[1]["remark"], again[3]["pick"]) == (True, "the best", True)
+    jobs = [cell.job for cell in matrix.run.cells if cell.job is not None]
+    session.pick(jobs[1], jobs[:3])
+    jobs[0].mark(starred=False, note="not any more")
+
+    def found(page: Page) -> tuple[list[int], bool, str]:
+        picked = [n for n, cell in page.cells.items() if cell["pick"]]
+        return picked, page.cells[1]["star"], page.cells[1]["remark"]
+
+    until(lambda: found(page) == found(other) == ([2], False, "not any more"))
 
 
 def test_the_page_gets_what_changed_and_no_more(session: rb.Session) -> None:

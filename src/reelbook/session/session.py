@@ -539,6 +539,14 @@ class Session(Tooling, SuggestsNames):
         if not chosen or chosen not in ids or len(ids) < 2:
             raise InvalidInput("A winner is one of at least two clips. Nothing was kept.")
         self._account.pick(chosen, [each for each in ids if each])
+        known = filter(None, (self._account.known(each) for each in ids if each))
+        jobs = [self._jobs.of(entry, watch=False) for entry in known]
+
+        def tell() -> None:
+            for job in jobs:
+                self._listeners.tell(job)
+
+        self._thread.run(tell)
 
     def picks(self, *, limit: int = 100) -> tuple[Picked, ...]:
         """The winners that were picked, in Compare or by `pick()`, the newest first.

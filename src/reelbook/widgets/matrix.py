@@ -216,7 +216,10 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
 
     def _changed(self) -> Iterable[int]:
         told = {self._news.get_nowait() for _ in range(self._news.qsize())}
-        return [cell.number for cell in self.sweep.cells if None in told or cell.number in told]
+        changed = [cell for cell in self.run.cells if None in told or cell.number in told]
+        if any(cell.job is not None and cell.job.clip is not None for cell in changed):
+            self._picked = None  # it may be picked now, or not any more
+        return [cell.number for cell in changed]
 
     @property
     def _running(self) -> bool:
@@ -399,7 +402,6 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
     def _on_hello(self, *args: object) -> None:
         with self._sending, self.updating("Looking for the cells"):
             self._page = True
-            self._picked = None
             for state in (self._head, *self._sent.values()):
                 state.forget()
             self._news.put(None)
@@ -475,8 +477,6 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         if job is None:
             return
         self.session.pick(job, done)
-        self._picked = None
-        self._news.put(None)
         self.refresh()
 
     def _on_code(self, content: dict[str, Any], _: object) -> None:
