@@ -126,7 +126,10 @@ def says_what_differs(cell: Locator, *words: str) -> None:
 
 
 def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
-    """In the Studio from a template to clips: the price first, a second press above a dollar, live cells."""
+    """In the Studio from a template to clips: the price first, a second press above a dollar, live cells.
+
+    One of the clips is varied then, and marked words become a slot.
+    """
     cell = notebook.run("session.sandbox.settings(pace=3)\nstudio61 = rb.Studio(session)\nstudio61")
     shown(cell, ".rb-form")
     cell.get_by_label("Prompt").fill("a {duck|swan} on a {lake|river}")
@@ -145,6 +148,20 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     matrix.locator(".rb-cell").last.scroll_into_view_if_needed()
     until(matrix, "(matrix) => !matrix.querySelector('tr:last-child td:last-child img').hidden")
     notebook.comes_to("[studio61.matrix.run.state, len(studio61.matrix.run.cells)]", ["completed", 8])
+
+    matrix.locator("td .rb-cell").first.click()
+    matrix.get_by_role("button", name="Vary", exact=True).click()
+    form.get_by_role("group", name="Vary").get_by_role("button", name="Length").click()
+    tells(form, "Full grid · 2", "1 · $0.00", "Make 1 clip · $0.15")
+    prompt = form.locator("textarea")
+    prompt.fill("a duck on a lake")
+    prompt.evaluate("(field) => field.setSelectionRange(2, 6)")
+    form.get_by_role("button", name="Make a slot").click()
+    until(
+        form.get_by_label("duck"), "(field) => field === document.activeElement && field.value === 'duck, '"
+    )
+    notebook.page.keyboard.type("swan, goose")
+    tells(form, "Full grid · 6")
 
 
 def test_a_killed_kernel_is_resumed_from_the_button(notebook: Notebook) -> None:

@@ -243,6 +243,17 @@ def test_a_cell_and_the_whole_sweep_are_given_as_code(session: rb.Session) -> No
     }
 
 
+def test_a_cell_is_varied_where_somebody_answers(session: rb.Session) -> None:
+    """The page offers it then; whoever answers gets the cell's job."""
+    matrix = bought(session)
+    varied: list[object] = []
+    assert "vary" not in matrix.offers
+    matrix.on_vary(varied.append)
+    assert "vary" in matrix.offers
+    Page(matrix).press("vary", n=3)
+    assert varied == [matrix.run.cells[2].job]
+
+
 def test_the_page_gets_clips_and_posters_by_number(session: rb.Session) -> None:
     """A cell without a clip has no poster, and a clip that isn't there any more is said."""
     matrix = bought(session)

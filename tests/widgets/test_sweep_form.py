@@ -173,3 +173,46 @@ def test_what_is_planned_is_given_as_code(session: rb.Session) -> None:
     form.template = "a {animal"
     page_sends(form, {"name": "code", "id": "3", "kind": "cell"})
     assert len(messages) == 2
+
+
+def test_a_clip_of_a_sweep_is_varied_in_one_thing(session: rb.Session) -> None:
+    """Its seed first, another by a press; what is there already costs nothing; an edit ends the choice."""
+    form = filled(session)
+    run = form.begin()
+    run.results(30)
+    job = next(
+        cell.job
+        for cell in run.cells
+        if cell.cell.values["animal"] == "heron" and cell.cell.values["seed"] == 1
+    )
+    assert job is not None
+    form.vary(job)
+    assert (form.template, form.axes["animal"], form.axes["seed"]) == ("a {animal} runs", "heron", "1-4")
+    assert [each[0] for each in form.words["varies"] if each[2]] == ["seed"]
+    page_sends(form, {"name": "vary", "axis": "animal"})
+    assert form.axes["animal"] == "fox, heron, bear"
+    assert [each[0] for each in form.words["varies"] if each[2]] == ["animal"]
+    assert dict(form.words["lines"])["Already in the ledger"] == "3 · $0.00"
+    form.template = "a {animal} swims"
+    assert form.words["varies"] == []
+    alone = session.text_to_video("a boat", duration_seconds=1, seed=5)
+    alone.result(30)
+    form.vary(alone)
+    assert [each[0] for each in form.words["varies"]] == ["seed", "duration_seconds", "aspect_ratio"]
+
+
+def test_marked_words_become_a_slot(session: rb.Session) -> None:
+    """Called by themselves, with themselves as its first value; the page is told where to type the others."""
+    form = SweepForm(session)
+    messages = heard(form)
+    marks = [("a ", "red fox", " in snow"), ("a {red_fox} in ", "seed", "")]
+    for before, marked, after in marks:
+        given = {"before": before, "marked": marked, "after": after, "axes": form.axes}
+        page_sends(form, {"name": "slot", **given})
+    assert form.template == "a {red_fox} in {seed_2}"
+    assert (form.axes["red_fox"], form.axes["seed_2"]) == ("red fox, ", "seed, ")
+    assert [message["axis"] for message, _ in messages] == ["red_fox", "seed_2"]
+    assert form.sweep is not None
+    assert form.sweep.cells[0].request.prompt == "a red fox in seed"
+    page_sends(form, {"name": "slot", "before": "a ", "marked": "{red_fox}", "after": ""})
+    assert "Mark words without braces" in form.message["text"]

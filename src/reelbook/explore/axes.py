@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -69,6 +69,12 @@ def parsed(text: str) -> tuple[str | int | float, ...]:
         if len(values) > MAX_VALUES:
             raise _too_many()
     return tuple(each if isinstance(each, str) else _plain(each) for each in values)
+
+
+def typed(values: Iterable[str]) -> str:
+    """Texts as they are typed for an axis: `parsed` reads them back, those that look like ranges aside."""
+    quoted = ('"' + each.replace('"', '""') + '"' if re.search('[,"\n]', each) else each for each in values)
+    return ", ".join(quoted)
 
 
 def _number(word: str) -> str | Decimal:

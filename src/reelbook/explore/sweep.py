@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections import ChainMap, Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from .. import validation, wire
 from ..errors import InvalidInput
@@ -18,13 +19,13 @@ from . import designs
 from .axes import Axis, Cell, parsed
 from .designs import DESIGNS, Design, Place
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
-from .run import SweepRun
+from .run import SweepRun, Swept
 from .sweep_code import sweep_code
 from .templates import Template, invalid
 from .wildcards import Wildcards, by_name
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from ..session import Job, Session
 
 FIELDS: Final = ("seed", "duration_seconds", "aspect_ratio", "image")
 RESERVED: Final = (
@@ -147,6 +148,15 @@ class Sweep:
         images = {each: image for each in digests if (image := control.image(each)) is not None}
         return SweepRun(session, cls.from_record(record, images=images), record=kept)
 
+    @classmethod
+    def of(cls, session: Session, job: Job) -> SweepCell | None:
+        """The sweep that a job was bought for, and its cell; None for a job that is of no sweep."""
+        place = session._sweeps.cell_of(job)
+        if place is None:
+            return None
+        run = cls.open(session, place.sweep)
+        return SweepCell(run.sweep, run.cells[place.number - 1].cell)
+
     def to_record(self) -> dict[str, object]:
         """What the ledger keeps of it, as JSON: all but the pictures, of which it has the digests."""
         return dict(self._record)
@@ -173,6 +183,13 @@ class Sweep:
             _cell(number, self.axes, tuple(each["place"]), each["prompt"], images)
             for number, each in enumerate(record["cells"], 1)
         )
+
+
+class SweepCell(NamedTuple):
+    """A cell of a sweep."""
+
+    sweep: Swept
+    cell: Cell
 
 
 class _Grid:
@@ -317,6 +334,14 @@ def _numbered(labels: Iterable[str]) -> Iterator[str]:
         yield label if times[label] == 1 else f"{label} ({times[label]})"
 
 
+def slot_name(words: str, taken: Container[str] = ()) -> str:
+    """What a slot for these words is called: `red_fox`, and `red_fox_2` where that is taken."""
+    name = re.sub(r"\W+", "_", words).strip("_") or "text"
+    name = name if name.isidentifier() else f"text_{name}"
+    names = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
+    return next(each for each in names if each not in taken)
+
+
 def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
     """Prompt S/R: the template with slots for the texts that are sought, and the values of each."""
     if isinstance(replace, str):
@@ -326,8 +351,7 @@ def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[s
     for sought, values in (replace or {}).items():
         if not sought or sought not in template:
             raise InvalidInput(f"The prompt has no {quotable(sought)} to replace.")
-        slot = re.sub(r"\W+", "_", sought).strip("_") or "text"
-        slot = slot if slot.isidentifier() else f"text_{slot}"
+        slot = slot_name(sought)
         template = template.replace(sought, f"{{{slot}}}")
         axes[slot] = [sought, *(parsed(values) if isinstance(values, str) else values)]
     return template, axes

@@ -58,6 +58,13 @@ class NewSweep:
         return sameness(self.record)
 
 
+class SweepPlace(NamedTuple):
+    """Where a cell is: the sweep's number, and its own in it."""
+
+    sweep: int
+    number: int
+
+
 @dataclass(frozen=True)
 class SweepRecord:
     """A sweep as it was written down. `counts` says how many of its cells are in which state.
@@ -165,6 +172,16 @@ class Sweeps:
     def cells(self, sweep: int) -> list[KeptCell]:
         """The cells of a sweep, in the order of their numbers."""
         return self._store.read(lambda connection: _cells(connection, sweep))
+
+    def place(self, entry: int) -> SweepPlace | None:
+        """The cell that an entry was first bought for."""
+        row = self._store.read(
+            lambda connection: connection.execute(
+                "SELECT sweep, number FROM sweep_cells WHERE entry = ? ORDER BY found, sweep LIMIT 1",
+                (entry,),
+            ).fetchone()
+        )
+        return None if row is None else SweepPlace(row["sweep"], row["number"])
 
     def wish(self, sweep: int) -> str:
         """What was wished last, by whichever kernel: RUNNING, PAUSED or STOPPED."""

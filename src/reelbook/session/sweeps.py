@@ -16,7 +16,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..event_thread import EventThread
 from ..ledger import LOST, UNCERTAIN, UNPAID, Entry, Submission, SweepCell, SweepRecord
 from ..ledger.account_ledger import AccountLedger
-from ..ledger.sweeps import NewSweep
+from ..ledger.sweeps import NewSweep, SweepPlace
 from ..media.images import PreparedImage
 from ..requests import JobRequest
 from .job import FINAL, Job
@@ -82,6 +82,10 @@ class SweepControl:
             if (found := self._account.sweep(int(sweep))) is not None:
                 return found
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
+
+    def cell_of(self, job: Job) -> SweepPlace | None:
+        """The cell that the job was bought for."""
+        return None if job.entry_id is None else self._books.place(job.entry_id)
 
     def wish(self, sweep: int) -> str:
         """What was wished of it last, by whichever kernel."""

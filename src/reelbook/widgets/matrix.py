@@ -62,8 +62,8 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
     - `selected`: the numbers of the selected cells; `opened`: that of the opened cell, 0 without one
     - `confirm_above_usd`: what costs more is bought at a second press
 
-    `run` is the SweepRun; `chosen` are the jobs of the selected cells. `on_compare(callback)` says what
-    happens at "Compare".
+    `run` is the SweepRun; `chosen` are the jobs of the selected cells. `on_compare(callback)` and
+    `on_vary(callback)` say what happens at "Compare" and at "Vary".
     `save("grid.mp4")`, `save("grid.png")` and `save("grid.html")` write the whole grid into one file. Raises
     InvalidInput where an axis isn't one of the sweep's.
 
@@ -109,6 +109,7 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         self._pressed: dict[int, float] = {}
         self._picked: set[int] | None = None
         self._posters = PosterCache()
+        self._on_varies: list[Callable[[Job], object]] = []
         self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
         self._live = Live(self._refresh_from_thread)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
@@ -132,7 +133,12 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
     def on_compare(self, callback: Callable[[tuple[Job, ...]], object]) -> None:
         """`callback(jobs)` is called when "Compare" is pressed, with two to nine selected jobs."""
         self._on_compares.append(callback)
-        self.offers = ["compare"]
+        self.offers = [*self.offers, "compare"]
+
+    def on_vary(self, callback: Callable[[Job], object]) -> None:
+        """`callback(job)` is called when "Vary" is pressed for a cell with a clip."""
+        self._on_varies.append(callback)
+        self.offers = [*self.offers, "vary"]
 
     def update(self) -> None:
         """Sends the page what changed since the last time, in one message."""
@@ -495,6 +501,11 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
             return words.saved(self.save(free))
 
         self._start_work("Saving the grid", save, name="save")
+
+    def _on_vary(self, content: dict[str, Any], _: object) -> None:
+        if (job := self._job(content)) is not None:
+            for callback in self._on_varies:
+                callback(job)
 
     def _on_compare(self, *_: object) -> None:
         for callback in self._on_compares:

@@ -153,14 +153,15 @@ class Studio(Host):
 
     def _plan_variations(self, job: Job) -> None:
         self.view = "explore"
-        if self.sweep_form is not None and job.request is not None:
-            self.sweep_form.vary(job.request)
+        if self.sweep_form is not None:
+            self.sweep_form.vary(job)
 
     def _show_matrix(self, run: SweepRun) -> None:
         from .matrix import Matrix
 
         matrix = Matrix(run)
         matrix.on_compare(self._put_side_by_side)
+        matrix.on_vary(self._plan_variations)
         former, self.matrix = self.matrix, matrix
         self.panes = {**self.panes, "explore": [self.sweep_form, matrix]}
         if former is not None:

@@ -10,14 +10,15 @@ from typing import Any
 
 import traitlets
 
-from reelbook import wire
 from reelbook.errors import ConfigurationError, InvalidInput, InvalidTemplate, ReelbookError
 from reelbook.explore import Plan, Sweep, SweepRun
-from reelbook.explore.axes import parsed
+from reelbook.explore.axes import parsed, typed
 from reelbook.explore.designs import DESIGNS
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.explore.styles import STYLES
-from reelbook.explore.templates import Template
+from reelbook.explore.sweep import RESERVED, slot_name
+from reelbook.explore.templates import Template, is_plain
+from reelbook.explore.variations import Variations, variations
 from reelbook.explore.wildcards import by_name
 from reelbook.formatting import age
 from reelbook.requests import JobRequest
@@ -71,6 +72,7 @@ class SweepForm(OffersPrompts):
         self.wildcards = ChainMap(by_name(wildcards), {STYLES: self.styles})  # type: ignore[arg-type] # only read
         self.sweep: Sweep | None = None
         self._plan: Plan | None = None
+        self._variations: Variations | None = None
         self._asked_twice = False
         self._begun = False  # what is typed, and isn't bought again before it is changed
         self._open: dict[str, SweepRun] = {}
@@ -82,19 +84,21 @@ class SweepForm(OffersPrompts):
         self._endings = (self._live.close, session.subscribe(self._session_changed))
         self.refresh()
 
-    def vary(self, request: JobRequest) -> None:
-        """Plans variations of a clip: its prompt, length and shape, its seed and the next three.
+    def vary(self, clip: Job | JobRequest) -> None:
+        """Plans variations of a clip from text: the same, with its seed and the next three.
 
-        Mark the words to vary with braces, as in "a {red|white} fox", or write several lengths.
+        A clip that was made for a sweep brings the slots of its template. The row "Vary" in the panel chooses
+        what varies instead of the seed. Raises InvalidInput for a clip from an image, and for one of which
+        isn't known what it asked for.
         """
-        seed = 1 if request.seed is None or request.seed == wire.RANDOM_SEED else request.seed
-        axes = {
-            "duration_seconds": str(request.duration_seconds),
-            "aspect_ratio": request.aspect_ratio or "",
-            "seed": f"{seed}-{seed + 3}",
-        }
-        with self.hold_trait_notifications():
-            self.template, self.axes = request.prompt, axes
+        request = clip if isinstance(clip, JobRequest) else clip.request
+        if request is None:
+            raise InvalidInput("This job was taken up by its id, so what it asked for isn't known.")
+        if request.mode != "text-to-video":
+            raise InvalidInput("A clip from an image has no seed and no shape to vary.")
+        made = None if isinstance(clip, JobRequest) else Sweep.of(self.session, clip)
+        self._variations = variations(request, made)
+        self._vary_by("seed")
 
     def on_run(self, callback: Callable[[SweepRun], object]) -> None:
         """`callback(run)` is called with a sweep that was begun or resumed here, or is to be looked at."""
@@ -160,6 +164,7 @@ class SweepForm(OffersPrompts):
                 [name, words.TITLES.get(name, name), words.HINTS.get(name, words.SLOT_HINT), sizes[name]]
                 for name in axes
             ],
+            "varies": self._varies(),
             "designs": words.designs(counts),
             "lines": lines,
             "note": note,
@@ -175,6 +180,18 @@ class SweepForm(OffersPrompts):
         if self._asked_twice:
             return [["begin", matrix_words.buy_words(self._plan, verb="Yes, make")], ["no", "No"]]
         return [["begin", matrix_words.buy_words(self._plan)]]
+
+    def _varies(self) -> list[list[Any]]:
+        """The things that the clip can be varied in: name, label and whether it is this one."""
+        found = self._variations
+        if found is None or self.template != found.template:
+            return []
+        return [[name, words.TITLES.get(name, name), self.axes == found.axes(name)] for name in found.several]
+
+    def _vary_by(self, name: str) -> None:
+        if (found := self._variations) is not None and name in found.several:
+            with self.hold_trait_notifications():
+                self.template, self.axes = found.template, found.axes(name)
 
     def _axes(self, slots: list[str]) -> dict[str, str]:
         """What is typed for each slot of the template, then for seed, length and shape."""
@@ -258,6 +275,21 @@ class SweepForm(OffersPrompts):
 
     def _on_look(self, *_: object) -> None:
         self._show(self._new_run())
+
+    def _on_vary(self, content: dict[str, Any], _: object) -> None:
+        self._vary_by(str(content.get("axis")))
+
+    def _on_slot(self, content: dict[str, Any], _: object) -> None:
+        """The words that were marked in the prompt become a slot, with themselves as its first value."""
+        before, marked, after = (str(content.get(part)) for part in ("before", "marked", "after"))
+        if not is_plain(marked):
+            raise InvalidInput("Mark words without braces: they become a slot.")
+        axes = {name: str(text) for name, text in dict(content.get("axes", {})).items()}
+        name = slot_name(marked, {*axes, *RESERVED})
+        with self.hold_trait_notifications():
+            self.template = f"{before}{{{name}}}{after}"
+            self.axes = {**axes, name: f"{typed([marked])}, "}
+        self.send({"name": "slot", "axis": name})
 
     def _on_code(self, content: dict[str, Any], _: object) -> None:
         text = self._readable().as_code(content["kind"])

@@ -319,7 +319,7 @@ function render({ model, el }) {
     setText(why, now.note);
     why.hidden = !now.note;
     why.className = `rb-note rb-${now.tone}`;
-    const marks = now.clip ? [["star", now.star ? "★ Starred" : "☆ Star"], ["pick", now.pick ? "Kept" : "Keep this one"], opened ? ["close", "Close"] : ["open", "Open"]] : [];
+    const marks = now.clip ? [["star", now.star ? "★ Starred" : "☆ Star"], ["pick", now.pick ? "Kept" : "Keep this one"], opened ? ["close", "Close"] : ["open", "Open"], ...(get("offers").includes("vary") ? [["vary", "Vary"]] : [])] : [];
     drawActs(acts, one, [...marks, ...now.acts]);
     remarkRow.hidden = !now.id || !opened;
     drawRemark(one);

@@ -18,6 +18,16 @@ function render({ model, el }) {
   const template = h("textarea", { id: freshId("template"), rows: 3, maxlength: 20000, oninput: () => set("template", template.value, true) });
   const wrong = fieldProblem(template);
   const { buttons: openers, box: offers } = promptTools(frame, model, template, (text) => { template.value = text; set("template", text); });
+  const mark = button("Make a slot", () => {
+    const [from, to] = [template.selectionStart, template.selectionEnd];
+    const marked = template.value.slice(from, to);
+    const at = from + marked.search(/\S/);
+    if (!marked.trim()) return frame.showMessage({ text: "Mark the words in the prompt that are to vary, then press Make a slot.", tone: "info" });
+    press("slot", { before: template.value.slice(0, at), marked: marked.trim(), after: template.value.slice(at + marked.trim().length), axes: filledIn() });
+  });
+  openers.append(mark);
+  const varies = h("span", { class: "rb-seg", role: "group", "aria-label": "Vary" });
+  const varyRow = h("div", { class: "rb-acts", hidden: true }, h("span", { class: "rb-quiet" }, "Vary"), varies);
   const rows = h("tbody");
   const designs = h("div", { class: "rb-seg", role: "group", "aria-label": "Design" });
   const sample = h("input", { type: "number", id: freshId("sample"), min: 1, max: 1000, oninput: () => { if (sample.validity.valid && sample.value) set("sample", Number(sample.value), true); } });
@@ -32,12 +42,22 @@ function render({ model, el }) {
   const unfinished = h("section", { class: "rb-pane", "aria-label": "Unfinished sweeps", hidden: true }, h("h3", {}, "Unfinished sweeps"), left);
   frame.body.append(h("div", { class: "rb-sweep" },
     h("section", { class: "rb-pane", "aria-label": "Template and axes" },
-      h("div", { class: "rb-label" }, h("label", { for: template.id }, "Prompt"), h("span", { class: "rb-acts" }, badge, openers)), template, offers, wrong.node,
+      h("div", { class: "rb-label" }, h("label", { for: template.id }, "Prompt"), h("span", { class: "rb-acts" }, badge, openers)), template, offers, wrong.node, varyRow,
       h("table", {}, h("thead", {}, h("tr", {}, ...["Axis", "Values", "Count"].map((text) => h("th", { scope: "col" }, text)))), rows),
       h("div", { class: "rb-acts" }, designs, sampleField)),
     h("section", { class: "rb-pane", "aria-label": "What it comes to" }, sums, note, why, h("div", { class: "rb-acts" }, code.opener, look, buys), code.choices),
     unfinished));
 
+  /** Buttons of which one is pressed, drawn without taking the focus from any. */
+  const choices = (box, entries, act, pressed) => {
+    entries.forEach(([name, text], place) => {
+      const node = box.children[place] || box.appendChild(h("button", { type: "button", onclick: () => act(node.dataset.name) }));
+      node.dataset.name = name;
+      setText(node, text);
+      node.setAttribute("aria-pressed", String(pressed(name)));
+    });
+    while (box.children.length > entries.length) box.lastElementChild.remove();
+  };
   // What stands in the fields is what counts, whatever the model has heard of it.
   const filledIn = () => Object.fromEntries([...lines].filter(([name, { input, node }]) => node.isConnected && (input.value || name in model.get("axes"))).map(([name, { input }]) => [name, input.value]));
   // A row for each axis is kept as long as the axis is: what is typed in it must not lose the focus.
@@ -72,11 +92,9 @@ function render({ model, el }) {
       rows.replaceChildren(...wanted);
       if (rows.contains(focused)) focused.focus();
     }
-    now.designs.forEach(([name, text], place) => {
-      const node = designs.children[place] || designs.appendChild(h("button", { type: "button", onclick: () => set("design", now.designs[place][0]) }));
-      setText(node, text);
-      node.setAttribute("aria-pressed", String(model.get("design") === name));
-    });
+    varyRow.hidden = !now.varies.length;
+    choices(varies, now.varies.map(([name, title]) => [name, title]), (name) => press("vary", { axis: name }), (name) => now.varies.some(([each, , is]) => each === name && is));
+    choices(designs, now.designs, (name) => set("design", name), (name) => model.get("design") === name);
     sums.replaceChildren(...now.lines.flatMap(([what, much]) => [h("dt", { class: what === "Cost" ? "rb-all" : null }, what), h("dd", { class: what === "Cost" ? "rb-all" : null }, much)]));
     sums.hidden = !now.lines.length;
     setText(note, now.off === now.note ? "" : now.note);
@@ -97,7 +115,7 @@ function render({ model, el }) {
   frame.draw(["template"], () => { if (document.activeElement !== template || !unsaved()) if (template.value !== model.get("template")) template.value = model.get("template"); });
   frame.draw(["axes"], () => { for (const [name, { input }] of lines) if (waits("axes") === undefined && input.value !== (model.get("axes")[name] || "")) input.value = model.get("axes")[name] || ""; });
   frame.draw(["design", "sample"], () => {
-    [...designs.children].forEach((node, place) => node.setAttribute("aria-pressed", String(words().designs[place][0] === model.get("design"))));
+    for (const node of designs.children) node.setAttribute("aria-pressed", String(node.dataset.name === model.get("design")));
     sampleField.hidden = !["sample", "latin-hypercube"].includes(model.get("design"));
     if (document.activeElement !== sample) sample.value = model.get("sample");
   });
@@ -110,6 +128,13 @@ function render({ model, el }) {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     if (!event.repeat && !words().off) press("begin");
+  });
+  frame.listen("msg:custom", ({ name, axis }) => {
+    if (name !== "slot") return;
+    frame.showMessage({ text: "", tone: "info" });
+    const { input } = line(axis);
+    input.focus();
+    input.setSelectionRange(input.value.length, input.value.length);
   });
   tellWhenLeft(frame, model);
   keepAsking(frame, model);

@@ -1,0 +1,73 @@
+"""What a clip can be varied in: one slot of the sweep that it is from, its seed, its length or its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import wire
+from ..errors import InvalidInput
+from ..requests import JobRequest
+from .axes import typed
+from .templates import Template, escaped
+
+if TYPE_CHECKING:
+    from .sweep import SweepCell
+
+SEEDS, SECONDS = 4, 2  # so many seeds; so much shorter and longer
+
+
+@dataclass(frozen=True)
+class Variations:
+    """A clip as a template and axes as they are typed: with its own values, and several for each axis."""
+
+    template: str
+    own: Mapping[str, str]
+    several: Mapping[str, str]
+
+    def axes(self, name: str) -> dict[str, str]:
+        """The axes that vary this one thing alone."""
+        return {**self.own, name: self.several[name]}
+
+
+def variations(request: JobRequest, made: SweepCell | None = None) -> Variations:
+    """What can be varied of a clip from text; `made` is the sweep and the cell that it was made for.
+
+    Without one its prompt has no slots yet. A random seed isn't known: the clip's variations begin at 1.
+    """
+    template, slots = _template(request, made)
+    seed = 1 if request.seed is None or request.seed == wire.RANDOM_SEED else request.seed
+    length = request.duration_seconds
+    lengths = {max(wire.MIN_SECONDS, length - SECONDS), length, min(wire.MAX_SECONDS, length + SECONDS)}
+    own = {
+        **{name: typed([value]) for name, (value, _) in slots.items()},
+        "seed": str(seed),
+        "duration_seconds": str(length),
+        "aspect_ratio": request.aspect_ratio or wire.DEFAULT_ASPECT_RATIO,
+    }
+    several = {
+        **{name: typed(values) for name, (_, values) in slots.items()},
+        "seed": f"{seed}-{seed + SEEDS - 1}",
+        "duration_seconds": typed(map(str, sorted(lengths))),
+        "aspect_ratio": typed(wire.ASPECT_RATIOS),
+    }
+    return Variations(template, own, several)
+
+
+def _template(
+    request: JobRequest, made: SweepCell | None
+) -> tuple[str, dict[str, tuple[str, tuple[str, ...]]]]:
+    """The template with the clip's own choices made, and of each slot its value and all of the sweep's."""
+    plain = escaped(request.prompt)
+    if made is None:
+        return plain, {}
+    template = str(made.cell.values.get("prompt", made.sweep.template))
+    axes = {axis.name: tuple(map(str, axis.values)) for axis in made.sweep.axes}
+    try:
+        read = Template(template)
+        slots = {name: (str(made.cell.values[name]), axes[name]) for name in read.slots}
+        same = read.count == 1 and read.expand(0, {name: value for name, (value, _) in slots.items()})
+    except (InvalidInput, KeyError):
+        return plain, {}
+    return (template, slots) if same == request.prompt else (plain, {})
