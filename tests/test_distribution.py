@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -58,6 +60,21 @@ def test_a_wheel_and_an_sdist_are_all_that_is_needed(tmp_path: Path) -> None:
     assert (fresh / "share" / "jupyter" / "labextensions" / "reelbook" / "package.json").exists()
     installation.check(str(wheel))  # as a teacher's line is tried
     run(str(fresh / "bin" / "reelbook"), "sandbox", "stop", cwd=tmp_path)
+
+
+def test_what_says_how_to_install_names_what_there_is() -> None:
+    """No index need have Reelbook: each advice names a package of the extra that is missing."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = [each for extra in project["optional-dependencies"].values() for each in extra]
+    advised = {
+        advice.strip("'`")
+        for file in (ROOT / "src").rglob("*.py")
+        for advice in re.findall(r"pip install ('[^']+'|[\w\[\]]+)", file.read_text())
+    }
+    packages = {each for each in needed if not each.startswith("reelbook")}
+    names = packages | {re.split(r"[<>=]", each)[0] for each in packages}
+    assert {"mcp>=2.3,<3", "keyring", "jupyterlab", "dask[distributed]"} <= advised
+    assert advised <= names, advised - names
 
 
 def names(wheel: Path) -> list[str]:

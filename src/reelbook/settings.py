@@ -74,7 +74,7 @@ def has_keyring() -> bool:
 def keep(name: str, value: Secret) -> None:
     """Keeps a setting in the system keyring, where `find` looks for it. Raises ConfigurationError."""
     if not has_keyring():
-        raise ConfigurationError("This system has no keyring to keep it in. pip install 'reelbook[keyring]'.")
+        raise ConfigurationError("This system has no keyring to keep it in. Run: pip install keyring")
     import keyring
     import keyring.errors
 

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import subprocess
+import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
+from in_marimo.environment import marimo_python
+from notebooks.nbval_run import nbval
+from notebooks.refresh import read
 
 from colab.environment import COLABS_PYTHON, CONSTRAINTS, ROOT, Environment
+from reelbook.cli.lab import shipped_lessons
+from reelbook.sandbox import server
 
 pytestmark = [pytest.mark.browser]
 
+IN_COLAB = """
+import sys, types
+google, colab, userdata = map(types.ModuleType, ("google", "google.colab", "google.colab.userdata"))
+userdata.SecretNotFoundError = userdata.NotebookAccessError = userdata.TimeoutException = KeyError
+userdata.get, colab.userdata = {}.__getitem__, userdata
+sys.modules.update({"google": google, "google.colab": colab, "google.colab.userdata": userdata})
+"""
 PARTS = 3  # each runs where there is room
 SCHEMA_FORM = ROOT / "tests" / "widgets" / "test_schema_form.py"
 
@@ -37,6 +54,81 @@ def test_installing_reelbook_changes_no_version_of_colabs(colab: Environment) ->
 def test_the_agents_extra_changes_none_either(colab: Environment) -> None:
     """It only adds."""
     assert _changed(colab, colab.with_agents) == {}
+
+
+@pytest.fixture
+def notebook_machine(colab: Environment, tmp_path: Path) -> Path:
+    """A machine in Colab: its packages, and room for what is installed on top. Gives its Python."""
+    machine = tmp_path / "machine"
+    subprocess.run([colab.python, "-m", "venv", "--without-pip", str(machine)], check=True)
+    [packages] = machine.glob("lib/python*/site-packages")
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    shared = subprocess.run([colab.python, "-c", where], capture_output=True, text=True, check=True).stdout
+    (packages / "shared.pth").write_text(shared)
+    return machine / "bin" / "python"
+
+
+def test_lesson_06_runs_in_colab_after_its_first_cell(notebook_machine: Path, tmp_path: Path) -> None:
+    """That cell installs a wheel and says so, and all others print what is stored."""
+    build = [marimo_python(), "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
+    [wheel] = tmp_path.glob("*.whl")
+    assert re.search(r"Added: reelbook==\S+$", _first_cell(notebook_machine, str(wheel)))
+
+    spec = tmp_path / "jupyter" / "kernels" / "colab" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    start = f"{IN_COLAB}\nfrom ipykernel.kernelapp import main; main()"
+    argv = [str(notebook_machine), "-c", start, "-f", "{connection_file}"]
+    spec.write_text(json.dumps({"argv": argv, "display_name": "Colab", "language": "python"}))
+    folder = tmp_path / "lesson"
+    folder.mkdir()
+    nobody_watches = (
+        "import reelbook; reelbook.connect('sandbox').sandbox.settings(pace=1, rate_limiting=False)"
+    )
+    home = {"PYTHONPATH": "", "REELBOOK_HOME": str(tmp_path / "home")}
+    subprocess.run([str(notebook_machine), "-c", nobody_watches], env={**os.environ, **home}, check=True)
+    [lesson] = [each for each in shipped_lessons() if each.name.startswith("06")]
+    shutil.copy(lesson, folder)
+    try:
+        done = nbval(
+            folder,
+            "--nbval-kernel-name=colab",
+            "--nbval-cell-timeout=60",
+            JUPYTER_PATH=str(tmp_path / "jupyter"),
+            REELBOOK_INSTALL=str(wheel),
+            **home,
+        )
+    finally:
+        server.stop(tmp_path / "home")
+    assert done.returncode == 0, done.stdout
+
+
+def test_what_wants_other_versions_is_refused(notebook_machine: Path, tmp_path: Path) -> None:
+    """The first cell leaves Colab's versions as they are, and pip says what stands in the way."""
+    wheel = tmp_path / "greedy-1.0-py3-none-any.whl"
+    about = "Metadata-Version: 2.1\nName: greedy\nVersion: 1.0\n"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("greedy-1.0.dist-info/METADATA", f"{about}Requires-Dist: numpy>=2.2\n")
+        archive.writestr("greedy-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("greedy-1.0.dist-info/RECORD", "")
+    said = _first_cell(notebook_machine, str(wheel))
+    assert "Cannot install greedy==1.0" in said
+    assert said.endswith("\nAdded:")
+
+
+def test_the_first_cell_of_each_lesson_adds_what_the_lesson_needs() -> None:
+    """One cell for all; the lessons that explore and call tools also name what those extras do."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    more = {"03": extras["explore"], "06": extras["agents"]}
+    found = {}
+    for lesson in shipped_lessons():
+        first = next(cell for cell in read(lesson).cells if cell.cell_type == "code")
+        found[lesson.name[:2]] = first.source
+    for number, needed in more.items():
+        asked = "".join(f' "{each}"' for each in needed)
+        assert asked in found[number]
+        found[number] = found[number].replace(asked, "")
+    assert len(set(found.values())) == 1
 
 
 def test_reelbook_imports_nothing_heavy_there(colab: Environment) -> None:
@@ -93,3 +185,22 @@ def _changed(colab: Environment, installed: dict[str, str]) -> dict[str, str | N
 
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+
+def _first_cell(python: Path, place: str) -> str:
+    """What the first cell of the lessons prints in Colab."""
+    source = next(cell for cell in read(shipped_lessons()[0]).cells if cell.cell_type == "code").source
+    script = python.parents[2] / "first.ipy"
+    script.write_text(f"{IN_COLAB}\n{source}")
+    environment = {**os.environ, "REELBOOK_INSTALL": place, "IPYTHONDIR": str(script.parent / "ipython")}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [str(python), "-m", "IPython", "--colors=NoColor", str(script)],
+        env=environment,
+        cwd=script.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from notebooks.nbval_run import nbval
 from notebooks.refresh import VOLATILE, read, write
 from support.raw_server import raw_server
 
-import reelbook
 from reelbook.cli.lab import shipped_lessons
 from reelbook.sandbox import server
 
@@ -32,7 +29,7 @@ def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: P
     sandbox.settings(rate_limiting=False)
     with raw_server(lambda exchange: exchange.answer(404)) as live:
         shutil.copy(lesson, tmp_path)
-        done = _nbval(tmp_path, REELBOOK_API_KEY=KEY, REELBOOK_BASE_URL=live.url)
+        done = nbval(tmp_path, REELBOOK_API_KEY=KEY, REELBOOK_BASE_URL=live.url)
     assert done.returncode == 0, done.stdout
     assert live.seen == []
     assert KEY not in done.stdout
@@ -45,7 +42,7 @@ def test_a_wrong_stored_output_is_noticed(home: Path, tmp_path: Path) -> None:
     notebook.cells = [cell for cell in notebook.cells if cell.id in ("import", "cost")]
     notebook.cells[-1].outputs[0].data["text/plain"] = "0.3"
     write(notebook, tmp_path / "wrong.ipynb")
-    done = _nbval(tmp_path)
+    done = nbval(tmp_path)
     assert (done.returncode, "0.25" in done.stdout) == (1, True), done.stdout
 
 
@@ -96,22 +93,3 @@ def test_a_lesson_asks_for_the_sandbox_by_name(lesson: Path) -> None:
 
 def _volatile(cell: Any) -> bool:
     return VOLATILE in cell.metadata.get("tags", ())
-
-
-def _nbval(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run the notebooks of `folder` under nbval, its kernel on this Python."""
-    (folder / "pytest.ini").write_text("[pytest]\n")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(reelbook.__file__).parents[1]),
-        "IPYTHONDIR": str(folder / "ipython"),
-        **settings,
-    }
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )

@@ -48,7 +48,7 @@ def test_without_the_extra_the_rest_works(
             for _ in range(2):
                 answer = httpx.post(sandbox.mcp_url, headers=headers, json=LIST, trust_env=False)
                 assert answer.status_code == 501
-                assert "pip install 'reelbook[agents]'" in answer.json()["detail"]
+                assert "pip install 'mcp>=2.3,<3'" in answer.json()["detail"]
         assert httpx.post(sandbox.mcp_url, headers=headers, json=LIST, trust_env=False).status_code == 200
     assert not caplog.records
 

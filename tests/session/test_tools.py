@@ -253,5 +253,5 @@ def test_without_the_extra_everything_else_works(home: Path, monkeypatch: pytest
     ended = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=60)
     lines = ended.stdout.splitlines()
     assert len(lines) == 4, ended.stderr
-    assert all("pip install 'reelbook[agents]'" in line for line in lines[:3])
+    assert all("pip install 'mcp>=2.3,<3'" in line for line in lines[:3])
     assert lines[3] == "[]"

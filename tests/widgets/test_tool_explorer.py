@@ -278,9 +278,9 @@ def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
 def test_what_is_missing_is_said_with_what_to_do() -> None:
     """No extra, no server, a wrong id: the error's own words, and Try again."""
     session = FakeSession()
-    session.fails = ConfigurationError("pip install 'reelbook[agents]'")
+    session.fails = ConfigurationError("pip install 'mcp>=2.3,<3'")
     page = Page(session)
-    assert (page.panel.state, page.panel.message["text"]) == ("trouble", "pip install 'reelbook[agents]'")
+    assert (page.panel.state, page.panel.message["text"]) == ("trouble", "pip install 'mcp>=2.3,<3'")
     session.fails = None
     page.says("again")
     page.panel.refresh()

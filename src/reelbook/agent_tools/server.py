@@ -31,7 +31,7 @@ from .types import OnProgress, Prompt, Resource, Tool, ToolResult, ToolServerInf
 if TYPE_CHECKING:
     from .connection import Listing, Spawn, ToolConnection
 
-INSTALL = "pip install 'reelbook[agents]'"
+INSTALL = "pip install 'mcp>=2.3,<3'"
 JOIN_SECONDS = 30.0
 LIST_SECONDS = 60.0
 CALL_SECONDS = 600.0

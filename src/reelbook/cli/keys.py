@@ -200,7 +200,7 @@ class SecretPlace:
     def open(self) -> None:
         if self._keep and not settings.has_keyring():
             raise InvalidInput(
-                "This system has no keyring to keep it in. pip install 'reelbook[keyring]', or use --out. "
+                "This system has no keyring to keep it in. Run pip install keyring, or use --out. "
                 "Nothing was made."
             )
         if self._out is not None:

@@ -49,7 +49,7 @@ def lab(
     from ..sandbox import server
 
     if importlib.util.find_spec("jupyterlab") is None:
-        raise ReelbookError('JupyterLab isn\'t installed. Install it with: pip install "reelbook[lab]"')
+        raise ReelbookError("JupyterLab isn't installed. Install it with: pip install jupyterlab")
     folder = folder.absolute()
     lessons = shipped_lessons()
     kept = copy_lessons(lessons, folder)

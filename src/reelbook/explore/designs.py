@@ -158,5 +158,5 @@ def _library(module: str, design: str) -> Any:
     except ImportError:
         name = module.partition(".")[0]
         raise ConfigurationError(
-            f"{design} needs {name}, which isn't installed. Run: pip install 'reelbook[explore]'"
+            f"{design} needs {name}, which isn't installed. Run: pip install {name}"
         ) from None

@@ -61,7 +61,7 @@ class Sweep:
 
     Raises InvalidInput for whatever is wrong, before anything can be bought: InvalidTemplate with the place
     in the text, and InvalidSeed, InvalidDuration, InvalidAspectRatio, InvalidImage, InvalidPrompt.
-    ConfigurationError where a design needs `reelbook[explore]`.
+    ConfigurationError where a design needs the extra `explore`.
     """
 
     template: str

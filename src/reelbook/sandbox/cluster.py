@@ -53,7 +53,7 @@ class DaskPool(Executor):
         except ImportError:
             raise SandboxError(
                 "Rendering on a Dask cluster needs Dask here too. Nothing was started. "
-                "Run: pip install 'reelbook[cluster]'"
+                "Run: pip install 'dask[distributed]'"
             ) from None
         self._distributed = distributed
         self.state = ClusterState(address, "connected", 0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EXTRA_MISSING = (
     "This sandbox has no agent tools: the package that serves them isn't installed. "
-    "pip install 'reelbook[agents]', then ask again."
+    "pip install 'mcp>=2.3,<3', then ask again."
 )
 
 

@@ -107,7 +107,7 @@ class Tooling(ABC):
     def tools(self) -> list[Tool]:
         """The tools that the server offers, asked for now. Their words are the server's own.
 
-        Raises ConfigurationError where no tool server is configured or `reelbook[agents]` isn't installed.
+        Raises ConfigurationError where no tool server is configured or the extra `agents` isn't installed.
         """
         return list(self._thread.call(self._asked(ToolServer.tools)))
 

@@ -91,7 +91,7 @@ def _keeping(*, colab: bool, keyring: bool, kept: bool) -> str:
         return "The key is kept in this system's keyring."
     if keyring:
         return "Unless you tick this, the key is forgotten when this kernel ends."
-    return "To keep a key in the system's keyring, install it: pip install 'reelbook[keyring]'."
+    return "To keep a key in the system's keyring, install it: pip install keyring."
 
 
 def tested(balance_usd: float) -> str:

@@ -333,7 +333,7 @@ class ToolExplorer(Host):
     """The agent tools of a server: a form for each, and results shown for what they are.
 
     `ToolExplorer(session)`; without a session `reelbook.connect()`; `ToolExplorer(reelbook.connect_tools())`
-    does without a key of the service. Needs `pip install 'reelbook[agents]'`. Listing and calling go to the
+    does without a key of the service. Needs `pip install 'mcp>=2.3,<3'`. Listing and calling go to the
     tool server, with the user id, and each call is kept in the ledger; a call may be billed. A job or a clip
     that a result speaks of is taken up by a button: `taken` is the JobCard or the Player beneath.
 
