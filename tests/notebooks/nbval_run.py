@@ -9,13 +9,26 @@ from pathlib import Path
 
 import reelbook
 
+TESTS = Path(__file__).parents[1]
+# Each Python that a lesson starts asks soon about its first clip.
+SOON = """from support.short_jobs import SHORT_JOBS
+from reelbook.client.scheduling import estimates
+estimates._PRIOR = SHORT_JOBS
+"""
 
-def nbval(folder: Path, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Compares what the notebooks of `folder` store with what comes out; on this Python without `options`."""
+
+def nbval(
+    folder: Path, *options: str, package: Path = Path(reelbook.__file__).parents[1], **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """Compares what the notebooks of `folder` store with what comes out; on this Python without `options`.
+
+    `package` is the folder in which the kernel finds Reelbook.
+    """
     (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "sitecustomize.py").write_text(SOON)
     environment = {
         **os.environ,
-        "PYTHONPATH": str(Path(reelbook.__file__).parents[1]),
+        "PYTHONPATH": os.pathsep.join(map(str, (folder, TESTS, package))),
         "IPYTHONDIR": str(folder / "ipython"),
         **settings,
     }

@@ -18,6 +18,7 @@ from reelbook.sandbox import server
 
 LESSONS = shipped_lessons()
 KEY = "sk-planted-lesson"
+MAX_LINES = 20  # of a cell, text or code
 
 
 @pytest.mark.browser
@@ -65,11 +66,28 @@ def test_a_lesson_is_stored_clean(lesson: Path) -> None:
     assert [word for word in ("/tmp", "/home", "127.0.0.1", "req_", "0x") if word in stored] == []
 
 
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_has_all_its_parts(lesson: Path) -> None:
+    """What you learn and how long it takes, short cells, a picture, a question, its cost, what may fail."""
+    notebook = read(lesson)
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert "You will\n\n- " in texts[0]
+    assert re.search(r"\*\*\d+ minutes\*\*", texts[0])
+    questions = [text for text in texts if "### A question" in text]
+    assert len(questions) == 1
+    assert re.search(r"<details><summary>Answer</summary>\n\n.+\n\n</details>$", questions[0], re.DOTALL)
+    headings = [line for text in texts for line in text.splitlines() if line.startswith("## ")]
+    assert [each for each in headings if each.endswith("What it cost")] != []
+    assert "## If this fails" in headings
+    assert [cell.id for cell in notebook.cells if cell.source.count("\n") >= MAX_LINES] == []
+    for_students = not lesson.stem.startswith("00")
+    assert ('"image/jpeg"' in lesson.read_text()) == for_students
+
+
 def test_the_pictures_of_all_lessons_are_small() -> None:
     """The lessons show posters and filmstrips before they are run, in less than a megabyte together."""
     sizes = {lesson.stem: lesson.stat().st_size for lesson in LESSONS}
     assert sum(sizes.values()) < 1_000_000, sizes
-    assert any('"image/jpeg"' in lesson.read_text() for lesson in LESSONS)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)

@@ -53,7 +53,7 @@ class Rules(NamedTuple):
 
 
 LIVE: Final = Rules(600.0, SETTLED_SECONDS, sandbox=False)
-SANDBOX: Final = Rules(5.0, 5.0, sandbox=True)
+SANDBOX: Final = Rules(1.0, 5.0, sandbox=True)
 
 _BOUGHT_NOTHING: Final = (CANCELLED, REFUSED, NOT_ACCEPTED, INTENDED)
 
