@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="package")
 def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("lab")
-    with server.in_thread(folder / "home", executor=KeptClips()):
+    with server.in_thread(folder / "home", executor=KeptClips(differing=5)):
         yield folder
 
 

@@ -47,7 +47,7 @@ class Run:
     def on_end(self, callback): callback(self)
 
 class Session:
-    service, sandbox = 'live', SimpleNamespace(mcp_url=f'https://{evil}')
+    service, sandbox, closed = 'live', SimpleNamespace(mcp_url=f'https://{evil}'), False
     def _list_tools(self):
         listed = concurrent.futures.Future()
         listed.set_result(tuple(Tool(f'{k}{evil}', evil, evil * 50_000, schema) for k in range(400)))

@@ -30,7 +30,7 @@ def colab() -> Environment:
 @pytest.fixture(scope="package")
 def classic_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("classic")
-    with server.in_thread(folder / "home", executor=KeptClips()):
+    with server.in_thread(folder / "home", executor=KeptClips(differing=5)):
         yield folder
 
 
