@@ -251,10 +251,22 @@ def test_a_quota_of_a_month_is_not_taken_for_that_of_a_minute(limit: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("reset", "fixed"), [(40, True), (59, False), (60, False), (6, False)], ids=["40", "59", "60", "6"]
+    ("reset", "fixed"),
+    [
+        (60, False),
+        (59, False),
+        (40, True),
+        (8, True),
+        (7, False),
+        (5, False),
+        (4, True),
+        (1, True),
+        (0, False),
+    ],
+    ids=str,
 )
 def test_the_first_answer_may_show_when_a_fixed_window_ends(reset: int, fixed: bool) -> None:
-    """A sliding window forgets its only request after a minute, a bucket is full after one place."""
+    """A sliding window forgets its only request after a minute, a full bucket after six seconds of ten."""
     budget = Budget()
     for number in range(10):
         budget.sent()
@@ -262,3 +274,13 @@ def test_the_first_answer_may_show_when_a_fixed_window_ends(reset: int, fixed: b
         budget.answered(200, {**said, "x-ratelimit-reset": str(reset)}, 100.0)
     assert (budget.lost_at(100.0) is not None) == fixed
     assert (budget.places_within(45.0, 100.0) == 10) == fixed
+
+
+def test_a_bucket_that_rounds_up_is_not_taken_for_a_window_that_ends_soon() -> None:
+    """Of a second request that seems to be the only one, the rest of a place's time says nothing."""
+    budget = Budget()
+    for at, reset in ((100.0, 6), (104.0, 2)):
+        budget.sent()
+        said = {"x-ratelimit-limit": "10", "x-ratelimit-remaining": "9", "x-ratelimit-reset": str(reset)}
+        budget.answered(200, said, at)
+    assert budget.lost_at(104.0) is None

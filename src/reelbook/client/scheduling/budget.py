@@ -218,10 +218,13 @@ class Budget:
         while len(self._places) + len(self._elsewhere) < used - self._in_flight:
             self._places.append(_Place(now, sure=False, told=True))  # somebody else's
         if self._fixed_end is None and used <= 1 and said.reset is not None and not self._elsewhere:
-            # A sliding window forgets its only request after its whole length, a bucket is full again within
-            # the time of one place: what ends in between is a fixed window that began before.
-            one_place = self.window_seconds / self.limit + ROUNDING_SECONDS
-            if one_place < said.reset < self.window_seconds - ROUNDING_SECONDS:
+            # A sliding window forgets its only request after its whole length, a bucket has it back after the
+            # time of one place: any other end is that of a fixed window that began before. One that comes
+            # even sooner counts at the first request only, in case a bucket rounds its last place up.
+            one_place = self.window_seconds / self.limit
+            sooner = len(self._places) == 1 and 0 < said.reset < one_place - ROUNDING_SECONDS
+            later = one_place + ROUNDING_SECONDS < said.reset < self.window_seconds - ROUNDING_SECONDS
+            if sooner or later:
                 self._fixed_end = now + said.reset + ROUNDING_SECONDS + MARGIN_SECONDS
         # With others under way the header may be older than what is known.
         if not self._alone or self._in_flight or self._elsewhere:
