@@ -120,7 +120,9 @@ def test_every_control_has_a_label_and_the_panel_one_polite_region(notebook: Not
     shown(cell, ".rb-form")
     nameless = cell.evaluate(
         """(cell) => [...cell.querySelectorAll('.rb input, .rb textarea, .rb button:not([hidden])')]
-          .filter((node) => node.tagName === 'BUTTON' ? !node.textContent.trim() : !node.labels.length && !node.ariaLabel)
+          .filter((node) => !(
+            node.tagName === 'BUTTON' ? node.innerText.trim() : node.labels[0] ?? node.ariaLabel
+          ))
           .map((node) => node.outerHTML)"""
     )
     assert nameless == []
