@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 SECONDS = 1000
 # What anything may take on a slow and busy machine. It only bounds failures: nothing waits for it to pass.
 PATIENCE = 120
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+# Where Debian's Chromium is there without windows it is taken: the same pages cost a fifth less.
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None
+)
 CHROMIUM_ARGS = [
     "--no-sandbox",
     "--disable-gpu",
