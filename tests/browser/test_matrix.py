@@ -70,6 +70,9 @@ DECODED = """(cell) => {
     return x > 40 && y > 40 ? video?.classList.contains('rb-ready') : x > -40 && y > -40 || !video;
   });
 }"""
+# The numbers of the cells that are wider than their place in the table.
+OVERLAPS = """(cell) => [...cell.querySelectorAll('.rb-cell')]
+  .filter((one) => one.offsetWidth > one.parentElement.clientWidth + 1).map((one) => one.dataset.n)"""
 FRAME = 1 / 24
 ANIMALS, PLACES = ["red fox", "heron", "bear"], ["snow at night", "dunes at noon", "the sea shore"]
 # The page's Blobs that are alive, in bytes.
@@ -162,6 +165,17 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     )
     notebook.page.keyboard.type("swan, goose")
     tells(form, "Full grid · 6")
+
+
+def test_cells_without_a_clip_keep_to_their_column(notebook: Notebook) -> None:
+    """In a narrow window, too, where they are higher than a clip would be."""
+    notebook.page.set_viewport_size({"width": 700, "height": 1000})
+    try:
+        cell = opened(notebook, "rb.Matrix(rb.Sweep('a {duck|swan|goose}', seed='1-3'), session)")
+        until(cell, "(cell) => cell.querySelector('.rb-cell').offsetHeight > 90")
+        assert cell.evaluate(OVERLAPS) == []
+    finally:
+        notebook.page.set_viewport_size({"width": 1280, "height": 1000})
 
 
 def test_a_killed_kernel_is_resumed_from_the_button(notebook: Notebook) -> None:

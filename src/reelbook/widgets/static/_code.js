@@ -21,9 +21,14 @@ export function codeCopies(frame, model, kinds, about = () => ({})) {
     const button = h("button", { type: "button", class: "rb-plain", onclick: () => copy(kind, button, about()) }, CODE_KINDS[kind]);
     return button;
   }));
-  const opener = h("button", { type: "button", class: "rb-plain", "aria-expanded": "false", onclick: () => {
-    choices.hidden = !choices.hidden;
-    opener.setAttribute("aria-expanded", String(!choices.hidden));
-  } }, "Copy as code");
-  return { opener, choices, copy };
+  return { opener: foldButton("Copy as code", choices), choices, copy };
+}
+
+/** A button that shows a part of the page, and hides it again. */
+export function foldButton(label, part) {
+  const made = h("button", { type: "button", class: "rb-plain", "aria-expanded": "false", onclick: () => {
+    part.hidden = !part.hidden;
+    made.setAttribute("aria-expanded", String(!part.hidden));
+  } }, label);
+  return made;
 }

@@ -1,0 +1,130 @@
+// The clips of a matrix: fetched once somebody turned to it, decoded while in view. What was fetched stays for a while, so
+// that it isn't fetched twice.
+import { h } from "./_dom.js";
+import { fetchClip, hold, letGo } from "./_fetch.js";
+
+const FETCHED_AT_ONCE = 3; // clips
+const KEPT_BYTES = 40e6; // of clips that aren't in view
+
+/**
+ * @param {HTMLElement} wrap the whole matrix: out of view nothing plays
+ * @param {Map<number, import("./_matrix_cell.js").Cell>} cells by number
+ * @param {{clock: () => any, draw: (one: any) => void}} about `draw`: the cell has changed
+ */
+export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
+  const visible = new Set();
+  const blobs = new Map(); // by number, the one used longest ago first
+  let awake = false;
+  let gathers = false; // until all clips in view are there to be started together
+  let seen = false;
+  let fetching = 0;
+  const rest = () => clock().rest(!seen || gathers);
+  const blobOf = async (one, told = () => {}) => {
+    const had = blobs.get(one.n);
+    if (had?.clip === one.now.clip) {
+      blobs.delete(one.n);
+      blobs.set(one.n, had);
+      told(1);
+      return had.blob;
+    }
+    const { clip } = one.now;
+    const blob = await fetchClip(frame, model, told, String(one.n));
+    blobs.set(one.n, { clip, blob });
+    let bytes = 0;
+    for (const [n, each] of [...blobs].reverse()) {
+      bytes += each.blob.size;
+      if (bytes > KEPT_BYTES && !visible.has(cells.get(n))) blobs.delete(n);
+    }
+    return blob;
+  };
+  const wanting = () => [...visible].filter((one) => one.now.clip && !one.timed && !one.failed);
+  const load = () => {
+    if (!awake || !seen) return;
+    hold(held);
+    for (const one of wanting()) {
+      if (fetching >= FETCHED_AT_ONCE) break;
+      if (one.fetching) continue;
+      one.fetching = true;
+      fetching += 1;
+      blobOf(one).then((blob) => visible.has(one) && show(one, blob), (error) => { one.failed = error.message; draw(one); }).finally(() => {
+        one.fetching = false;
+        fetching -= 1;
+        load();
+      });
+    }
+    if (gathers && !wanting().length && [...visible].every((one) => !one.timed || one.timed.video.readyState > 1)) {
+      gathers = false;
+      rest();
+    }
+  };
+  const show = (one, blob) => {
+    const video = h("video", { playsinline: true, preload: "auto", tabindex: -1, "aria-hidden": "true" });
+    video.muted = true;
+    video.src = URL.createObjectURL(blob);
+    one.timed = { video, seconds: one.now.seconds, fps: one.now.fps, clip: one.now.clip };
+    const cannotShow = () => { if (video.src) { one.failed = "This browser can't show the clip's codec."; draw(one); load(); } };
+    video.addEventListener("error", cannotShow);
+    video.addEventListener("loadedmetadata", () => { if (!video.videoWidth) cannotShow(); else if (one.timed) clock().join(one.timed); }, { once: true });
+    video.addEventListener("loadeddata", () => { video.className = "rb-ready"; load(); }, { once: true });
+    one.parts.img.after(video);
+  };
+  const leave = (one) => {
+    visible.delete(one);
+    one.failed = "";
+    if (!one.timed) return;
+    const { video } = one.timed;
+    one.timed = null;
+    URL.revokeObjectURL(video.src);
+    video.removeAttribute("src");
+    video.load(); // or the decoder keeps the clip
+    video.remove();
+  };
+  const wake = () => { if (!awake) { awake = true; load(); } };
+  const near = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const one = cells.get(Number(target.dataset.n));
+      if (!one) continue;
+      if (isIntersecting) visible.add(one);
+      else leave(one);
+    }
+    load();
+  });
+  const whole = new IntersectionObserver((entries) => {
+    seen = entries[entries.length - 1].isIntersecting;
+    rest();
+    load();
+  });
+  const held = { free: () => { if (!seen) { for (const one of cells.values()) leave(one); blobs.clear(); } return !seen; } };
+  for (const kind of ["pointerenter", "focusin"]) wrap.addEventListener(kind, wake);
+  frame.onClose(() => {
+    near.disconnect();
+    whole.disconnect();
+    letGo(held);
+    for (const one of cells.values()) leave(one);
+  });
+  return {
+    blobOf, load, leave,
+    /** The loaded ones, for the clock. */
+    timed: () => [...visible].filter((one) => one.timed?.video.readyState).map((one) => one.timed),
+    watch: (one) => near.observe(one.node),
+    watchAll: () => whole.observe(wrap),
+    /** Gives back all clips: other cells come. */
+    clear() {
+      for (const one of cells.values()) { leave(one); near.unobserve(one.node); }
+      blobs.clear();
+    },
+    /** A cell's clip has become another one. */
+    changed(one) {
+      if (!one.timed || one.timed.clip === one.now.clip) return;
+      const was = visible.has(one);
+      leave(one);
+      if (was) visible.add(one);
+    },
+    /** Loads what is in view, to be started together. */
+    gather() {
+      awake = gathers = true;
+      rest();
+      load();
+    },
+  };
+}
