@@ -8,13 +8,14 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from support.kernels import Kernel
 
 import reelbook
-from reelbook.executions import is_another
+from reelbook.executions import current_execution, is_another
 from reelbook.ledger import CellId
 from reelbook.sandbox import server
 
@@ -353,3 +354,16 @@ def test_ids_that_are_made_anew_tell_nothing(tmp_path: Path) -> None:
     unknown = CellId("a", "one")
     assert is_another(CellId("b", "one"), unknown)
     assert not is_another(CellId("b", "two"), unknown)
+
+
+@pytest.mark.parametrize("names", [{}, {"safe_get_context": object}, {"safe_get_context": lambda: None}])
+def test_another_version_of_marimo_breaks_no_submission(
+    names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where marimo keeps what runs elsewhere, a submission is like one of a script."""
+    types, context = ModuleType("types"), ModuleType("context")
+    vars(types).update(names)
+    vars(context)["EXECUTION_CTX"] = SimpleNamespace(get=lambda: SimpleNamespace(cell_id="Hbol"))
+    monkeypatch.setitem(sys.modules, "marimo._runtime.context.types", types)
+    monkeypatch.setitem(sys.modules, "marimo._messaging.context", context)
+    assert current_execution() is None

@@ -200,8 +200,8 @@ _tagged: weakref.WeakKeyDictionary[Any, _Request] = weakref.WeakKeyDictionary()
 
 def _marimo_runtime() -> Any:
     """What marimo knows of the notebook that runs on this thread, None outside one."""
-    types = sys.modules.get("marimo._runtime.context.types")
-    return None if types is None else types.safe_get_context()
+    get = getattr(sys.modules.get("marimo._runtime.context.types"), "safe_get_context", None)
+    return None if get is None else get()
 
 
 def _marimo_tag() -> Any:
@@ -215,20 +215,27 @@ def _in_marimo() -> bool:
 
 
 def _marimo_request() -> _Request | None:
-    """The execution of a marimo cell, in the form of a kernel's request; None outside one."""
+    """The execution of a marimo cell, in the form of a kernel's request; None outside one.
+
+    None, too, in a version of marimo that keeps these things elsewhere: a submission mustn't break by it.
+    """
     tag, runtime = _marimo_tag(), _marimo_runtime()
-    if tag is None or tag in _tagged:
-        return None if tag is None else _tagged[tag]
-    cell = None if runtime is None else runtime.graph.cells.get(tag.cell_id)
-    if cell is None:
+    try:
+        if runtime is not None and tag is not None and tag not in _tagged:
+            cell = runtime.graph.cells[tag.cell_id]
+            notebook = str(Path(runtime.filename).absolute()) if runtime.filename else None
+            _tagged[tag] = {
+                "header": {
+                    "msg_type": "execute_request",
+                    "msg_id": tag.id,
+                    "session": f"{_PROCESS}{notebook}",
+                },
+                "content": {"code": cell.code},
+                "metadata": {"marimo": {"cell_id": str(tag.cell_id), "notebook": notebook}},
+            }
+        return _tagged.get(tag)  # on a thread, too, where there is no runtime
+    except (AttributeError, LookupError, TypeError):
         return None
-    notebook = str(Path(runtime.filename).absolute()) if runtime.filename else None
-    _tagged[tag] = {
-        "header": {"msg_type": "execute_request", "msg_id": tag.id, "session": f"{_PROCESS}{notebook}"},
-        "content": {"code": cell.code},
-        "metadata": {"marimo": {"cell_id": str(tag.cell_id), "notebook": notebook}},
-    }
-    return _tagged[tag]
 
 
 # How front ends name a cell: seen in JupyterLab 4.6 and marimo 0.25, read in vscode-jupyter and google.colab

@@ -76,6 +76,23 @@ async def _(mo, press, session):
     mo.md(f"Run {press.value}: {len({swan.entry_id for swan in swans})} swans, "
         f"{len(session.jobs(text='a swan'))} bought, known by {known}")
     return
+
+
+@app.cell
+def _(mo, session):
+    def duck(_):
+        session.text_to_video("a duck", duration_seconds=1)
+
+    buy = mo.ui.button(on_click=duck, label="Buy a duck")
+    buy
+    return
+
+
+@app.cell
+def _(mo, press, session):
+    geese, ducks = (len(session.jobs(text=bird)) for bird in ("a goose", "a duck"))
+    mo.md(f"Look {press.value}: {geese} geese and {ducks} ducks bought")
+    return
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser]
 
+CALL = """([name, body, headers]) => fetch(`/api/kernel/${name}`, {
+  method: "POST", headers: {...headers, "Content-Type": "application/json"}, body: JSON.stringify(body),
+}).then((answer) => { if (!answer.ok) throw new Error(`${name}: ${answer.status}`); })"""
+LOOK = re.compile(r"Look \d+: \d+ geese and \d+ ducks bought")
 PLAYS = "(card) => { const film = card.querySelector('video'); return film && film.videoWidth > 0; }"
 
 
@@ -55,3 +60,58 @@ def test_a_cell_that_runs_again_buys_once(page: Page) -> None:
     for run in (1, 2):
         page.get_by_role("button", name="Run again").click()
         page.get_by_text(f"Run {run}: 3 swans, 3 bought, known by {{'id'}}").wait_for()
+
+
+GOOSE = "# {comment}\nsession.text_to_video('a goose{more}', duration_seconds=1)"
+
+
+def headers_of(page: Page) -> dict[str, str]:
+    """What marimo's page says of itself with each of its calls."""
+    with page.expect_request("**/api/kernel/*") as asked:
+        page.get_by_role("button", name="Run again").click()
+    return {name: value for name, value in asked.value.headers.items() if name.startswith("marimo-")}
+
+
+def bought(page: Page) -> tuple[int, int]:
+    """How many geese and ducks were bought, by a look that is taken now."""
+    shown = page.get_by_text(LOOK)
+    before = shown.inner_text()
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_function(
+        "([node, before]) => node.innerText !== before", arg=[shown.element_handle(), before]
+    )
+    _, geese, ducks = map(int, re.findall(r"\d+", shown.inner_text()))
+    return geese, ducks
+
+
+def test_what_is_another_clip_is_bought_and_nothing_else(page: Page) -> None:
+    """An edited comment buys nothing; a copied cell, another prompt and `again=True` buy one clip each."""
+    headers = headers_of(page)
+
+    def geese_after(cell: str, code: str) -> int:
+        """Runs the code as that cell, as marimo's page does, and looks once more."""
+        page.evaluate(CALL, ["run", {"cellIds": [cell], "codes": [code]}, headers])
+        return bought(page)[0]
+
+    assert geese_after("Goos", GOOSE.format(comment="white", more="")) == 1
+    assert geese_after("Goos", GOOSE.format(comment="grey", more="")) == 1
+    assert geese_after("Copy", GOOSE.format(comment="grey", more="")) == 2
+    assert geese_after("Goos", GOOSE.format(comment="grey", more=" at dawn")) == 3
+    assert geese_after("Goos", GOOSE.format(comment="grey", more="")) == 3
+    again = GOOSE.format(comment="grey", more="").replace("=1)", "=1, again=True)")
+    assert geese_after("Goos", again) == 4
+
+
+def test_each_press_of_a_button_buys(page: Page) -> None:
+    """A press is a wish of its own, however equal."""
+    buy = page.get_by_role("button", name="Buy a duck")
+    buy.click()
+    buy.click()
+    assert bought(page)[1] == 2
+
+
+def test_a_restarted_kernel_gets_its_clips_back(page: Page) -> None:
+    """All cells run in a new kernel, which knows them by their text: no swan and no kite is bought again."""
+    page.evaluate(CALL, ["restart_session", {}, headers_of(page)])
+    page.reload()
+    page.get_by_text("Run 0: 3 swans, 3 bought, known by {'text'}").wait_for()
