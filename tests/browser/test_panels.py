@@ -248,6 +248,8 @@ def test_earlier_prompts_and_styles_by_keyboard(notebook: Notebook) -> None:
     notebook.comes_to(
         "[form70.prompt, list(rb.Styles(session.home))]", ["a tapir sleeps, film grain", ["film grain"]]
     )
+    cell.get_by_role("button", name="Styles").press("Escape")
+    cell.get_by_label("New style").wait_for(state="hidden")
 
 
 def test_a_failed_card_says_why_and_offers_again_with_its_price(notebook: Notebook) -> None:

@@ -76,11 +76,11 @@ export function promptTools(frame, model, prompt, put) {
     setText(note, content.note);
     frame.say(content.note);
   });
-  box.addEventListener("keydown", (event) => {
+  const onKey = (event) => {
     const stops = [search, ...list.querySelectorAll(".rb-offer"), fresh].filter((node) => node.offsetParent);
     const at = stops.indexOf(document.activeElement);
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape") close();
+    if (event.key === "Escape" && open) close();
     else if (event.key === "Enter" && event.target === search) list.querySelector(".rb-offer")?.click();
     else if (event.key === "Enter" && event.target === fresh) keep.click();
     else if (event.key === "ArrowDown" && at >= 0) stops[at + 1]?.focus();
@@ -88,7 +88,8 @@ export function promptTools(frame, model, prompt, put) {
     else return;
     event.preventDefault();
     event.stopPropagation();
-  });
+  };
+  for (const part of [buttons, box]) part.addEventListener("keydown", onKey);
   frame.onClose(() => clearTimeout(waiting));
   return { buttons, box };
 }
