@@ -103,9 +103,11 @@ class Interrupted:
             self.session.spending()
 
     def settle(self) -> None:
-        """Waits until all is over, as a person does who wants the clips."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        while time.monotonic() < deadline:
+        """Waits until all is over, as a person does who wants the clips: while one after the other comes."""
+        left, deadline = -1, 0.0
+        while left != len(self.session.running) or time.monotonic() < deadline:
+            if left != len(self.session.running):
+                left, deadline = len(self.session.running), time.monotonic() + WAIT_SECONDS
             self._forget_requests()
             self.session.resume(unsent=True)  # what close() was quicker with
             for job in self.session.running:

@@ -25,7 +25,7 @@ of 1.25 costs 1.13 for all, and 1.10 for all costs a mean of 1.29.
 
 The table "early" is for 12 short jobs in fixed windows: how near the scheduler's third round comes to the
 best plan of a family, chosen for each end of the first window by somebody who knows that end, the kind of
-window and the distribution. A question in vain puts a job off to a later window, so he too is above the bound.
+window and the distribution. A question in vain puts a job off to a later window: he too is above the bound.
 """
 
 from __future__ import annotations
