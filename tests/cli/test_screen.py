@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from cli.doubles import HOSTILE, ORDERS
 from rich.text import Text
 
@@ -15,3 +16,13 @@ def test_a_screen_lets_no_text_give_orders() -> None:
         screen.print(Text(HOSTILE, "bold"), HOSTILE, f"[red]{HOSTILE}[/red] :fox:")
     assert "[red]a[31mb" in page.get()
     assert not ORDERS.search(page.get())
+
+
+def test_in_a_notebooks_cell_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There a terminal's bars would be written over each other; colours stay."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_INTERACTIVE", "1")
+    assert Screen().is_interactive
+    monkeypatch.setenv("JPY_PARENT_PID", "1")
+    screen = Screen()
+    assert (screen.is_interactive, screen.is_terminal) == (False, True)

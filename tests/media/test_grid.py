@@ -8,10 +8,11 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFont
 
 from reelbook.errors import NotAVideo
 from reelbook.media import clips
+from reelbook.media import grid as grid_module
 from reelbook.media.grid import BLANK, GROUND, Grid, Page, Tile, film, sheet
 
 RED, BLUE = (200, 30, 30), (30, 30, 200)
@@ -107,3 +108,10 @@ def test_a_file_that_is_no_video_is_told(tmp_path: Path) -> None:
         sheet(broken)
     with pytest.raises(NotAVideo):
         film(broken, tmp_path / "grid.mp4")
+
+
+def test_a_label_that_fits_stays_whole() -> None:
+    """A short word isn't broken where its row's label is as wide as the word."""
+    font = ImageFont.load_default(14)
+    width = int(font.getlength("heron")) + 1
+    assert grid_module._wrapped("heron", font, width) == ["heron"]

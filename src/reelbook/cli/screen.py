@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -14,7 +15,9 @@ class Screen(Console):
     """A console of rich that cleans all text: rich itself would let escape sequences through."""
 
     def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+        # In a notebook's cell (`!reelbook …`) moving bars would be written over each other, and stay.
+        moving = False if "JPY_PARENT_PID" in os.environ else None
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False, force_interactive=moving)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As rich's, with all text cleaned; rich keeps its own control codes apart from text."""

@@ -189,6 +189,8 @@ def _write(draw: ImageDraw.ImageDraw, said: str, font: Font, box: _Box, *, middl
 
 
 def _wrapped(said: str, font: Font, width: int) -> Sequence[str]:
+    if font.getlength(said) <= width:
+        return [said]
     letters = max(1, int(width / max(1.0, font.getlength("n"))))
     return [_cut(each, font, width) for each in textwrap.wrap(said, letters)[:6]]
 
