@@ -64,7 +64,7 @@ export function commonClock(clips, onTime) {
       // A hidden page draws no frames: afterwards the clock goes on from where it was.
       const passed = Math.min(FAR, Math.max(0, (now - before) / 1000));
       before = now;
-      if (going().every(({ video, behind }) => behind || video.readyState > 2)) at += passed * speed;
+      if (going().every(({ video, behind }) => behind || video.ended || video.readyState > 2)) at += passed * speed;
       if (at >= length) {
         at = length;
         return start(); // from the beginning again
@@ -81,9 +81,11 @@ export function commonClock(clips, onTime) {
       if (!video.paused) video.pause();
       return put(one);
     }
-    if (video.paused && !video.seeking) video.play().catch(() => {});
     const late = goal(one) - video.currentTime;
     if (Math.abs(late) > FAR) return put(one);
+    // A clip that is a little ahead may have come to its end: played again, it would begin anew and hold up the others.
+    if (video.ended) return;
+    if (video.paused && !video.seeking) video.play().catch(() => {});
     if (Math.abs(late) < 2 * SLACK) one.behind = false;
     const even = speed * pace(one);
     // Clips that start together don't come on at once: what is late catches up soon, but in no fewer than two frames.
