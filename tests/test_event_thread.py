@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import dis
 import gc
 import inspect
+import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from reelbook.errors import SessionClosed
 from reelbook.event_thread import EventThread
+
+
+def _steps(call: Callable[..., object]) -> list[int]:
+    """The lines of a function, as a trace tells them."""
+    return sorted(
+        {line for _, line in dis.findlinestarts(call.__code__) if line} - {call.__code__.co_firstlineno}
+    )
+
+
+@contextlib.contextmanager
+def _traced(trace: Any) -> Iterator[None]:
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
 def test_a_task_that_was_never_begun_is_ended_too() -> None:
@@ -81,3 +102,24 @@ def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without
     goes_on.set()
     closer.join(10)
     assert engine.loop.is_closed()
+
+
+@pytest.mark.parametrize("line", _steps(EventThread.close))
+def test_what_counts_as_closed_ends(line: int) -> None:
+    """Stop at any line of `close()`: the thread ends, or it is as open as before."""
+    engine = EventThread()
+
+    def stop(frame: FrameType, event: str, _: object) -> object:
+        if frame.f_code is not EventThread.close.__code__:
+            return None
+        if event == "line" and frame.f_lineno == line:
+            raise KeyboardInterrupt
+        return stop
+
+    with _traced(stop), contextlib.suppress(KeyboardInterrupt):
+        engine.close()
+    if engine.closed:
+        engine._thread.join(5)
+        assert not engine._thread.is_alive()
+    engine.close()
+    assert engine.closed

@@ -212,10 +212,11 @@ class EventThread:
         if self.loop.is_closed() or not self._thread.is_alive():
             return
         with self._door:
-            # What is handed over from now on would wait for an answer that never comes.
-            self._ending = True
+            # First: what counts as closed ends, also where Stop arrives between the two.
             with contextlib.suppress(RuntimeError):  # it has just ended
                 self.loop.call_soon_threadsafe(self._stop)
+            # What is handed over from now on would wait for an answer that never comes.
+            self._ending = True
         if threading.current_thread() is not self._thread:
             countdown = Countdown(STOP_SECONDS + (SETTLE_SECONDS if self._settling else 0.0))
             while self._thread.is_alive() and (pause := countdown.next_pause()):
