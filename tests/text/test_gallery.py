@@ -72,8 +72,9 @@ def test_what_was_found_and_exported_is_counted() -> None:
     """One clip is no "clips", and settings alone are no clips."""
     assert words.found_words(1, more=False) == "1 clip"
     assert words.found_words(60, more=True) == "60 clips, more below"
-    assert words.nothing_words(filtered=True) == "No clip matches."
-    assert "No clips yet" in words.nothing_words(filtered=False)
+    assert words.nothing_words(filtered=True, can_create=False) == "No clip matches."
+    assert "session.text_to_video" in words.nothing_words(filtered=False, can_create=False)
+    assert "session" not in words.nothing_words(filtered=False, can_create=True)
     assert words.exported_words(Path("/a.zip"), 2, 1) == (
         "2 clips and their settings are in /a.zip. 1 has no file on this disk."
     )

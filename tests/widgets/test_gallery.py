@@ -95,12 +95,18 @@ def test_filters_search_anew_and_can_be_cleared(session: Session) -> None:
 
 
 def test_an_empty_gallery_says_what_will_be_there(session: Session) -> None:
-    """One line, on the page and in the still form."""
+    """One line, on the page and in the still form, and the button that begins if it leads anywhere."""
     gallery = Gallery(session)
     sent = heard(gallery)
     page_sends(gallery, {"name": "hello"})
     assert named(sent, "tiles")[0]["nothing"].startswith("No clips yet.")
     assert "No clips yet." in gallery.still()[1]
+    created: list[str] = []
+    gallery.on_create(lambda: created.append("pressed"))
+    page_sends(gallery, {"name": "create"})
+    assert (named(sent, "said")[-1]["create"], created) == ("Make your first clip", ["pressed"])
+    gallery.text = "wolf"
+    assert named(sent, "tiles")[-1]["create"] == ""
 
 
 def test_a_clip_that_is_made_appears_in_its_place(session: Session) -> None:

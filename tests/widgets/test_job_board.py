@@ -236,12 +236,21 @@ def test_why_a_job_waits_is_said_once_for_all_that_wait() -> None:
 
 
 def test_an_empty_board_says_how_to_make_the_first_clip() -> None:
-    """Empty is a state; a list of one's own says something else."""
-    _, messages = opened()
+    """In code, or by a button if it leads anywhere; a list of one's own has neither."""
+    empty, messages = opened()
     assert "session.text_to_video" in head(messages)["empty"]
+    assert head(messages)["create"] == ""
+    created: list[str] = []
+    empty.on_create(lambda: created.append("pressed"))
+    assert head(messages)["empty"] == "No clips yet. They appear here as soon as you ask for them."
+    assert head(messages)["create"] == "Make your first clip"
+    page_sends(empty, {"name": "create"})
+    assert created == ["pressed"]
     found: Any = FakeLedgerSession()
     board = JobBoard(found, jobs=())
+    board.on_create(print)
     assert board.still()[1] == "No clips in this list."
+    assert board._head_words()["create"] == ""
 
 
 def test_a_board_of_given_jobs_shows_no_others() -> None:

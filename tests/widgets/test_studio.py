@@ -85,6 +85,11 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
     gallery = studio.gallery
     studio.view = "gallery"
     assert studio.gallery is gallery
+    for empty in (studio.board, studio.gallery):
+        assert empty is not None
+        studio.view = "board"
+        page_sends(empty, {"name": "create"})
+        assert studio.view == "create"
 
 
 def test_what_the_gallery_selected_is_compared(studio: Studio) -> None:

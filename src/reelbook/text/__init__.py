@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..formatting import Line, counting, dollars, plain, seconds
 from .board import (
+    CREATE,
     Row,
     Tally,
     board_row,
@@ -36,6 +37,7 @@ from .form import form_words, image_words
 from .status_line import facts_words
 
 __all__ = [
+    "CREATE",
     "FINAL",
     "NOT_WATCHING",
     "RUNNING_STAGE",

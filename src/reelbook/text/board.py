@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from reelbook import wire
 
@@ -143,14 +143,17 @@ def wait_words(facts: Facts) -> Line:
     return ["waiting for the rate limit, ", counting(facts.requests_back_in_seconds, -1)]
 
 
-def empty_words(*, whole_session: bool) -> str:
-    """A board without jobs."""
+# The button that begins, where there is a form to begin with; otherwise what to write in a cell.
+CREATE: Final = "Make your first clip"
+IN_CODE: Final = 'In a cell: session.text_to_video("a red fox runs through snow").'
+
+
+def empty_words(*, whole_session: bool, can_create: bool) -> str:
+    """A board without jobs. `can_create`: a button that begins stands below."""
     if not whole_session:
         return "No clips in this list."
-    return (
-        "No clips yet. They appear here as soon as you ask for them, in a form or with "
-        'session.text_to_video("a red fox runs through snow").'
-    )
+    said = "No clips yet. They appear here as soon as you ask for them."
+    return said if can_create else f"{said} {IN_CODE}"
 
 
 def _about(request: JobRequest | None) -> str:

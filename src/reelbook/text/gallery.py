@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 from reelbook import wire
 
 from ..formatting import Line, count
-from .board import board_row
+from .board import IN_CODE, board_row
 from .card import Face, empty_face, job_face, job_lines
 
 if TYPE_CHECKING:
@@ -162,14 +162,12 @@ def found_words(clips: int, *, more: bool) -> str:
     return f"{count(clips, 'clip')}{', more below' if more else ''}"
 
 
-def nothing_words(*, filtered: bool) -> str:
-    """A gallery without tiles."""
+def nothing_words(*, filtered: bool, can_create: bool) -> str:
+    """A gallery without tiles. `can_create`: a button that begins stands below."""
     if filtered:
         return "No clip matches."
-    return (
-        "No clips yet. They are kept here as soon as they are made, in a form or with "
-        'session.text_to_video("a red fox runs through snow").'
-    )
+    said = "No clips yet. They are kept here as soon as they are made."
+    return said if can_create else f"{said} {IN_CODE}"
 
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:

@@ -19,6 +19,7 @@ from reelbook.session import Job, Session
 from reelbook.session.export import export
 from reelbook.session.request_code import request_code
 
+from ..text import CREATE
 from ..text import gallery as words
 from .base import session_of
 from .bundle import packed, pressed, style
@@ -47,9 +48,9 @@ class Gallery(ServesClips):
     too; Ctrl+A selects all that are loaded), "s" stars, Escape closes. A click opens; Ctrl or Shift with a
     click selects, as does the box in a tile's corner.
 
-    `on_vary(callback)`, `on_compare(callback)` and `on_job(callback)` say what happens at "Vary…", at
-    "Compare" and after "Again". The first two buttons are there only if they have a callback. A button of
-    your own that compares the selected clips::
+    `on_vary(callback)`, `on_compare(callback)`, `on_create(callback)` and `on_job(callback)` say what happens
+    at "Vary…", at "Compare", at "Make your first clip" and after "Again". The first three buttons are there
+    only if they have a callback. A button of your own that compares the selected clips::
 
         gallery, place = rb.Gallery(session), ipywidgets.VBox()
         button = ipywidgets.Button(description="Compare")
@@ -90,6 +91,7 @@ class Gallery(ServesClips):
         self._pressed_at = float("-inf")
         self._vary: list[Callable[[Job], object]] = []
         self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
+        self._on_creates: list[Callable[[], object]] = []
         self._on_jobs: list[Callable[[Job], object]] = []
         self._live = Live(self._refresh_from_thread)
         opened = traits.pop("opened", "")
@@ -119,6 +121,11 @@ class Gallery(ServesClips):
         """`callback(jobs)` is called when "Compare" is pressed, with the selected jobs, two at least."""
         self._on_compares.append(callback)
         self._offer()
+
+    def on_create(self, callback: Callable[[], object]) -> None:
+        """`callback()` is called when "Make your first clip" is pressed, where there are no clips yet."""
+        self._on_creates.append(callback)
+        self._tell({"name": "said"})
 
     def on_job(self, callback: Callable[[Job], object]) -> None:
         """`callback(job)` is called for every job that "Again" sends."""
@@ -156,7 +163,8 @@ class Gallery(ServesClips):
         """The first clips with their posters, and how many were found."""
         from reelbook.media.images import thumbnail
 
-        text = self._said()["count"] or words.nothing_words(filtered=self._filtered())
+        said = self._said()
+        text = said["count"] or said["nothing"]
         tiles = []
         for job in [job for job in self._found.jobs if job.clip is not None][:STILL_TILES]:
             tile, poster = self._tile(job), self.clip_poster(str(job.number))
@@ -199,11 +207,13 @@ class Gallery(ServesClips):
 
     def _said(self) -> dict[str, Any]:
         count, more = len(self._found.jobs), self._found.more
+        filtered, create = self._filtered(), bool(self._on_creates)
         return {
             "more": more,
             "count": words.found_words(count, more=more) if count else "",
-            "nothing": "" if count else words.nothing_words(filtered=self._filtered()),
-            "filtered": self._filtered(),
+            "nothing": "" if count else words.nothing_words(filtered=filtered, can_create=create),
+            "filtered": filtered,
+            "create": CREATE if create and not filtered else "",
         }
 
     def _send_tiles(self, first: int) -> None:
@@ -360,6 +370,10 @@ class Gallery(ServesClips):
     def _on_compare(self, *_: object) -> None:
         for callback in self._on_compares:
             callback(self.chosen)
+
+    def _on_create(self, *_: object) -> None:
+        for callback in self._on_creates:
+            callback()
 
     def _on_export(self, *_: object) -> None:
         self.say(words.exported_words(*export(self.chosen)))

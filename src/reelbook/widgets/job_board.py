@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         self._head, self._groups = PageState(), PageState()
         self._page = self._waited = False
         self._pressed: dict[Job, float] = {}
+        self._on_creates: list[Callable[[], object]] = []
         self._spent = ""
         self._live = Live(self._refresh_from_thread)
         super().__init__(face=dict(words.empty_face()), **traits)
@@ -92,6 +93,14 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
     def jobs(self) -> tuple[Job, ...]:
         """The jobs shown, newest first."""
         return tuple(entry.job for entry in self._rows)
+
+    def on_create(self, callback: Callable[[], object]) -> None:
+        """`callback()` is called when "Make your first clip" is pressed, the button of an empty board.
+
+        The button is there only if it has a callback.
+        """
+        self._on_creates.append(callback)
+        self.refresh()
 
     async def done(self) -> None:
         """Waits until none of the jobs shown is running any more, including those that come meanwhile.
@@ -205,12 +214,15 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
 
     def _head_words(self) -> dict[str, Any]:
         tallies = [entry.tally for entry in self._rows]
+        whole = self._given is None
+        create = whole and bool(self._on_creates)
         return {
             "count": words.count_words(tallies) if tallies else "",
             "states": words.kind_words(tallies),
             "money": self._money_words(),
             "note": (self._given.stopped if isinstance(self._given, Batch) else None) or "",
-            "empty": "" if tallies else words.empty_words(whole_session=self._given is None),
+            "empty": "" if tallies else words.empty_words(whole_session=whole, can_create=create),
+            "create": words.CREATE if create and not tallies else "",
             "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
 
@@ -265,6 +277,10 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         key = str(content.get("key", ""))
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is
             self.opened = "" if key == self.opened or self._rows.by_key(key) is None else key
+
+    def _on_create(self, *_: object) -> None:
+        for callback in self._on_creates:
+            callback()
 
     def _on_select(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)

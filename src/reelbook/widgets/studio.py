@@ -169,14 +169,19 @@ class Studio(Host):
 
     def _make_board(self) -> Panel:
         self.board = JobBoard(self.session)
+        self.board.on_create(self._create)
         return self.board
 
     def _make_gallery(self) -> Panel:
         self.gallery = Gallery(self.session)
         self.gallery.on_vary(self._vary)
         self.gallery.on_compare(self._put_side_by_side)
+        self.gallery.on_create(self._create)
         self.gallery.on_job(self._take)
         return self.gallery
+
+    def _create(self) -> None:
+        self.view = "create"
 
     def _nothing_to_compare(self) -> Panel:
         hint = Hint(

@@ -53,7 +53,10 @@ function render({ model, el }) {
   const grid = h("ul", { class: "rb-grid", "aria-label": "Clips" });
   const end = h("div", { class: "rb-end rb-quiet" });
   const scroller = h("div", { class: "rb-scroll" }, grid, end);
-  const nothing = h("div", { class: "rb-nothing", hidden: true }, h("p", { class: "rb-quiet" }), h("button", { type: "button", class: "rb-plain", onclick: () => { clearTimeout(typing); text.value = ""; text.focus(); tell(model, { name: "clear" }); } }, "Clear filters"));
+  const empty = h("p", { class: "rb-quiet" });
+  const create = h("button", { type: "button", class: "rb-primary", onclick: () => tell(model, { name: "create" }) });
+  const clear = h("button", { type: "button", class: "rb-plain", onclick: () => { clearTimeout(typing); text.value = ""; text.focus(); tell(model, { name: "clear" }); } }, "Clear filters");
+  const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create, clear);
   const box = h("div", { class: "rb-opened", hidden: true });
   frame.body.append(h("div", { class: "rb-gallery" },
     h("div", { class: "rb-filters", role: "search", "aria-label": "Filters" }, text, choose("state", "State"), onlyStarred, choose("tag", "Tag"), choose("experiment", "Experiment"),
@@ -127,9 +130,11 @@ function render({ model, el }) {
     setText(count, content.count);
     count.hidden = !content.count;
     setText(end, more ? "Looking for more clips." : "");
-    setText(nothing.firstElementChild, content.nothing);
+    setText(empty, content.nothing);
     nothing.hidden = !content.nothing;
-    nothing.lastElementChild.hidden = !content.filtered;
+    setText(create, content.create);
+    create.hidden = !content.create;
+    clear.hidden = !content.filtered;
     scroller.hidden = Boolean(content.nothing);
     drawTally();
   };

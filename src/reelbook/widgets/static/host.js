@@ -71,7 +71,11 @@ function render({ model, el, host }) {
     arrange(el, [...slots(wanted[""] || []), ...named.map((name) => panes.get(name))]);
   });
   draw(["pane", "panes"], () => {
-    for (const [name, node] of panes) if (name) node.hidden = name !== model.get("pane");
+    const shown = panes.get(model.get("pane"));
+    const focused = document.activeElement;
+    for (const [name, node] of panes) if (name) node.hidden = node !== shown;
+    // What was pressed is out of sight: whoever pressed it goes on in what it led to.
+    if (focused?.closest(".reelbook-pane[hidden]") && el.contains(focused)) shown?.querySelector("textarea, button")?.focus();
   });
   return () => {
     for (const cleanup of cleanups) cleanup();

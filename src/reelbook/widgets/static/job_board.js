@@ -28,10 +28,12 @@ function render({ model, el }) {
   const money = h("span");
   const left = h("span");
   const note = h("div", { class: "rb-note rb-odd", hidden: true });
-  const empty = h("p", { class: "rb-board-empty rb-quiet", hidden: true });
+  const empty = h("p", { class: "rb-quiet" });
+  const create = h("button", { type: "button", class: "rb-primary", onclick: () => tell(model, { name: "create" }) });
+  const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create);
   const list = h("div", { class: "rb-rows" });
   frame.body.append(h("div", { class: "rb-board" },
-    h("div", { class: "rb-board-head" }, count, states, h("span", { class: "rb-board-facts" }, badge, money, left)), frame.message, note, empty, list));
+    h("div", { class: "rb-board-head" }, count, states, h("span", { class: "rb-board-facts" }, badge, money, left)), frame.message, note, nothing, list));
 
   // The open row's card: made once and moved under the row that is open.
   const box = h("div", { class: "rb-open-row", hidden: true });
@@ -158,7 +160,7 @@ function render({ model, el }) {
     if (message.name !== "rows") return;
     const since = performance.now();
     const told = head.states;
-    for (const name of ["count", "states", "money", "note", "empty", "mark"]) if (name in message) head[name] = message[name];
+    for (const name of ["count", "states", "money", "note", "empty", "create", "mark"]) if (name in message) head[name] = message[name];
     if (message.wait) wait = { line: message.wait, since };
     if (message.requests) requests = { line: message.requests, since };
     for (const change of message.rows ?? []) {
@@ -185,7 +187,9 @@ function render({ model, el }) {
     setText(note, head.note ?? "");
     note.hidden = !head.note;
     setText(empty, head.empty ?? "");
-    empty.hidden = !head.empty;
+    nothing.hidden = !head.empty;
+    setText(create, head.create ?? "");
+    create.hidden = !head.create;
     tick();
     if (told !== undefined && head.states !== told) frame.say(head.states);
   });
