@@ -33,7 +33,7 @@ Name = Annotated[
 Which = Annotated[Service, typer.Option(help="auto: live where a key and an address are configured.")]
 
 
-@commands.command("open", short_help="Make a key for each student of a list.")
+@commands.command("open", short_help="Create a key for each student of a list.")
 def open_one(
     students: Annotated[
         Path,
@@ -83,11 +83,11 @@ def open_one(
     name: Name = None,
     service: Which = Service.auto,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Make keys at a live service without being asked.")
+        bool, typer.Option("--yes", "-y", help="Create keys at a live service without being asked.")
     ] = False,
     home: Home = None,
 ) -> None:
-    """Make a key for each student, a file each and a sheet of cards to print.
+    """Create a key for each student, a file each and a sheet of cards to print.
 
     The files hold the keys, and nothing else does: they are readable by you only, and lie in no repository.
     Stopped half-way, the same command goes on, and nobody gets two keys.
@@ -104,9 +104,9 @@ def open_one(
         if session.service == "live" and not yes:
             require_yes(
                 f"{len(names)} students at the live service at {session.base_url}.\n"
-                "Each key may be able to spend the whole balance.\nMake the keys?",
+                "Each key may be able to spend the whole balance.\nCreate the keys?",
                 unattended="These keys can spend money, and nobody is here to be asked. Nothing was done. "
-                "--yes makes them unasked.",
+                "--yes creates them unasked.",
                 declined="Nothing was done.",
             )
         with (

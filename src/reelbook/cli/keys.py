@@ -91,7 +91,7 @@ def create(
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
-    """Make a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
+    """Create a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
     with _open_place(show=show, out=out, keep=keep) as place, _session(service, home) as session:
         with waiting_notice(session):
             created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)

@@ -39,7 +39,7 @@ VIEWS = {
     "gallery": "Gallery",
     "compare": "Compare",
     "usage": "Usage",
-    "keys": "Keys",
+    "keys": "API keys",
     "tools": "Tools",
     "connection": "Connection",
 }

@@ -83,7 +83,7 @@ function render({ model, el }) {
     // What a class was opened with stays.
     for (const node of [fields.limit.parentNode, fields.spend.parentNode, more]) node.hidden = Boolean(plan.fixed);
     const count = plan.keys || 0;
-    setText(go, !plan.ready ? "Create the keys" : count ? `Make ${count} ${count === 1 ? "key" : "keys"}` : "Write the sheet");
+    setText(go, !plan.ready ? "Create the keys" : count ? `Create ${count} ${count === 1 ? "key" : "keys"}` : "Write the sheet");
     setText(why, plan.ready ? "" : plan.why || "Write the students' names first.");
     go.setAttribute("aria-disabled", String(!plan.ready || Boolean(now.doing)));
   };
