@@ -26,6 +26,12 @@ APART = """(cell) => {
   return names.length > 1 && names.every((box, place) => !place || box.left > names[place - 1].right + 4);
 }"""
 
+# The periods stand in one row, and nothing of it is cut off.
+PERIODS = """(cell) => {
+  const row = cell.querySelector('.rb-seg'), tops = [...row.children].map((button) => button.offsetTop);
+  return [new Set(tops).size === 1, row.scrollWidth <= row.clientWidth];
+}"""
+
 
 def test_a_day_is_chosen_by_mouse_and_by_keyboard(notebook: Notebook) -> None:
     """A click on a bar opens its day; the table's buttons do the same; the period is changed by a press.
@@ -60,6 +66,9 @@ def test_a_day_is_chosen_by_mouse_and_by_keyboard(notebook: Notebook) -> None:
     notebook.run("chart70.layout.width = '320px'")
     until(cell, "(cell) => cell.querySelector('.bqplot').clientWidth < 330")
     until(cell, APART)
+    notebook.run("chart70.layout.width = '216px'")  # as in a window of 320 px
+    until(cell, "(cell) => cell.querySelector('.bqplot').clientWidth < 216")
+    assert cell.evaluate(PERIODS) == [True, True]
     cell.get_by_role("button", name="7 days").press("Enter")
     says(cell, "in 7 days")
     assert notebook.value("chart70.days") == 7
