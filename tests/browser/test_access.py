@@ -75,7 +75,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ("rb.Player(done.clip, view='filmstrip')", ".rb-strip button", ()),
     ],
     "board": [
-        ("rb.JobBoard(session, jobs=())", ".rb-board-empty", ()),
+        ("rb.JobBoard(session, jobs=())", ".rb-board .rb-nothing", ()),
         *(
             (
                 "board50 = rb.JobBoard(jobs=[done, failed, lost, running])\n"
