@@ -11,7 +11,6 @@ from browser import (
     test_compare,
     test_gallery,
     test_keys,
-    test_matrix,
     test_panels,
     test_picker,
     test_player,
@@ -45,8 +44,6 @@ AS_IN_JUPYTERLAB: list[Callable[[Any], None]] = [
     test_picker.test_the_part_that_is_sent_is_chosen_by_keyboard_and_mouse,
     test_picker.test_a_recent_image_is_taken_again_by_keyboard_alone,
     test_keys.test_a_key_is_made_seen_once_and_revoked,
-    test_matrix.test_a_sweep_is_planned_bought_and_fills,
-    test_matrix.test_by_keyboard_alone,
     test_usage.test_a_day_is_chosen_by_mouse_and_by_keyboard,
 ]
 
