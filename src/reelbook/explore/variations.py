@@ -15,7 +15,7 @@ from .templates import Template, escaped
 if TYPE_CHECKING:
     from .sweep import SweepCell
 
-SEEDS, SECONDS = 4, 2  # so many seeds; so much shorter and longer
+SEEDS, SECONDS = 4, 2  # so many seeds; so many seconds shorter and longer
 
 
 @dataclass(frozen=True)

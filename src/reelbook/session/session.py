@@ -508,11 +508,12 @@ class Session(Tooling, SuggestsNames):
         return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
 
     def prompts(self, text: str = "", *, limit: int = 20) -> tuple[str, ...]:
-        """The prompts of the account's clips, the one used last first and each once.
+        """The prompts of the account's clips, `limit` at most: the one used last first, and each once.
 
             session.prompts("fox")
 
-        Every word of `text` must begin a word of the prompt, or of a note on its clip.
+        Every word of `text` must begin a word of the prompt, or of a note on its clip. It asks the ledger
+        alone. Raises SessionClosed.
         """
         self._thread.refuse_closed()
         return tuple(self._account.prompts(text, limit))
