@@ -147,8 +147,11 @@ def late():
 
 
 def has_logic(path: Path) -> bool:
-    """Whether a module has a function or a method; constants and type declarations alone need no test."""
-    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(parsed(path)))
+    """Whether a module has a function or a method; constants and type declarations alone need no test.
+
+    Every process that collects tests asks for all modules: they are not parsed for it.
+    """
+    return bool(re.search(r"^ *(async )?def ", path.read_text("utf-8"), re.MULTILINE))
 
 
 def namesake(name: str) -> Path:
@@ -157,6 +160,7 @@ def namesake(name: str) -> Path:
     return TESTS.joinpath(*folders, f"test_{stem}.py")
 
 
+@cache
 def own_names() -> dict[str, set[str]]:
     """What only one module defines, by module: public functions, classes and methods."""
     defined = {
@@ -172,9 +176,6 @@ def own_names() -> dict[str, set[str]]:
     return {module: {name for name in names if times[name] == 1} for module, names in defined.items()}
 
 
-OWN = own_names()
-
-
 def uses(test: ast.Module, module: str) -> bool:
     """Whether a test imports the module, perhaps in a child process, or names what it alone defines."""
     texts = (node.value for node in ast.walk(test) if isinstance(node, ast.Constant))
@@ -182,7 +183,7 @@ def uses(test: ast.Module, module: str) -> bool:
         return True
     named = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
     named |= {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-    return bool(OWN[module] & named)
+    return bool(own_names()[module] & named)
 
 
 def can_fail(node: ast.AST) -> bool:

@@ -11,12 +11,13 @@ from reelbook.lazy_module import LazyModule
 
 
 def test_it_is_loaded_at_its_first_use_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Naming it costs nothing."""
+    """Naming and inspecting it cost nothing."""
     (tmp_path / "planted_heavy.py").write_text(
         "import itertools\nnumbers = itertools.count(1)\nmade = next(numbers)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     heavy = LazyModule("planted_heavy")
+    assert not hasattr(heavy, "__wrapped__")
     assert "planted_heavy" not in sys.modules
     assert heavy.made == 1
     assert next(heavy.numbers) == 2

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import psutil
 import pytest
-from nbclient import NotebookClient
 
+from reelbook.lazy_module import LazyModule
 from reelbook.sandbox import server
 from reelbook.sandbox.access import Access, write_access
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
 from reelbook.secret import Secret
+
+nbclient: Any = LazyModule("nbclient")
+nbformat: Any = LazyModule("nbformat")
 
 pytestmark = [pytest.mark.browser]
 
@@ -70,6 +73,7 @@ FAILURES = [
 
 MAKE = """
 from pathlib import Path
+from typing import Any
 seen = Path(os.environ["SEEN_SECRETS"])
 created = session.keys.create("another")
 seen.write_text(created.api_key.reveal() + "\\n")
@@ -131,7 +135,7 @@ def test_a_planted_key_is_found_nowhere(
     for source in FAILURES:
         cells.append(nbformat.v4.new_code_cell(source, metadata={"tags": ["raises-exception"]}))
     notebook = nbformat.v4.new_notebook(cells=cells)
-    NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
 
     saved = nbformat.writes(notebook)
     assert KEY not in saved
@@ -164,7 +168,7 @@ def test_a_created_secret_is_found_nowhere(
     for source in MADE_FAILURES:
         cells.append(nbformat.v4.new_code_cell(source, metadata={"tags": ["raises-exception"]}))
     notebook = nbformat.v4.new_notebook(cells=cells)
-    NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
 
     secrets = seen.read_text().split()
     assert len(set(secrets)) == 4

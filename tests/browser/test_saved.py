@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from nbconvert import HTMLExporter
 
 from browser.lab import PLAYS, Notebook, shown, until
+from reelbook.lazy_module import LazyModule
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser]
+
+nbconvert: Any = LazyModule("nbconvert")
 
 STATE = "application/vnd.jupyter.widget-state+json"
 JOBS = 50
@@ -111,7 +113,7 @@ def sizes(saved: dict[str, Any]) -> dict[str, int]:
 
 def _posters_are_seen(page: Page, notebook: Path, folder: Path) -> None:
     """In a page without a kernel, and without the network that would bring the widgets' code."""
-    exporter = HTMLExporter()  # type: ignore[no-untyped-call] # it has no types
+    exporter = nbconvert.HTMLExporter()
     text, _ = exporter.from_filename(str(notebook))
     (folder / "saved.html").write_text(text)
     browser = page.context.browser

@@ -6,16 +6,19 @@ import random
 import re
 from collections import Counter
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from dynamicprompts.generators import CombinatorialPromptGenerator
 from dynamicprompts.wildcards import WildcardManager
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import chisquare
 
 from reelbook.errors import InvalidInput, InvalidTemplate
 from reelbook.explore.templates import Template, escaped, is_plain
+from reelbook.lazy_module import LazyModule
+
+stats: Any = LazyModule("scipy.stats")
 
 WILDCARDS = {
     "animal": ["fox", "hen"],
@@ -255,7 +258,7 @@ def test_a_million_million_are_counted_and_sampled_evenly() -> None:
     for place in range(12):
         seen = Counter(text.split()[place] for sample in samples for text in sample)
         assert len(seen) == 10
-        assert chisquare(list(seen.values())).pvalue > 0.001
+        assert stats.chisquare(list(seen.values())).pvalue > 0.001
 
 
 def test_combinations_are_equally_likely_however_they_are_nested() -> None:
@@ -265,7 +268,7 @@ def test_combinations_are_equally_likely_however_they_are_nested() -> None:
     seen = Counter(template.expand(template.draw(rng)) for _ in range(7000))
 
     assert len(seen) == template.count == 7
-    assert chisquare(list(seen.values())).pvalue > 0.001
+    assert stats.chisquare(list(seen.values())).pvalue > 0.001
 
 
 def test_weights_say_how_often() -> None:
@@ -285,7 +288,7 @@ def test_weights_say_how_often() -> None:
         seen = Counter(template.expand(template.draw(rng)) for _ in range(3000))
         assert seen.keys() == weights.keys()
         expected = [3000 * weight / sum(weights.values()) for weight in weights.values()]
-        assert chisquare([seen[each] for each in weights], expected).pvalue > 0.001, text
+        assert stats.chisquare([seen[each] for each in weights], expected).pvalue > 0.001, text
 
 
 def test_a_sample_ends_where_weights_or_texts_leave_nothing_new() -> None:

@@ -15,13 +15,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat  # has no types, so that each call of it needs an ignore
 from PIL import Image
 
 from reelbook.cli.lab import shipped_lessons
+from reelbook.lazy_module import LazyModule
 from reelbook.media.images import thumbnail
 from reelbook.sandbox import server
+
+nbclient: Any = LazyModule("nbclient")
+nbformat: Any = LazyModule("nbformat")
 
 VOLATILE = "nbval-ignore-output"
 MAX_SIDE, MAX_BYTES = 720, 24_000  # of a picture in a stored lesson

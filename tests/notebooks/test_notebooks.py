@@ -7,10 +7,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from notebooks.nbval_run import nbval
-from notebooks.refresh import VOLATILE, read, write
+from notebooks.refresh import VOLATILE, nbformat, read, write
 from support.raw_server import raw_server
 
 from reelbook.cli.lab import shipped_lessons

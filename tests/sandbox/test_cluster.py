@@ -9,12 +9,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-import dask
-import distributed  # noqa: F401  # with it come the defaults of its settings
 import httpx
 import pytest
 from sandbox.doubles import CLIP, Client, InstantExecutor, Open
@@ -31,8 +29,6 @@ from reelbook.sandbox.render_pool import WorkerKilled
 pytestmark = [pytest.mark.browser]
 
 PROMPT = "a red fox"
-# Dask's own setting: how long a scheduler is waited for.
-PATIENCE = "distributed.comm.timeouts.connect"
 
 
 class Cluster:
@@ -112,13 +108,21 @@ def expected() -> list[bytes]:
     return [render(Spec(PROMPT, 1, "16:9", seed)).mp4 for seed in range(2)]
 
 
+def dask_waits(patience: str) -> AbstractContextManager[object]:
+    """So long is a scheduler waited for meanwhile, by Dask's own setting."""
+    import dask
+    import distributed  # noqa: F401  # with it come the defaults of its settings
+
+    return dask.config.set({"distributed.comm.timeouts.connect": patience})
+
+
 @pytest.fixture
 def open_on(cluster: Cluster, open_sandbox: Open, tmp_path: Path) -> Open:
     """Opens a sandbox that draws on the cluster; what the test's executor draws here is `CLIP`."""
 
     @contextmanager
     def opened(patience: str = "60s", **settings: Any) -> Iterator[Client]:
-        with dask.config.set({PATIENCE: patience}):
+        with dask_waits(patience):
             dask_pool = _reached(cluster)
             with open_sandbox(tmp_path, pace=0, dask=dask_pool, **settings) as client:
                 yield client
@@ -253,7 +257,7 @@ def test_a_scheduler_that_cant_be_reached_is_said_at_the_start() -> None:
     """Nothing is started, and no thread is left."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
-    with dask.config.set({PATIENCE: "0.2s"}):
+    with dask_waits("0.2s"):
         with pytest.raises(
             SandboxError, match=rf"The Dask scheduler at {address} can't be reached.*Nothing was"
         ):

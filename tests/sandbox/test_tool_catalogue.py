@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-import jsonschema
 import pytest
 from mcp_types import TextContent
 from sandbox.agents import IMAGE, TEXT, tools_of
 from sandbox.doubles import Client
 
+from reelbook.lazy_module import LazyModule
 from reelbook.sandbox.tool_catalogue import CATALOGUE
+
+jsonschema: Any = LazyModule("jsonschema")
 
 pytestmark = pytest.mark.anyio
 
