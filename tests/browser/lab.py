@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import TimeoutError as PageTimeoutError
 
 import reelbook
-from browser.pages import PATIENCE, OpenNotebook
+from browser.pages import AGAIN, PATIENCE, OpenNotebook
 from reelbook.cli.lab import EXTENSIONS
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def until(part: Locator, script: str) -> None:
     end = time.monotonic() + PATIENCE
     while not part.evaluate(script):
         assert time.monotonic() < end, f"it never came to {script}; shown is: {part.inner_text()}"
-        part.page.wait_for_timeout(50)
+        part.page.wait_for_timeout(AGAIN)
 
 
 def says(cell: Locator, text: str) -> None:
@@ -206,7 +206,7 @@ def tells(part: Locator, *texts: str) -> None:
     end = time.monotonic() + PATIENCE
     while missing := [text for text in texts if text not in part.inner_text()]:
         assert time.monotonic() < end, f"it never told {missing}; it tells: {part.inner_text()}"
-        part.page.wait_for_timeout(50)
+        part.page.wait_for_timeout(AGAIN)
 
 
 def noted(part: Locator, script: str) -> Callable[[], list[Any]]:
@@ -264,6 +264,6 @@ def shown(cell: Locator, selector: str = ".rb") -> Locator:
     while not panel.is_visible():
         assert time.monotonic() < end, f"it never showed {selector}; it shows: {cell.all_inner_texts()}"
         cell.evaluate("(cell) => cell.scrollIntoView({ block: 'nearest' })")
-        cell.page.wait_for_timeout(50)
+        cell.page.wait_for_timeout(AGAIN)
     panel.evaluate("(panel) => panel.scrollIntoView({ block: 'nearest' })")
     return panel

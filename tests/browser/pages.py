@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SECONDS = 1000
 # What anything may take on a slow and busy machine. It only bounds failures: nothing waits for it to pass.
 PATIENCE = 120
+# Milliseconds until a page is looked at again: each look costs three processes something.
+AGAIN = 150
 # Where Debian's Chromium is there without windows it is taken: the same pages cost a fifth less.
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None
@@ -153,7 +155,7 @@ class OpenNotebook(ABC):
         end = time.monotonic() + PATIENCE
         while (found := self.value(expression)) != expected:
             assert time.monotonic() < end, f"{expression} never came to {expected!r}, it is {found!r}"
-            self.page.wait_for_timeout(100)
+            self.page.wait_for_timeout(AGAIN)
 
     def executions(self) -> list[int | None]:
         """Each cell's execution count: a cell that ran again has another one, a new cell adds one."""
@@ -188,4 +190,4 @@ class OpenNotebook(ABC):
     def _open(self, query: str = "") -> None:
         self.page.goto(f"{self.url}{query}")
         for script in self.IS_READY:
-            self.page.wait_for_function(script)
+            self.page.wait_for_function(script, polling=AGAIN)
