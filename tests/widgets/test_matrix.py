@@ -94,6 +94,13 @@ def bought(session: rb.Session, **axes: Any) -> Matrix:
     return Matrix(run)
 
 
+def test_a_new_page_gets_the_sweep_with_its_cells(session: rb.Session) -> None:
+    """In one message: a key pressed on a cell that isn't known yet would be lost."""
+    page = Page(bought(session))
+    assert [bool(cell["clip"]) for cell in page.sweep["cells"]] == [True] * 6
+    assert page.sweep["head"]["said"]
+
+
 def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Session) -> None:
     """The button carries the sum; each cell tells how it is until all clips are here."""
     page = Page(Matrix(foxes(), session))

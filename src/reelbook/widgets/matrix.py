@@ -105,6 +105,7 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         self._news: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._sent: dict[int, PageState] = {cell.number: PageState() for cell in self.sweep.cells}
         self._head = PageState()
+        self._greeting: dict[str, Any] = {}  # goes to a new page in one message with its cells
         self._page = self._away = False
         self._pressed: dict[int, float] = {}
         self._picked: set[int] | None = None
@@ -150,7 +151,8 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
             cells = [news for number in changed if len(news := self._cell_news(number, now)) > 1]
             head = self._head.news(now, *self._head_words())
             if cells or head:
-                message = {"name": "cells", **({"cells": cells} if cells else {})}
+                message = {"name": "cells", **self._greeting, "cells": cells}
+                self._greeting = {}
                 self.send({**message, **({"head": head} if head else {})})
         if self._away and not self._running:
             self.keep_still()
@@ -411,15 +413,13 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
             for state in (self._head, *self._sent.values()):
                 state.forget()
             self._news.put(None)
-            self.send(
-                {
-                    "name": "sweep",
-                    "axes": [[axis.name, list(axis.labels)] for axis in self.sweep.axes],
-                    "places": words.places(self.sweep),
-                    "mark": "sandbox" if self.session.service == "sandbox" else "",
-                    "keys": words.KEYS,
-                }
-            )
+            self._greeting = {
+                "name": "sweep",
+                "axes": [[axis.name, list(axis.labels)] for axis in self.sweep.axes],
+                "places": words.places(self.sweep),
+                "mark": "sandbox" if self.session.service == "sandbox" else "",
+                "keys": words.KEYS,
+            }
         super()._on_hello(*args)
 
     def _on_ask(self, *args: object) -> None:

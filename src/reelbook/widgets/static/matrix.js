@@ -235,10 +235,11 @@ function render({ model, el }) {
       table.style.setProperty("--rb-shape", get("shape"));
       nothing.hidden = true;
       grid.take(content.axes);
+      hears.cells(content); // in one: a key pressed before a cell is known would be lost
     },
     cells(content) {
       if (content.head) Object.assign(shown, content.head);
-      for (const { n, ...news } of content.cells || []) {
+      for (const { n, ...news } of content.cells) {
         const one = cells.get(n);
         if (!one) continue;
         one.now = { ...one.now, ...news };
