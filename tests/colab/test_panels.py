@@ -11,6 +11,7 @@ from browser import (
     test_compare,
     test_gallery,
     test_keys,
+    test_matrix,
     test_panels,
     test_picker,
     test_player,
@@ -45,6 +46,7 @@ AS_IN_JUPYTERLAB: list[Callable[[Any], None]] = [
     test_picker.test_a_recent_image_is_taken_again_by_keyboard_alone,
     test_keys.test_a_key_is_made_seen_once_and_revoked,
     test_usage.test_a_day_is_chosen_by_mouse_and_by_keyboard,
+    test_matrix.test_by_keyboard_alone,
 ]
 
 
