@@ -71,7 +71,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         (f"rb.JobCard({job})", ".rb-card", ()) for job in ("done", "failed", "lost", "running")
     ],
     "player": [
-        ("rb.Player(done.clip, loop_range=(0.2, 0.6))", ".rb-tools", ("Keys",)),
+        ("rb.Player(done.clip, loop_range=(0.2, 0.6))", ".rb-tools", ("Shortcuts",)),
         ("rb.Player(done.clip, view='filmstrip')", ".rb-strip button", ()),
     ],
     "board": [
@@ -111,12 +111,12 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ),
     ],
     "matrix": [
-        ("rb.Matrix(rb.Sweep('a {duck|swan}', seed='1-2'), session)", ".rb-cell", ("Keys",)),
+        ("rb.Matrix(rb.Sweep('a {duck|swan}', seed='1-2'), session)", ".rb-cell", ("Shortcuts",)),
         (MATRIX + "rb.Matrix(run52)", ".rb-cell img:not([hidden])", ("Save…",)),
         ("rb.Matrix(run52, rows='seed', opened=1)", ".rb-stage video", ()),
     ],
     "compare": [
-        ("rb.Compare([done, other], winner=done.request_id)", ".rb-tile video", ("Keys",)),
+        ("rb.Compare([done, other], winner=done.request_id)", ".rb-tile video", ("Shortcuts",)),
         ("rb.Compare([done, other], view='wipe')", ".rb-divider", ()),
         ("rb.Compare([done, other], view='difference')", ".rb-cell canvas", ()),
         ("rb.Compare([done, running, lost])", ".rb-blank", ()),

@@ -29,7 +29,7 @@ def test_a_class_is_opened_looked_at_and_closed(notebook: Notebook, page: Page, 
     panel.locator("input[type=file]").set_input_files(file)
     says(cell, "no student could reach it")  # the sandbox is this machine's only
     panel.get_by_label("Address for the students").fill(notebook.value("session.base_url"))
-    says(cell, "Making 3 keys takes a few seconds")
+    says(cell, "Creating 3 keys takes a few seconds")
     panel.get_by_role("button", name="Create 3 keys").click()
     says(cell, "3 keys made. The sheet has a card for each student.")
     tells(panel.locator("tbody"), *NAMES)

@@ -186,7 +186,7 @@ def test_two_clips_by_keyboard(notebook: Notebook) -> None:
         names.append(name)
     keep_in_view(cell)  # its still form has a winner since
     expected = ["Divider", "Clip 2 is the winner", "Play all", "Frame back", "Frame forward", "Time", "Speed"]
-    assert [*expected, "Grid", "Wipe", "Difference", "Full screen", "Keys"] == names
+    assert [*expected, "Grid", "Wipe", "Difference", "Full screen", "Shortcuts"] == names
     cell.get_by_role("button", name="Wipe").focus()
     keyboard.press("Control+Enter")
     keyboard.press("a")

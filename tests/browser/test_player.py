@@ -166,7 +166,7 @@ def test_a_clip_by_keyboard(notebook: Notebook) -> None:
         "Loop begins",
         "Loop ends",
         "Full screen",
-        "Keys",
+        "Shortcuts",
         "Frame back",
         "Frame forward",
     ]

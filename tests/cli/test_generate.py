@@ -291,7 +291,7 @@ def test_ctrl_c_while_the_answer_is_due_waits_for_the_id(
 def test_ctrl_c_twice_gives_up_on_the_id_and_says_what_may_happen(
     home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without an id nothing can be taken up again; what it may cost is said."""
+    """Without an id nothing can be watched again; what it may cost is said."""
     sent, over = threading.Event(), threading.Event()
 
     def answer(exchange: Exchange) -> None:

@@ -153,7 +153,7 @@ def test_the_list_is_true_and_asks_nothing(seen_crash: Crash) -> None:
 
 
 def test_one_job_is_shown_with_what_to_do(seen_crash: Crash) -> None:
-    """What was being sent may be billed; what runs can be taken up by the command that is said."""
+    """What was being sent may be billed; what runs can be watched by the command that is said."""
     jobs = seen_crash.jobs()
     uncertain = seen_crash.run("jobs", "show", f"#{jobs['dawn']['number']}").stdout
     assert re.search(r"^cost +about \$0\.15, if it was accepted$", uncertain, re.MULTILINE)

@@ -85,7 +85,7 @@ def test_a_plan_says_what_it_makes_costs_and_takes() -> None:
     """Nothing while something is to be put right; a class that goes on names who is new in it."""
     said = " ".join(words.plan_lines(PLAN, FACTS, "http://10.0.0.7:8000"))
     assert said.startswith("“Thursday”: 2 students, Ada, Bo, with 20 requests a minute and $2.00 each.")
-    assert "Making 2 keys takes about 20 s" in said
+    assert "Creating 2 keys takes about 20 s" in said
     assert "All together may spend $4.00" in said
     assert "the whole balance, $25.00." in said
     assert words.plan_lines(replace(PLAN, problems={"name": "too long"}), FACTS, "http://a") == []

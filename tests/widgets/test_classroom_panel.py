@@ -89,7 +89,7 @@ def test_before_anything_is_made_it_says_what_it_comes_to(page: Page, home: Path
     for part in (
         "“Drawing”: 3 students, Ada Lovelace, Grace Hopper, Alan Turing, "
         "with 7 requests a minute and $1.50 each.",
-        "Making 3 keys takes a few seconds",
+        "Creating 3 keys takes a few seconds",
         "All together may spend $4.50",
         f"{home / 'classrooms' / 'sandbox' / 'Drawing'}: in no repository, and yours only",
         f"Students reach the service at {page.address}.",

@@ -62,6 +62,7 @@ class BalanceTracker:
         self.asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._balance_only = False
+        self._moved = False
         self._connection = connection
         self._client = connection.client
         self._account = account
@@ -92,13 +93,20 @@ class BalanceTracker:
         if self.balance_usd is not None and (likely := self._account.likely_balance_usd()) is not None:
             self.balance_usd = round(likely, 6)
             self._told()
-        if not self._observed() or (self.asking is not None and not self.asking.done()):
+        if not self._observed():
             return
-        # A figure beside the work: the work needs the last requests more.
-        left = self._client.budget().left
-        self.asking = self._thread.spawn(
-            self._ask_quietly(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
-        )
+        self._moved = True
+        if self.asking is None or self.asking.done():
+            self.asking = self._thread.spawn(self._ask_until_still())
+
+    async def _ask_until_still(self) -> None:
+        """Asks, and once more for what moved while a question was out: its answer may not know of it."""
+        while self._moved:
+            # A figure beside the work: the work needs the last requests more.
+            left = self._client.budget().left
+            await asyncio.sleep(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
+            self._moved = False
+            await self._ask_quietly(0.0)
 
     def answer_lost(self) -> None:
         """A paid answer was lost: figures are taken at once and once more when they must have followed.

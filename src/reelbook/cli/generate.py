@@ -75,14 +75,14 @@ def generate(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
     resume: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Take up a job that was sent before.", show_default=False),
+        typer.Option(metavar="ID", help="Watch a job that was sent before.", show_default=False),
     ] = None,
     home: Home = None,
 ) -> None:
     """Make a clip and write it to a file.
 
     From text, or with --image from a still. The cost is shown before anything is sent; a live service is
-    sent to only after a yes. Ctrl-C ends the waiting, not the job, and says how to take it up again.
+    sent to only after a yes. Ctrl-C ends the waiting, not the job, and says how to watch it again.
     """
     from ..session import connect
     from ..session.clip import clip_file_name
@@ -93,7 +93,7 @@ def generate(
         raise typer.BadParameter(f"Give a prompt, or --resume with the id of a job{both}.")
     request = None if prompt is None else _request(prompt, image, duration, ratio, seed)
     if resume is not None and (image, ratio, seed) != (None, None, None):
-        raise typer.BadParameter("--resume takes up a job as it was sent: no --image, --ratio or --seed.")
+        raise typer.BadParameter("--resume watches a job as it was sent: no --image, --ratio or --seed.")
     file = OutputFile.checked(output, clip_file_name(request, resume or ""), force=force)
     with connect(service.value, home=home) as session:
         if request is not None:
@@ -144,7 +144,7 @@ def _say_cost(session: Session, request: JobRequest) -> None:
 
 
 def make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str) -> Clip:
-    """Sends a request, or takes up the job of an id, and waits for its clip.
+    """Sends a request, or watches the job of an id, and waits for its clip.
 
     `resume_command` takes the job up again, once its id is appended; it is said wherever the job may go on
     without us. Ctrl-C ends in typer's Exit(130). Raises what `Job.result` raises.
@@ -206,7 +206,7 @@ def _farewell(job: Job, resume_command: str) -> str:
         cost = dollars(job.view().estimated_cost_usd or 0.0)
         return (
             f"It was sent and not answered yet. The service may be making this clip, and may bill {cost}. "
-            "Its id isn't known, so it can't be taken up again."
+            "Its id isn't known, so it can't be watched."
         )
     command = f"To get the clip:\n  {resume_command} {shell_word(job.request_id)}"
     if job.state in (wire.COMPLETED, wire.FAILED):

@@ -81,7 +81,7 @@ class JobLookup:
             return entry
         raise InvalidInput(
             f"No job in this home has the id or the number “{shown(wanted)}”. reelbook jobs lists those "
-            "there are; reelbook generate --resume takes up one from elsewhere by its whole id."
+            "there are; reelbook generate --resume watches one from elsewhere by its whole id."
         )
 
     def service_of(self, entry: Entry) -> str:
@@ -89,7 +89,7 @@ class JobLookup:
         return self.services[entry.account_id]
 
     def tool_jobs(self) -> list[ToolJob]:
-        """The finished clips that agent tools bought and a session took up."""
+        """The finished clips that agent tools bought and a session watched."""
         return [job for account in self.accounts for job in self.ledger.tool_jobs.list(account)]
 
     def experiments(self) -> list[str]:

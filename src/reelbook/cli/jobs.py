@@ -217,7 +217,7 @@ def resume(
     ] = Service.auto,
     home: Home = None,
 ) -> None:
-    """Take up unfinished jobs, wait for them and fetch their clips.
+    """Watch unfinished jobs until they end, and fetch their clips.
 
     Without --unsent nothing is submitted and nothing is paid: it asks about jobs that were accepted, and goes
     on with downloads that broke off. Ctrl-C ends the waiting, not the jobs. It ends in 0 if every clip came
@@ -609,7 +609,7 @@ def _take_up(
 
     With `unsent` it submits, and pays for, what was never sent. With `find_out` it compares the balances
     afterwards, see `Session.reconcile`, which also says what `alone` means. Ctrl-C ends in typer's Exit(130).
-    Raises InvalidInput for an id that can't be taken up.
+    Raises InvalidInput for an id that can't be watched.
     """
     again = command_line("jobs", "resume", service=service, home=home)
     with job_lookup.open_lookup(home, service) as lookup:
@@ -695,7 +695,7 @@ def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
     """Waits for all of them and says what becomes of each. Returns how many failed."""
     unsent = sum(job.state == ledger.SENDING for job in jobs)
     said = f"{unsent} of them sent only now" if unsent else "Nothing is submitted"
-    say(f"{count(len(jobs), 'job')} taken up. {said}.", err=True)
+    say(f"Watching {count(len(jobs), 'job')}. {said}.", err=True)
     with CtrlC() as ctrl_c:
         try:
             failed = progress.wait_for_jobs(jobs, ctrl_c, describe_end=_describe_end)

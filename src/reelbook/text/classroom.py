@@ -51,7 +51,7 @@ def plan_lines(plan: ClassPlan, facts: Facts, address: str) -> list[str]:
     if not plan.keys:
         return [*lines, "All of them have a key. Their sheet is written anew."]
     lines.append(
-        f"Making {count(plan.keys, 'key')} takes {about(plan.seconds)}: this session's key may send "
+        f"Creating {count(plan.keys, 'key')} takes {about(plan.seconds)}: this session's key may send "
         f"{facts.requests_limit} requests a minute."
     )
     if facts.balance_usd is None:

@@ -211,7 +211,7 @@ class Studio(Host):
 
     def _vary(self, job: Job) -> None:
         if job.request is None:
-            raise InvalidInput("This job was taken up by its id, so what it asked for isn't known.")
+            raise InvalidInput("This job is known by its id alone, so what it asked for isn't known.")
         self.form.fill(job.request)
         self.view = "create"
 

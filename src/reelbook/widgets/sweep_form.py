@@ -93,7 +93,7 @@ class SweepForm(OffersPrompts):
         """
         request = clip if isinstance(clip, JobRequest) else clip.request
         if request is None:
-            raise InvalidInput("This job was taken up by its id, so what it asked for isn't known.")
+            raise InvalidInput("This job is known by its id alone, so what it asked for isn't known.")
         if request.mode != "text-to-video":
             raise InvalidInput("A clip from an image has no seed and no shape to vary.")
         made = None if isinstance(clip, JobRequest) else Sweep.of(self.session, clip)

@@ -141,7 +141,6 @@ class BarFigure:
             amounts = nice_amounts(shown.highest_usd)
             self._y.max = amounts[-1]
             self._money.tick_values = self._np.array(amounts)
-            self._money.tick_format = "$,.0f" if all(amount == int(amount) for amount in amounts) else "$,.2f"
             ticks = slots[:: -max(1, math.ceil(shown.days / TICKS))][::-1]  # today has one
             self._days.tick_values = ticks.astype(float)
             self._days.tick_labels = {str(slot): shown.names[slot] for slot in ticks}

@@ -140,7 +140,7 @@ function render({ model, el }) {
   const views = h("span", { class: "rb-group", role: "group", "aria-label": "View", hidden: !two }, ...picks);
   const brighter = button("Brighter ×4", "Small differences, four times as bright", () => { bright = !bright; draw(); }, { hidden: true });
   const badge = h("span", { class: "rb-badge" });
-  const showHelp = button("Keys", "What the keys do (?)", () => { help.hidden = !help.hidden; showHelp.setAttribute("aria-expanded", String(!help.hidden)); }, { "aria-expanded": "false" });
+  const showHelp = button("Shortcuts", "What the keys do (?)", () => { help.hidden = !help.hidden; showHelp.setAttribute("aria-expanded", String(!help.hidden)); }, { "aria-expanded": "false" });
   const help = h("p", { hidden: true });
   const lengths = h("p");
   const winner = h("p");

@@ -81,7 +81,7 @@ function render({ model, el }) {
   const none = plainButton("Deselect", () => select([]));
   const help = h("p", { class: "rb-quiet rb-foot", hidden: true });
   const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...[["mp4", "As a video"], ["png", "As a sheet"], ["html", "As a page"]].map(([kind, label]) => plainButton(label, () => tell(model, { name: "save", kind }))), plainButton("As code", (event) => about.copy("cell", event.target, {})));
-  const showHelp = foldButton("Keys", help);
+  const showHelp = foldButton("Shortcuts", help);
   const bar = h("div", { class: "rb-deck" }, ...deck.parts, h("span", { class: "rb-group", role: "group", "aria-label": "Go by" }, ...by),
     h("span", { class: "rb-group", role: "group", "aria-label": "Zoom" }, ...zooms), compare, none, foldButton("Save…", kinds), showHelp);
   wrap.append(head, note, nothing, h("div", { class: "rb-scroll" }, table), about.node, bar, kinds, help);

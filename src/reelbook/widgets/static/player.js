@@ -141,7 +141,7 @@ function render({ model, el }) {
   line.addEventListener("pointerleave", () => { glimpse.hidden = true; });
 
   const help = h("p", { class: "rb-help", hidden: true }, HELP);
-  const showHelp = button("Keys", "What the keys do (?)", () => { help.hidden = !help.hidden; showHelp.setAttribute("aria-expanded", String(!help.hidden)); }, { "aria-expanded": "false" });
+  const showHelp = button("Shortcuts", "What the keys do (?)", () => { help.hidden = !help.hidden; showHelp.setAttribute("aria-expanded", String(!help.hidden)); }, { "aria-expanded": "false" });
   const group = (...parts) => h("span", { class: "rb-group" }, ...parts);
   const pickers = group(...picks);
   pickers.setAttribute("role", "group");
