@@ -32,13 +32,7 @@ function render({ model, el }) {
 
   // The rooms
   const wrap = h("div", { class: "rb-matrix" });
-  const act = (n, name) => {
-    if (name === "open") open(n);
-    else if (name === "close") close();
-    else if (name === "star") star(n);
-    else if (name === "pick") pick(n);
-    else tell(model, { name, n });
-  };
+  const act = (n, name) => ({ open, close, star, pick }[name] ?? (() => tell(model, { name, n })))(n);
   const drawActs = actButtons(act);
   const drawCell = (one) => {
     drawMatrixCell(one, pictures, drawActs);
