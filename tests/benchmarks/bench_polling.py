@@ -4,7 +4,8 @@
 
 A virtual clock and a service that enforces its limit with 429. In the first round the scheduler knows nothing
 of the service: neither its limit nor its kind of window nor how long jobs take. The later rounds are of the
-same kind, each with a full budget, and know from the ledger what was seen of the rounds before. "mean" and
+same kind, each with a full budget, and know from the ledger what was seen of the rounds before: the jobs'
+times, and whether windows are fixed. "mean" and
 "all" are the times until a job and until all jobs are known done, over the bounds below the optimum of a
 scheduler that knows the future (`polling_bound.py` says how they are computed). Prints figures, asserts none.
 
@@ -90,10 +91,12 @@ def in_rounds(
     """`ROUNDS` rounds of `runs` runs; those of one number share a ledger."""
     rounds: list[list[tuple[World, Outcome]]] = [[] for _ in range(ROUNDS)]
     for run in range(runs):
-        rng, ledger = random.Random(run), list[Took]()
+        rng, ledger, fixed_windows = random.Random(run), list[Took](), False
         for played in rounds:
             world = draw(rng, distribution, jobs, limit, fixed=fixed, progress=progress)
-            outcome = scheduled(world, watch.decide, ledger)
+            outcome = scheduled(world, watch.decide, ledger, fixed_windows=fixed_windows)
+            if outcome.fixed_windows is not None:
+                fixed_windows = outcome.fixed_windows
             ledger = [*ledger, *outcome.took][-LEDGER_KEEPS:]
             played.append((world, outcome))
     return rounds

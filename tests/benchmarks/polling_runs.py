@@ -23,12 +23,13 @@ Decide = Callable[[dict[str, Belief], int, Budget, float], Decision]
 class Outcome:
     """One run: when each job was known done (those never known are absent), and what it took.
 
-    `took` is what a ledger would keep of it, in the order of the submissions.
+    `took` is what a ledger would keep of it, in the order of the submissions, and so is `fixed_windows`.
     """
 
     service: SimulatedService
     known_at: dict[int, float]
     took: Sequence[Took] = ()
+    fixed_windows: bool | None = None
 
     @property
     def all_known_at(self) -> float:
@@ -43,9 +44,15 @@ class Outcome:
         return [at - self.service.ended_at(job) for job, at in self.known_at.items()]
 
 
-def scheduled(world: World, choose: Decide = decide, took: Sequence[Took] = ()) -> Outcome:
-    """A batch watched by the scheduler, which knows of the service only what earlier jobs `took`."""
+def scheduled(
+    world: World, choose: Decide = decide, took: Sequence[Took] = (), *, fixed_windows: bool = False
+) -> Outcome:
+    """A batch watched by the scheduler.
+
+    It knows of the service only what earlier jobs `took`, and whether `fixed_windows` were found.
+    """
     service, budget, pace, now = SimulatedService(world), Budget(), Pace(took), 0.0
+    budget.elsewhere([], fixed_windows=fixed_windows)
     beliefs: dict[str, Belief] = {}
     known_at: dict[int, float] = {}
     seen: dict[int, Took] = {}
@@ -75,7 +82,7 @@ def scheduled(world: World, choose: Decide = decide, took: Sequence[Took] = ()) 
             known_at[int(job)] = now
         else:
             beliefs[job].told(progress, now)
-    return Outcome(service, known_at, [seen[job] for job in sorted(seen)])
+    return Outcome(service, known_at, [seen[job] for job in sorted(seen)], budget.fixed_windows)
 
 
 def looped(world: World, seconds: float, jitter: float, *, patient: bool, rng: random.Random) -> Outcome:

@@ -40,10 +40,10 @@ def test_the_next_kernel_knows_the_later_key(ledger: Ledger, account: Account, f
 def test_requests_of_the_two_keys_are_counted_apart(ledger: Ledger, account: Account, folder: Path) -> None:
     """A rate limit is a key's own: another kernel on the former key doesn't see the later one's requests."""
     later = ledger.account(SERVICE, LATER, same_as=account)
-    ledger.requests.enter(later, Instant.now(), lambda moments, limit: True)
+    ledger.requests.enter(later, Instant.now(), lambda *_: True)
     seen: list[int] = []
 
-    def fits(moments: Sequence[float], limit: int | None) -> bool:
+    def fits(moments: Sequence[float], limit: int | None, fixed_windows: bool) -> bool:
         seen.append(len(moments))
         return True
 

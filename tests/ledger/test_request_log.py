@@ -28,10 +28,12 @@ class Fits:
         self.answer = answer
         self.others: list[float] = []
         self.told: int | None = None
+        self.fixed_windows = False
 
-    def __call__(self, others: Sequence[float], told: int | None) -> bool:
+    def __call__(self, others: Sequence[float], told: int | None, fixed_windows: bool) -> bool:
         self.others = list(others)
         self.told = told
+        self.fixed_windows = fixed_windows
         return self.answer
 
 
@@ -84,6 +86,21 @@ def test_the_limit_that_one_was_told_is_known_to_the_others(
         ledger.requests.answered(number, at(second), limit)
     other.requests.enter(account, at(4), fits := Fits())
     assert fits.told == 100
+
+
+def test_fixed_windows_are_known_to_later_kernels_until_one_finds_otherwise(
+    ledger: Ledger, other: Ledger, account: Account
+) -> None:
+    """Long after the requests themselves are forgotten, and of their own key only."""
+    later = ledger.account("https://other.example", KEY)
+    for second, found, kept in ((0, True, True), (1000, None, True), (2000, False, False)):
+        number = ledger.requests.enter(account, at(second), Fits())
+        assert number is not None
+        ledger.requests.answered(number, at(second), fixed_windows=found)
+        other.requests.enter(account, at(second + 900), fits := Fits())
+        assert fits.fixed_windows is kept
+        other.requests.enter(later, at(second + 900), fits)
+        assert not fits.fixed_windows
 
 
 def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_taken(
@@ -177,7 +194,7 @@ say("ready")
 wait()
 own = 0
 for n in range(50):
-    fits = lambda others, told: own + len(others) < 10
+    fits = lambda others, told, fixed: own + len(others) < 10
     own += ledger.requests.enter(account, Instant.now(), fits) is not None
 say(own)
 wait()

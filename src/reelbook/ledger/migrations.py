@@ -345,6 +345,10 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         WHERE took_seconds IS NOT NULL
         """,
     ),
+    (
+        # The keys whose limit was seen to begin anew as a whole. A later key has its number below zero.
+        "CREATE TABLE fixed_windows (account INTEGER PRIMARY KEY) STRICT",
+    ),
 )
 
 

@@ -26,6 +26,11 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 # Anybody may set the clock of the epoch, so it only serves between machines that share a folder.
 _AGE: Final = "CASE WHEN boot = :boot THEN :steady - steady ELSE :epoch - at END"
 
+_FOUND_FIXED: Final = "INSERT OR IGNORE INTO fixed_windows SELECT account FROM requests WHERE id = ?"
+_FOUND_OTHERWISE: Final = (
+    "DELETE FROM fixed_windows WHERE account = (SELECT account FROM requests WHERE id = ?)"
+)
+
 
 @dataclass(frozen=True)
 class Instant:
@@ -52,13 +57,14 @@ class RequestLog:
         self._kernel = kernel
 
     def enter(
-        self, account: Account, now: Instant, fits: Callable[[Sequence[float], int | None], bool]
+        self, account: Account, now: Instant, fits: Callable[[Sequence[float], int | None, bool], bool]
     ) -> int | None:
         """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
 
         `fits` gets how long ago those count from, in seconds, oldest first: from their answers, or from `now`
-        while they are under way; and the limit that the newest was told of, None if none was. No other kernel
-        notes one meanwhile, so two can't both take the last place. Follow it with `answered` or `give_back`.
+        while they are under way; the limit that the newest was told of, None if none was; and whether the
+        key's windows were found to be fixed. No other kernel notes one meanwhile, so two can't both take the
+        last place. Follow it with `answered` or `give_back`.
         """
         bound = {
             "account": account.requests_id,
@@ -83,7 +89,10 @@ class RequestLog:
             ages = [max(0.0, row["age"] - (0.0 if row["answered"] else LONGEST_SECONDS)) for row in rows]
             told = next((row["told_limit"] for row in reversed(rows) if row["told_limit"] is not None), None)
             counts = sorted((age for age in ages if age < wire.RATE_WINDOW_SECONDS), reverse=True)
-            if not fits(counts, told):
+            fixed = connection.execute(
+                "SELECT 1 FROM fixed_windows WHERE account = :account", {"account": account.requests_id}
+            ).fetchone()
+            if not fits(counts, told, fixed is not None):
                 return None
             connection.execute(
                 f"DELETE FROM requests WHERE account = :account AND {_AGE} NOT BETWEEN -:kept AND :kept",  # noqa: S608 - our own words
@@ -98,18 +107,24 @@ class RequestLog:
 
         return self._store.write(work, flush=False)
 
-    def answered(self, number: int, at: Instant, limit: int | None = None) -> None:
+    def answered(
+        self, number: int, at: Instant, limit: int | None = None, fixed_windows: bool | None = None
+    ) -> None:
         """It was answered, or lost, at `at`: the service counted it no later, so it counts from then.
 
-        `limit` is how many requests a minute the service said that the key has.
+        `limit` is how many requests a minute the service said that the key has. `fixed_windows` is whether
+        its windows are fixed, which is kept for later kernels; None changes nothing.
         """
-        self._store.write(
-            lambda connection: connection.execute(
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(
                 "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? WHERE id = ?",
                 (at.epoch, at.steady, limit, number),
-            ),
-            flush=False,
-        )
+            )
+            if fixed_windows is not None:
+                connection.execute(_FOUND_FIXED if fixed_windows else _FOUND_OTHERWISE, (number,))
+
+        self._store.write(work, flush=False)
 
     def give_back(self, number: int) -> None:
         """It was never sent."""
@@ -139,17 +154,17 @@ class AccountRequests:
         """The account has another key from now on, whose requests are counted apart."""
         self._account = account
 
-    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None, bool], bool]) -> int | None:
         """Notes a request if it fits beside the other kernels'."""
         return self._requests.enter(
             self._account,
             Instant.now(),
-            lambda ages, limit: fits([now - age for age in ages], limit),
+            lambda ages, limit, fixed: fits([now - age for age in ages], limit, fixed),
         )
 
-    def answered(self, place: int, now: float, limit: int | None) -> None:
+    def answered(self, place: int, now: float, limit: int | None, fixed_windows: bool | None) -> None:
         """The request was answered, or lost, just now; the service said that the key has this limit."""
-        self._requests.answered(place, Instant.now(), limit)
+        self._requests.answered(place, Instant.now(), limit, fixed_windows)
 
     def give_back(self, place: int) -> None:
         """The request was never sent."""

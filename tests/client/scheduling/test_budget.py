@@ -46,9 +46,12 @@ class Service:
         return 200 if allowed else 429, headers if self.speaks else {}
 
 
-def greedy(service: Service, until: float, pauses: list[float]) -> list[float]:
-    """Sends whatever the budget allows, with pauses in between, and returns when."""
+def greedy(
+    service: Service, until: float, pauses: list[float], *, fixed_before: bool = False
+) -> tuple[Budget, list[float]]:
+    """Sends whatever the budget allows, with pauses in between; returns the budget, and when it sent."""
     budget, now, sent = Budget(), 0.0, []
+    budget.elsewhere([], fixed_windows=fixed_before)
     steps = iter(pauses)
     while now < until:
         opens = budget.opens_at(now)
@@ -59,35 +62,67 @@ def greedy(service: Service, until: float, pauses: list[float]) -> list[float]:
         sent.append(now)
         budget.answered(*service.answer(now), now)
         now += next(steps, 0.0)
-    return sent
+    return budget, sent
 
 
 pauses = st.lists(st.floats(0, 40), max_size=60)
 
 
-@given(pauses, st.booleans())
-def test_a_sliding_service_is_never_asked_too_often(rests: list[float], speaks: bool) -> None:
-    """No window of a minute holds more than the limit, whatever the rhythm, with headers or without."""
+@given(pauses, st.booleans(), st.booleans())
+def test_a_sliding_service_is_never_asked_too_often(
+    rests: list[float], speaks: bool, fixed_before: bool
+) -> None:
+    """No window of a minute holds more than the limit, whatever the rhythm, the headers and the past."""
     service = Service(speaks=speaks)
-    sent = greedy(service, 400, rests)
+    _, sent = greedy(service, 400, rests, fixed_before=fixed_before)
     assert service.refused == 0
     assert all(later - earlier > 59.999 for earlier, later in zip(sent, sent[10:], strict=False))
 
 
-@given(pauses, st.booleans(), st.floats(0.01, 60))
-@example([4.2895202879048], True, 4.2895202879048)
-def test_a_fixed_service_is_never_asked_too_often(rests: list[float], speaks: bool, phase: float) -> None:
+@given(pauses, st.booleans(), st.floats(0.01, 60), st.booleans())
+@example([4.2895202879048], True, 4.2895202879048, False)
+def test_a_fixed_service_is_never_asked_too_often(
+    rests: list[float], speaks: bool, phase: float, fixed_before: bool
+) -> None:
     """No fixed window holds more than the limit, wherever it begins and however its reset is rounded."""
     service = Service(phase=phase, speaks=speaks)
-    greedy(service, 400, rests)
+    greedy(service, 400, rests, fixed_before=fixed_before)
     assert service.refused == 0
 
 
 def test_a_fixed_window_is_used_as_soon_as_it_begins_anew() -> None:
     """Once the headers have shown it, ten requests go out at the beginning of each window."""
-    sent = greedy(Service(phase=25.0), 150, [])
+    budget, sent = greedy(Service(phase=25.0), 150, [])
     begun = [sum(begin <= at < begin + 3 for at in sent) for begin in (0.0, 25.0, 85.0, 145.0)]
     assert begun == [10, 10, 10, 10]
+    assert budget.fixed_windows
+
+
+@pytest.mark.parametrize("fixed_before", [False, True])
+@pytest.mark.parametrize("reset", [6, 60])
+def test_where_windows_were_fixed_before_every_first_reset_is_an_end(reset: int, fixed_before: bool) -> None:
+    """After six seconds it may be a bucket's, after sixty a sliding window's; what was before decides."""
+    budget = Budget()
+    budget.elsewhere([], fixed_windows=fixed_before)
+    spend(budget, 0.0, limit=10, remaining=9, reset=reset)
+    assert (budget.lost_at(0.0) is not None) == fixed_before
+    assert budget.fixed_windows is None
+
+
+def test_windows_that_are_fixed_no_longer_are_noticed_after_one() -> None:
+    """The first answer after the believed end still counts what came before it, and nothing is refused."""
+    service = Service()
+    budget, _ = greedy(service, 61.5, [4.0] * 8, fixed_before=True)
+    assert service.refused == 0
+    assert budget.fixed_windows is False
+
+
+def test_a_429_ends_the_belief_in_fixed_windows() -> None:
+    """What led to a refusal isn't kept for later sessions."""
+    budget, _ = greedy(Service(phase=25.0), 30, [])
+    budget.sent()
+    budget.answered(429, {}, 31.0)
+    assert budget.fixed_windows is False
 
 
 def test_what_others_use_is_not_there_for_us() -> None:
@@ -142,7 +177,7 @@ def test_refused_requests_may_count_or_not(counts: bool) -> None:
     """After others have used the key up, both kinds of service are met with patience."""
     service = Service(counts_refused=counts)
     service.counted.extend([0.0] * 10)
-    sent = greedy(service, 300, [])
+    _, sent = greedy(service, 300, [])
     assert service.refused == 1
     assert len(sent) > 30
 

@@ -88,6 +88,7 @@ class OneMachine:
     def __init__(self) -> None:
         self.at: dict[int, tuple[int, float]] = {}
         self.told: list[int | None] = [None]
+        self.fixed_windows = [False]
 
     def of(self, gate: int) -> SharedRequests:
         return _Shared(self, gate)
@@ -96,17 +97,20 @@ class OneMachine:
 class _Shared:
     def __init__(self, machine: OneMachine, gate: int) -> None:
         self._at, self._told, self._scheduler = machine.at, machine.told, gate
+        self._fixed_windows = machine.fixed_windows
 
-    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None, bool], bool]) -> int | None:
         others = [at for gate, at in self._at.values() if gate != self._scheduler and at > now - 60]
-        if not fits(others, self._told[0]):
+        if not fits(others, self._told[0], self._fixed_windows[0]):
             return None
         self._at[len(self._at)] = self._scheduler, now
         return len(self._at) - 1
 
-    def answered(self, place: int, now: float, limit: int | None) -> None:
+    def answered(self, place: int, now: float, limit: int | None, fixed_windows: bool | None) -> None:
         self._at[place] = self._scheduler, now
         self._told[0] = limit
+        if fixed_windows is not None:
+            self._fixed_windows[0] = fixed_windows
 
     def give_back(self, place: int) -> None:
         del self._at[place]

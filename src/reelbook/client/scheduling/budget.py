@@ -80,6 +80,10 @@ class Budget:
         self._fixed_end: float | None = None  # not before this moment a fixed window begins anew
         self._began = float("-inf")  # of a fixed window: what was counted before counts no longer
         self._probe_at: float | None = None
+        self._fixed_before = False  # earlier sessions found fixed windows
+        self._trial_end: float | None = None  # one that stood on their word alone, until an answer shows
+        self.fixed_windows: bool | None = None
+        """Whether the key's windows are fixed: None until an answer shows it, False if one contradicts it."""
 
     def kept_free(self, purpose: Purpose, jobs: int) -> int:
         """Places that a request of this purpose must leave free, with `jobs` jobs under way or waiting.
@@ -157,7 +161,8 @@ class Budget:
             self._refused(said, now)
             return
         self._refusals = 0
-        if said.remaining == 0 and said.reset is not None and self._fixed_end is None and not distrusted:
+        unsure = said.remaining == 0 if self._fixed_end is None else not self.fixed_windows
+        if unsure and said.reset is not None and not distrusted:
             # A fixed window opens as a whole at its reset: one request will show whether this one does.
             self._probe_at = now + said.reset + ROUNDING_SECONDS + MARGIN_SECONDS
 
@@ -166,11 +171,15 @@ class Budget:
         """The limit as the service says it in its headers; None where it says none."""
         return self.limit if self._limit_was_said else None
 
-    def elsewhere(self, at: Sequence[float], limit: int | None = None) -> None:
+    def elsewhere(
+        self, at: Sequence[float], limit: int | None = None, *, fixed_windows: bool = False
+    ) -> None:
         """All that other programs sent with this key lately, by the moments from which it counts.
 
-        `limit` is what the service told them; what it tells here is believed before it.
+        `limit` is what the service told them, and `fixed_windows` whether they or earlier sessions found the
+        key's windows to be fixed. What is seen here is believed before it.
         """
+        self._fixed_before = fixed_windows
         if limit is not None and not self._limit_was_said and self._guess_holds_until is None:
             self.limit = limit
         before = len(self._elsewhere)
@@ -225,15 +234,28 @@ class Budget:
             sooner = len(self._places) == 1 and 0 < said.reset < one_place - ROUNDING_SECONDS
             later = one_place + ROUNDING_SECONDS < said.reset < self.window_seconds - ROUNDING_SECONDS
             if sooner or later:
+                self.fixed_windows = True
+            if sooner or later or (self._fixed_before and self.fixed_windows is None):
                 self._fixed_end = now + said.reset + ROUNDING_SECONDS + MARGIN_SECONDS
         # With others under way the header may be older than what is known.
         if not self._alone or self._in_flight or self._elsewhere:
             return
         young = now - self.window_seconds + YOUNG_SECONDS
-        before = sum(place.sure and place.at > young for place in self._places[:-1])
-        if self._fixed_end is None and used <= 1 and before >= 2:
+        end = -math.inf if said.reset is None else now + said.reset + MARGIN_SECONDS
+        if self._fixed_end is not None and not self.fixed_windows and end > self._fixed_end + MARGIN_SECONDS:
+            # An end that is put off belongs to a new window, or to none.
+            self._trial_end, self._fixed_end = self._fixed_end, None
+        fresh = 1
+        if self._trial_end is not None:
+            fresh = sum(place.at > self._trial_end - YOUNG_SECONDS for place in self._places)
+        before = sum(place.sure and place.at > young for place in self._places[:-fresh])
+        if self._fixed_end is None and used <= fresh and before >= 2:
             # Young requests vanished, so a window began anew: a sliding one forgets the old ones only.
+            self.fixed_windows = True
             self._fixed_end = now + self.window_seconds + MARGIN_SECONDS
+        elif self._trial_end is not None and used > fresh:
+            self.fixed_windows = False
+        self._trial_end = None
         if self._fixed_end is not None:
             self._end_of_window(said, now, first=used <= 1)
         while len(self._places) > used:
@@ -251,6 +273,7 @@ class Budget:
 
     def _refused(self, said: RateHeaders, now: float) -> None:
         self._refusals += 1
+        self.fixed_windows = False
         accepted = len(self._accepted)
         if accepted >= self.limit:  # the headers promised room that wasn't there
             self._distrusted_until = now + GUESS_HOLDS_SECONDS
@@ -274,6 +297,9 @@ class Budget:
             self._guess_holds_until = None
             if not self._limit_was_said:
                 self.limit = self._documented
+        if self._fixed_end is not None and self._fixed_end <= now and not self.fixed_windows:
+            # Not seen here yet: the next answer will show whether a window began anew.
+            self._trial_end, self._fixed_end = self._fixed_end, None
         if self._fixed_end is not None and self._fixed_end <= now:
             self._places.clear()
             self._elsewhere.clear()

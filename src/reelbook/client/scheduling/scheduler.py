@@ -28,15 +28,19 @@ OVERDUE_SECONDS = 60.0  # so long the unimportant waits for room; then one of it
 class SharedRequests(Protocol):
     """One key's requests as the programs of this machine share them. Times are the event loop's."""
 
-    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None, bool], bool]) -> int | None:
         """Notes a request if `fits` says so of the moments from which the others' requests count.
 
-        It is also given the key's limit as the service told the others, None if it didn't. No other
-        program's request comes between the two. None where it doesn't fit.
+        It is also given the key's limit as the service told the others, None if it didn't, and whether the
+        key's windows were found to be fixed. No other program's request comes between the two. None where it
+        doesn't fit.
         """
 
-    def answered(self, place: int, now: float, limit: int | None) -> None:
-        """The request was answered, or lost, at `now`; `limit` is the key's as the service says it."""
+    def answered(self, place: int, now: float, limit: int | None, fixed_windows: bool | None) -> None:
+        """The request was answered, or lost, at `now`; `limit` is the key's as the service says it.
+
+        `fixed_windows` is whether the key's windows are fixed, None where nothing has shown it yet.
+        """
 
     def give_back(self, place: int) -> None:
         """The request never reached the service."""
@@ -165,7 +169,7 @@ class Scheduler:
         else:
             budget.answered(reply.status, reply.headers, now)
         if self._shared is not None and admitted.place is not None:
-            self._shared.answered(admitted.place, now, budget.told_limit)
+            self._shared.answered(admitted.place, now, budget.told_limit, budget.fixed_windows)
         self._look()
 
     def _give_back(self, admitted: _Admitted) -> None:
@@ -208,8 +212,10 @@ class Scheduler:
                 del self._askers[job]
             waiter.future.set_result(self._let_out(waiter.purpose, place))
 
-    def _fits(self, now: float, keep: int, elsewhere: Sequence[float], limit: int | None) -> bool:
-        self.budget.elsewhere(elsewhere, limit)
+    def _fits(
+        self, now: float, keep: int, elsewhere: Sequence[float], limit: int | None, fixed_windows: bool
+    ) -> bool:
+        self.budget.elsewhere(elsewhere, limit, fixed_windows=fixed_windows)
         return self.budget.opens_at(now, keep) <= now
 
     def _next(self, now: float) -> tuple[_Waiter, int, str | None] | float:
