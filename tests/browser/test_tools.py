@@ -89,6 +89,10 @@ def test_the_explorer_by_keyboard_alone(notebook: Notebook, page: Page) -> None:
     first.focus()
     for _ in range(4):
         page.keyboard.press("ArrowDown")
+    # As when another page asks for them; the focus stays where it is.
+    row = panel.locator(".rb-list button").first.element_handle()
+    notebook.value("again.panel._on_hello()")
+    page.wait_for_function("(row) => !row.isConnected", arg=row)
     page.keyboard.press("Enter")
     until(panel, "(e) => e.querySelector('h3').textContent === 'See the balance'")
     page.keyboard.press("Control+Enter")

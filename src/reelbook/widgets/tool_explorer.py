@@ -153,7 +153,7 @@ class ToolPanel(Panel):
     def _with_key(self) -> Session:
         if isinstance(self.session, Tools):
             raise InvalidInput(
-                "Jobs and clips are taken up with a key of the service: ToolExplorer(reelbook.connect())."
+                "A job is watched with a key of the service: ToolExplorer(reelbook.connect())."
             )
         return self.session
 

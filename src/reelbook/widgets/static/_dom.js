@@ -23,6 +23,24 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** Whether `value` is another than at the last question for `box`: buttons stay while they are the same. */
+export function isNew(box, value) {
+  const said = JSON.stringify(value);
+  if (box.dataset.drawn === said) return false;
+  box.dataset.drawn = said;
+  return true;
+}
+
+/** Replaces what is in `box`. A focus in it stays on the control of the same data, or goes to the first one or `instead`. */
+export function refill(box, nodes, instead) {
+  const data = (node) => JSON.stringify(node.dataset);
+  const had = box.contains(document.activeElement) && data(document.activeElement);
+  box.replaceChildren(...nodes);
+  if (!had) return;
+  const controls = [...box.querySelectorAll("button, select")];
+  (controls.find((one) => data(one) === had) || controls[0] || instead)?.focus();
+}
+
 /**
  * Sends a message to the kernel. False if there is no kernel any more: the widget library throws then.
  * @param {{name: string, [key: string]: any}} content

@@ -1,5 +1,5 @@
 // A cell of a matrix: what it shows doesn't depend on where it stands, so it is made once and moved.
-import { h, setText } from "./_dom.js";
+import { h, isNew, refill, setText } from "./_dom.js";
 
 /**
  * @typedef {{n: number, at: number[], prompt: Array<[string, boolean]>, about: string}} Place as in reelbook.text.matrix
@@ -55,10 +55,6 @@ export function drawMatrixCell(one, pictures, drawActs) {
 
 /** Draws the buttons of a cell into a box, anew only where they changed; `act(n, name)` is what one does. */
 export const actButtons = (act) => (box, one, list) => {
-  const said = JSON.stringify([one.n, list]);
-  if (box.dataset.acts === said) return;
-  const focused = box.contains(document.activeElement);
-  box.dataset.acts = said;
-  box.replaceChildren(...list.map(([name, text]) => plainButton(text, () => act(one.n, name), { class: name === "find_out" ? "rb-primary" : "rb-plain", "data-act": name })));
-  if (focused) (box.firstElementChild || one.node.parentElement)?.focus();
+  if (!isNew(box, [one.n, list])) return;
+  refill(box, list.map(([name, text]) => plainButton(text, () => act(one.n, name), { class: name === "find_out" ? "rb-primary" : "rb-plain", "data-act": name })), one.node.parentElement);
 };

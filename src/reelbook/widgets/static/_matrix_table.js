@@ -1,5 +1,5 @@
 // Where the cells of a matrix stand: rows, columns and pages, and the chips that move an axis from one to another.
-import { h, setText } from "./_dom.js";
+import { h, refill, setText } from "./_dom.js";
 import { plainButton } from "./_matrix_cell.js";
 
 const ZONES = { rows: "Rows", columns: "Columns", pages: "Pages" };
@@ -122,7 +122,6 @@ export function matrixTable(frame, cells, { get, set, onBuilt }) {
     return node;
   };
   const drawBars = (zone) => {
-    const focused = bars.contains(document.activeElement) && document.activeElement.dataset.focus;
     const values = (name) => h("span", { class: "rb-group", role: "group", "aria-label": `Page: ${name}` }, ...axes[axis(name)][1].map((text, place) =>
       plainButton(text, () => turn(name, place), { "data-focus": `${name}:${place}`, "aria-pressed": String(place === pageOf(name)) })));
     const parts = Object.entries(ZONES).map(([where, word]) => {
@@ -132,9 +131,8 @@ export function matrixTable(frame, cells, { get, set, onBuilt }) {
       return node;
     });
     parts.splice(1, 0, plainButton("⇄", transpose, { "aria-label": "Swap rows and columns", title: "Swap rows and columns (t)", "data-focus": "swap" }));
-    bars.replaceChildren(...parts);
+    refill(bars, parts);
     bars.hidden = !many().length;
-    if (focused) bars.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
   };
   return {
     table, bars, build, drawTallies, transpose, leaf,

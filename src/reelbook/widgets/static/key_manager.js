@@ -1,5 +1,5 @@
 // The account's keys: a list, a form, a question before one is revoked, and a new key that is shown once.
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { freshId, h, openPanel, refill, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
 
@@ -162,7 +162,7 @@ function render({ model, el }) {
   frame.listen("msg:custom", (content) => {
     if (content.name === "secret") showSecret(content);
     if (content.name !== "rows") return;
-    rows.replaceChildren(...content.rows.map(row));
+    refill(rows, content.rows.map(row));
   });
   frame.draw(["words", "live"], () => {
     const now = words();

@@ -1,7 +1,7 @@
 // The matrix: the clips of a sweep in rows, columns and pages, on one clock. Where a cell stands is decided in the page
 // (_matrix_table.js): swapping axes asks nobody. What is here joins its rooms: head, selection, keys and the kernel's news.
 import { foldButton } from "./_code.js";
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { freshId, h, isNew, openPanel, refill, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
 import { clockDeck, deckKeys } from "./_deck.js";
@@ -69,7 +69,7 @@ function render({ model, el }) {
   const nothing = h("p", { class: "rb-quiet rb-nothing" }, "Looking for the cells.");
 
   // The clock's line, and what is done with the whole
-  const by = ["time", "part"].map((name) => plainButton(name === "time" ? "Seconds" : "Part", () => { set({ by: name }); drawBy(); }));
+  const by = ["time", "part"].map((name) => plainButton(name === "time" ? "Seconds" : "Part", () => { set({ by: name }); drawBy(); }, { "data-by": name }));
   by[1].title = "Clips of different length begin and end together";
   const compare = plainButton("Compare", () => tell(model, { name: "compare" }));
   const none = plainButton("Deselect", () => select([]));
@@ -147,7 +147,7 @@ function render({ model, el }) {
     compare.hidden = number < 2 || number > 9 || !get("offers").includes("compare");
     setText(compare, `Compare ${number} selected`);
     none.hidden = !number;
-    setText(none, number === 1 ? "Deselect" : `Deselect ${number}`);
+    setText(none, `Deselect ${number}`);
   };
   const star = (n) => tell(model, { name: "mark", n, starred: !cells.get(n).now.star });
   const pick = (n) => tell(model, { name: "pick", n, among: numbers() });
@@ -261,12 +261,8 @@ function render({ model, el }) {
     drawLeft(shown.left.length ? [shown.left] : []);
     setText(note, shown.problem);
     note.hidden = !shown.problem;
-    const said = JSON.stringify(shown.controls);
-    if (controls.dataset.drawn !== said) {
-      const focused = controls.contains(document.activeElement);
-      controls.dataset.drawn = said;
-      controls.replaceChildren(...shown.controls.map(([name, text]) => plainButton(text, () => tell(model, { name }), { class: name === "buy" || name === "resume" ? "rb-primary" : "rb-plain", "data-act": name, "aria-disabled": name === "buy" && shown.problem ? "true" : null })));
-      if (focused) (controls.firstElementChild || table.querySelector('td[tabindex="0"]'))?.focus();
+    if (isNew(controls, shown.controls)) {
+      refill(controls, shown.controls.map(([name, text]) => plainButton(text, () => tell(model, { name }), { class: name === "buy" || name === "resume" ? "rb-primary" : "rb-plain", "data-act": name, "aria-disabled": name === "buy" && shown.problem ? "true" : null })), table.querySelector('td[tabindex="0"]'));
     }
     if (shown.said !== here) frame.say(here = shown.said);
   };
@@ -280,7 +276,7 @@ function render({ model, el }) {
 
   // Traits, as Python sets them
   const drawBy = () => {
-    by.forEach((made, place) => made.setAttribute("aria-pressed", String(get("by") === ["time", "part"][place])));
+    for (const made of by) made.setAttribute("aria-pressed", String(get("by") === made.dataset.by));
     deck.clock.setByPart(get("by") === "part");
     deck.draw();
   };

@@ -1,6 +1,6 @@
 // The form of a sweep: a template, what varies, what that comes to; and the sweeps of which clips are missing.
 import { codeCopies } from "./_code.js";
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { freshId, h, isNew, openPanel, refill, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
@@ -103,12 +103,8 @@ function render({ model, el }) {
     code.opener.hidden = !now.lines.length;
     if (code.opener.hidden && !code.choices.hidden) code.opener.click();
     look.hidden = !now.looks || !now.buttons.length;
-    const said = JSON.stringify(now.buttons);
-    if (buys.dataset.drawn !== said) {
-      const focused = buys.contains(document.activeElement);
-      buys.dataset.drawn = said;
-      buys.replaceChildren(...now.buttons.map(([name, text]) => button(text, () => { if (!words().off) press(name); }, { class: name === "begin" ? "rb-primary" : "rb-plain" })));
-      if (focused) buys.firstElementChild?.focus();
+    if (isNew(buys, now.buttons)) {
+      refill(buys, now.buttons.map(([name, text]) => button(text, () => { if (!words().off) press(name); }, { class: name === "begin" ? "rb-primary" : "rb-plain" })));
     }
     for (const node of buys.querySelectorAll(".rb-primary")) node.setAttribute("aria-disabled", String(Boolean(now.off)));
   });
@@ -122,7 +118,7 @@ function render({ model, el }) {
   frame.draw(["unfinished"], () => {
     const all = model.get("unfinished");
     unfinished.hidden = !all.length;
-    left.replaceChildren(...all.map(({ id, name, said, button: text }) => h("li", {}, h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said), button(text, () => press("resume", { id })))));
+    refill(left, all.map(({ id, name, said, button: text }) => h("li", {}, h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said), button(text, () => press("resume", { id }), { "data-id": id }))));
   });
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

@@ -1,5 +1,5 @@
 // The tool explorer: a list, the chosen tool's form, and what a call brought. What a server says is text.
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { freshId, h, openPanel, refill, setText, tell } from "./_dom.js";
 import { countingLines, keepAsking } from "./_live.js";
 import { tellWhenLeft } from "./_left.js";
 import { drawForm } from "./_fields.js";
@@ -61,7 +61,7 @@ function render({ model, el }) {
     setText(count, content.summary);
     both.hidden = !content.summary;
     search.hidden = content.rows.length <= 8;
-    list.replaceChildren(...content.rows.map((row) => h("button", { type: "button", "data-tool": row.tool,
+    refill(list, content.rows.map((row) => h("button", { type: "button", "data-tool": row.tool,
       onclick: () => { keep(); tell(model, { name: "pick", tool: row.tool }); } }, h("b", {}, row.name), h("span", { class: "rb-quiet" }, row.about))));
     sift();
   };
