@@ -106,9 +106,10 @@ def test_a_clip_by_mouse(notebook: Notebook) -> None:
 
     notebook.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     cell.get_by_role("button", name="Copy as code").click()
+    cell.get_by_role("button", name="As a script").click()
     cell.get_by_role("button", name="Copied").wait_for()
     copied = notebook.page.evaluate("navigator.clipboard.readText()")
-    assert copied == notebook.value("clip20.as_code()")
+    assert copied == notebook.value("clip20.as_code('script')")
     with notebook.page.expect_download() as saved:
         cell.get_by_role("button", name="Save").click()
     assert saved.value.suggested_filename.endswith(".mp4")

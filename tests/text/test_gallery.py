@@ -25,7 +25,6 @@ def opened(state: Any, clip: Clip | None) -> words.Opened:
         starred=True,
         note="the best",
         tags=("snow", "fox"),
-        code="session.text_to_video(…)",
         can_vary=True,
     )
 

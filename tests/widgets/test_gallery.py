@@ -148,7 +148,8 @@ def test_an_opened_clip_shows_everything_and_plays(session: Session) -> None:
     face: Any = gallery.face
     assert (face["prompt"], face["remark"], face["tags"]) == ("a fox", "the tail", "keep, blue")
     assert [name for name, _ in face["actions"]] == ["again", "save", "code", "delete"]
-    assert "seed=7" in face["code"]
+    page_sends(gallery, {"name": "code", "id": "1", "kind": "cell", "key": face["key"]})
+    assert "seed=7" in sent[-1][0]["text"]
     page_sends(gallery, {"name": "chunk", "id": "x", "index": 0, "key": ""})
     assert sent[-1][1][0] == fox.result().path.read_bytes()
     gallery.opened = "req-unknown"

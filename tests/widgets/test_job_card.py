@@ -195,6 +195,9 @@ def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:
         card.refresh()
         assert (card.state, card.face["money"], card.face["mark"]) == ("completed", "$0.05", "sandbox")
         assert card.poster[:2] == b"\xff\xd8"
+        messages = heard(card)
+        page_sends(card, {"name": "code", "id": "1", "kind": "curl"})
+        assert messages[-1][0]["text"] == good.result().as_code("curl")
         sandbox.settings(fail_next="content policy")
         bad = session.text_to_video("a crowd")
         with pytest.raises(errors.JobFailed):

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import traitlets
@@ -14,6 +14,7 @@ from PIL import Image
 from widgets.doubles import FOX, clip, clip_file, heard, page_sends
 
 from reelbook.errors import InvalidInput, NotAVideo
+from reelbook.session.request_code import CodeKind
 from reelbook.widgets.bundle import packed
 from reelbook.widgets.player import POSTER_BYTES, Player
 
@@ -96,12 +97,16 @@ def test_a_filmstrip_that_nobody_needs_is_not_made(tmp_path: Path, tiles: object
     assert "filmstrip" in player.message["text"]
 
 
-def test_a_player_carries_the_call_that_made_its_clip(tmp_path: Path) -> None:
-    """What "Copy as code" copies is the clip's own code."""
+def test_the_code_that_made_a_clip_can_be_copied(tmp_path: Path) -> None:
+    """Of each kind. A file of which nothing else is known has none."""
     shown = clip(tmp_path / "c.mp4")
     player = Player(shown)
-    assert player.code == shown.as_code()
+    messages = heard(player)
     assert ["code", "Copy as code"] in player.face["actions"]
+    for kind in get_args(CodeKind):
+        page_sends(player, {"name": "code", "id": kind, "kind": kind})
+        assert messages[-1][0] == {"name": "code", "id": kind, "text": shown.as_code(kind)}
+    assert ["code", "Copy as code"] not in Player(shown.path).face["actions"]
 
 
 def test_code_and_state_of_a_player_stay_small(tmp_path: Path) -> None:

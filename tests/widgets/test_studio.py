@@ -183,7 +183,7 @@ def test_a_fresh_clip_leads_to_a_star_a_comparison_and_a_small_sweep(studio: Stu
     second.result(30)
     studio.card.job = second
     studio.card.refresh()
-    assert [name for name, _ in studio.card.face["actions"]][-3:] == ["star", "compare", "vary"]
+    assert [name for name, _ in studio.card.face["actions"]][-4:] == ["star", "compare", "vary", "code"]
     page_sends(studio.card, {"name": "star"})
     assert second.starred
     assert ["star", "★ Starred"] in studio.card.face["actions"]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NOT_WATCHING = "Not watching. The job goes on and is billed."
+CODE_ACTION = ["code", "Copy as code"]
 
 # state: the word shown, and the tone of its dot (wait, run, done, fail, odd)
 _STATES = {
@@ -120,7 +121,8 @@ def clip_face(clip: Clip) -> Face:
     face["mark"] = "sandbox" if clip.sandbox else ""
     face["id"] = clip.request_id
     _with_clip(face, clip)
-    face["actions"] = [*face["actions"], ["code", "Copy as code"]]
+    if clip.request is not None:
+        face["actions"] = [*face["actions"], CODE_ACTION]
     return face
 
 
@@ -285,6 +287,8 @@ def clip_actions(
         actions.append(["compare", "Compare"])
     if varies and request is not None and request.image is None:
         actions.append(["vary", "Vary"])
+    if request is not None:
+        actions.append(CODE_ACTION)
     return actions
 
 

@@ -11,7 +11,7 @@ from reelbook import wire
 
 from ..formatting import Line, count
 from .board import IN_CODE, board_row
-from .card import Face, empty_face, job_face, job_lines
+from .card import CODE_ACTION, Face, empty_face, job_face, job_lines
 
 if TYPE_CHECKING:
     from reelbook.session import Clip, JobRequest, JobView
@@ -67,13 +67,12 @@ class Opened(Face):
     starred: bool
     remark: str
     tags: str
-    code: str
     delete: str
 
 
 def nothing_opened() -> Opened:
     """The card while no clip is open."""
-    return Opened(**empty_face(), key="", starred=False, remark="", tags="", code="", delete="")
+    return Opened(**empty_face(), key="", starred=False, remark="", tags="", delete="")
 
 
 def tile(
@@ -107,7 +106,6 @@ def opened_face(
     starred: bool,
     note: str,
     tags: Collection[str],
-    code: str,
     can_vary: bool,
 ) -> Opened:
     """The card of the opened clip."""
@@ -120,12 +118,12 @@ def opened_face(
     actions = [each for each in face["actions"] if each[0] in ("again", "save", "watch")]
     if request is not None:
         actions += [["vary", "Vary…"]] if can_vary else []
-        actions += [["code", "Copy as code"]]
+        actions += [CODE_ACTION]
     if clip is not None:
         actions += [["delete", "Delete file…"]]
     face["actions"] = actions
     return Opened(
-        **face, key=key, starred=starred, remark=note, tags=", ".join(tags), code=code,
+        **face, key=key, starred=starred, remark=note, tags=", ".join(tags),
         delete=DELETE if clip is not None else "",
     )  # fmt: skip
 

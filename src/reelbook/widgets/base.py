@@ -224,6 +224,10 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         finally:
             _answering.now = False
 
+    def _send_code(self, content: dict[str, Any], code: str) -> None:
+        """Answers the page's question for code, which has an id: another view may ask as well."""
+        self.send({"name": "code", "id": content.get("id"), "text": code})
+
     def _on_left(self, *_: object) -> None:
         self.keep_still()
 

@@ -22,7 +22,7 @@ from reelbook.session.request_code import request_code
 from ..text import CREATE
 from ..text import gallery as words
 from .base import session_of
-from .bundle import packed, pressed, style
+from .bundle import packed
 from .clip_serving import ServesClips
 from .job_actions import TWICE_SECONDS, send_again
 from .live import Live
@@ -62,8 +62,7 @@ class Gallery(ServesClips):
         ipywidgets.VBox([gallery, button, place])
     """
 
-    _esm = packed("gallery")
-    _css = pressed(style("gallery"))
+    _esm = packed("gallery", styled=True)
 
     text = traitlets.Unicode(help="Words looked for.").tag(sync=True)
     state = traitlets.Enum(tuple(words.STATES), "completed", help="What became of it.").tag(sync=True)
@@ -263,7 +262,6 @@ class Gallery(ServesClips):
                 starred=job.starred,
                 note=job.note,
                 tags=job.tags,
-                code="" if job.request is None else request_code(job.request),
                 can_vary=bool(self._vary),
             )
         )
@@ -366,6 +364,11 @@ class Gallery(ServesClips):
         if (job := self._job(content)) is not None:
             for callback in self._vary:
                 callback(job)
+
+    def _on_code(self, content: dict[str, Any], _: object) -> None:
+        job = self._job(content)
+        if job is not None and job.request is not None:
+            self._send_code(content, request_code(job.request, content["kind"]))
 
     def _on_compare(self, *_: object) -> None:
         for callback in self._on_compares:

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from reelbook.session import Clip, Job, JobView, Session
+from reelbook.session.request_code import request_code
 
 from .. import text
 from .background import WorksInBackground
@@ -15,7 +16,7 @@ TWICE_SECONDS = 1.5  # two presses within this time are one double press
 
 
 class ActsOnJobs(WorksInBackground):
-    """Answers the page's `stop`, `watch`, `cancel`, `find_out` and `only_me`, each about one job.
+    """Answers the page's `stop`, `watch`, `cancel`, `find_out`, `only_me` and `code`, each about one job.
 
     A panel implements `_job` and `_news_of`. They aren't abstract methods only because a widget's metaclass
     doesn't allow those.
@@ -71,6 +72,11 @@ class ActsOnJobs(WorksInBackground):
 
     def _on_only_me(self, content: dict[str, Any], _: object) -> None:
         self._find_out(self._job(content), alone=True)
+
+    def _on_code(self, content: dict[str, Any], _: object) -> None:
+        job = self._job(content)
+        if job is not None and job.request is not None:
+            self._send_code(content, request_code(job.request, content["kind"]))
 
     def _find_out(self, job: Job | None, *, alone: bool) -> None:
         if job is None or self._doing(job):

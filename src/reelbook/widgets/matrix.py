@@ -490,7 +490,7 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         number, kind = _number(content), content["kind"]
         cell = self.run.cells[number - 1].cell if number else None
         text = self.sweep.as_code(kind) if cell is None else request_code(cell.request, kind)
-        self.send({"name": "code", "id": content.get("id"), "text": text})
+        self._send_code(content, text)
 
     def _on_save(self, content: dict[str, Any], _: object) -> None:
         name = f"grid.{content.get('kind')}"

@@ -71,7 +71,6 @@ class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
     progress = traitlets.Float(None, allow_none=True).tag(sync=True)
     face = traitlets.Dict(help="What the page draws.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The lines under the clip.").tag(sync=True)
-    code = traitlets.Unicode(help="The Python call that made the clip.").tag(sync=True)
 
     def __init__(self, clip: Clip | str | os.PathLike[str], **traits: Any) -> None:
         from reelbook.media.images import thumbnail
@@ -85,7 +84,6 @@ class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
             face=dict(text.clip_face(self.clip)),
             figures=text.clip_lines(self.clip),
             poster=thumbnail(self.clip.poster(), max_side=400, max_bytes=POSTER_BYTES),
-            code=self.clip.as_code(),
             **traits,
         )
 
@@ -105,6 +103,9 @@ class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
     def still(self) -> tuple[str, str]:
         face: Any = self.face
         return card_html(face, self.figures, self.poster), card_text(face, self.figures)
+
+    def _on_code(self, content: dict[str, Any], _: object) -> None:
+        self._send_code(content, self.clip.as_code(content["kind"]))
 
     def _on_picture(self, content: dict[str, Any], _: object) -> None:
         """The page asks for the full poster, or for a filmstrip of some tiles without gaps."""

@@ -199,7 +199,7 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
         with self._problems_at_fields():
             self._take(content)
             text = request_code(self._request(), content["kind"])
-            self.send({"name": "code", "id": content.get("id"), "text": text})
+            self._send_code(content, text)
 
     def _take(self, content: dict[str, Any]) -> None:
         """Takes what stands in the page's fields."""

@@ -293,7 +293,7 @@ class SweepForm(OffersPrompts):
 
     def _on_code(self, content: dict[str, Any], _: object) -> None:
         text = self._readable().as_code(content["kind"])
-        self.send({"name": "code", "id": content.get("id"), "text": text})
+        self._send_code(content, text)
 
     def _on_resume(self, content: dict[str, Any], _: object) -> None:
         run = self._open.get(str(content.get("id")))

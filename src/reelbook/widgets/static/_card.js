@@ -1,5 +1,6 @@
 // The card of a clip, the same in every panel: a stage in the clip's shape, prompt, state, figures, cost, actions.
-import { h, setText, pictureUrl } from "./_dom.js";
+import { h, isNew, refill, setText, pictureUrl } from "./_dom.js";
+import { codeCopies } from "./_code.js";
 import { countingLines } from "./_live.js";
 import { clipPlayer } from "./_media.js";
 
@@ -15,7 +16,7 @@ import { clipPlayer } from "./_media.js";
  * @property {string} aside
  * @property {"" | "open" | "figure"} bar open: running, with no figure
  * @property {string} money
- * @property {Array<[string, string]>} actions name and label
+ * @property {Array<[string, string]>} actions name and label; "code" is done here
  * @property {string} mark
  * @property {string} id
  * @property {number} clip 0: none yet; another number: another clip
@@ -41,9 +42,11 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const meta = h("div", { class: "rb-meta" }, lines, money);
   const aside = h("p", { class: "rb-aside" });
   const acts = h("div", { class: "rb-acts" });
+  const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ key: face().key }));
+  code.opener.dataset.act = "code";
   const drawLines = countingLines(frame, lines);
   frame.body.append(h("article", { class: "rb-card" }, h("div", { class: "rb-stage-wrap" }, stage),
-    h("div", { class: "rb-text" }, h("div", { class: "rb-head" }, prompt, badge, state), bar, note, meta, aside, acts)));
+    h("div", { class: "rb-text" }, h("div", { class: "rb-head" }, prompt, badge, state), bar, note, meta, aside, acts, code.choices)));
   let player = null;
   let playing = 0;
   let poster = "";
@@ -88,15 +91,11 @@ export function clipCard(frame, model, face, onAction, onWant) {
     if (poster) opened.video.poster = poster;
     return opened;
   };
-  let drawn = "";
   const drawActions = (actions) => {
-    // Buttons are kept while they stay the same: a new one would lose the person's focus.
-    if (JSON.stringify(actions) === drawn) return;
-    const focused = acts.contains(document.activeElement) && document.activeElement.dataset.act;
-    drawn = JSON.stringify(actions);
-    acts.replaceChildren(...actions.map(([name, label]) => h("button", { type: "button", class: name === "find_out" ? "rb-primary" : "rb-plain", "data-act": name, onclick: (event) => onAction(name, event.currentTarget) }, label)));
+    if (!isNew(acts, actions)) return;
+    refill(acts, actions.map(([name, label]) => name === "code" ? code.opener : h("button", { type: "button", class: name === "find_out" ? "rb-primary" : "rb-plain", "data-act": name, onclick: (event) => onAction(name, event.currentTarget) }, label)));
     acts.hidden = !actions.length;
-    if (focused) (acts.querySelector(`[data-act="${focused}"]`) || acts.firstElementChild)?.focus();
+    if (!code.opener.isConnected && !code.choices.hidden) code.opener.click();
   };
   const drawBar = () => {
     const kind = face().bar;

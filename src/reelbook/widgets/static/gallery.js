@@ -3,7 +3,6 @@ import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
-import { copyText } from "./_copy.js";
 import { bringIntoView } from "./_opened.js";
 import { posters } from "./_posters.js";
 
@@ -279,7 +278,6 @@ function render({ model, el }) {
   box.append(closeRow);
   const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
     if (name === "save") return void card.player()?.save(face().file);
-    if (name === "code") return void copyText(frame, face().code, button);
     if (name === "delete") { sure.hidden = false; keep.focus(); return; }
     wait(button);
     tell(model, { name, key: face().key });

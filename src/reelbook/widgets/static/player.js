@@ -2,7 +2,6 @@
 import { h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
-import { copyText } from "./_copy.js";
 
 const TILES = 16; // 4 by 4 they have the clip's own shape
 const SPEEDS = [0.25, 0.5, 0.75, 1, 1.5, 2];
@@ -17,10 +16,7 @@ function render({ model, el }) {
     try { model.save_changes(); } catch { /* without a kernel nobody listens */ }
   };
   let told = null;
-  const card = clipCard(frame, model, () => get("face"), (name, button) => {
-    if (name === "save") player.save(get("face").file);
-    else copyText(frame, get("code"), button);
-  }, (plays) => {
+  const card = clipCard(frame, model, () => get("face"), () => player.save(get("face").file), (plays) => {
     told = plays;
     keep("playing", plays);
     if (!plays) keep("time", player.video.currentTime);
