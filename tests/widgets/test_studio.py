@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from PIL import Image
 from widgets.doubles import FakeSession, page_sends
 
 import reelbook as rb
@@ -136,15 +137,19 @@ def test_a_template_in_the_form_is_planned_as_a_sweep(studio: Studio) -> None:
     assert {cell.request.seed for cell in studio.sweep_form.sweep.cells} == {7}
 
 
-def test_a_clip_is_varied_in_the_form(studio: Studio) -> None:
-    """The form opens filled in, and nothing is sent."""
-    job = studio.session.text_to_video("a fox", duration_seconds=3, aspect_ratio="1:1", seed=7)
+def test_a_clip_of_the_gallery_is_varied(studio: Studio) -> None:
+    """From text a small sweep is planned, from an image the form is filled in; nothing is sent."""
+    drawn = studio.session.text_to_video("a fox", duration_seconds=3, aspect_ratio="1:1", seed=7)
+    photo = studio.session.image_to_video(Image.new("RGB", (64, 64)), "it snows", duration_seconds=2)
     studio.view = "gallery"
-    studio._vary(job)
-    form = studio.form
-    assert studio.view == "create"
-    assert (form.prompt, form.duration_seconds, form.aspect_ratio, form.seed) == ("a fox", 3, "1:1", 7)
-    assert studio.session.jobs() == (job,)
+    studio._vary(drawn)
+    assert studio.view == "explore"
+    assert studio.sweep_form is not None
+    assert studio.sweep_form.sweep is not None
+    assert [cell.request.seed for cell in studio.sweep_form.sweep.cells] == [7, 8, 9, 10]
+    studio._vary(photo)
+    assert (studio.view, studio.form.mode, studio.form.prompt) == ("create", "image-to-video", "it snows")
+    assert len(studio.session.jobs()) == 2
 
 
 def test_another_session_begins_the_studio_anew(studio: Studio, sandbox: Sandbox) -> None:

@@ -9,7 +9,6 @@ import traitlets
 
 from reelbook import settings, wire
 from reelbook.agent_tools.server import is_installed
-from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
 
 from .base import Panel, only_known, session_of
@@ -210,10 +209,11 @@ class Studio(Host):
         self.card.job = job
 
     def _vary(self, job: Job) -> None:
-        if job.request is None:
-            raise InvalidInput("This job is known by its id alone, so what it asked for isn't known.")
-        self.form.fill(job.request)
-        self.view = "create"
+        if job.request is None or job.request.image is None:
+            self._plan_variations(job)
+        else:  # it has no seed and no shape that a sweep could vary
+            self.form.fill(job.request)
+            self.view = "create"
 
     def _put_side_by_side(self, jobs: tuple[Job, ...]) -> None:
         former = self.panes.get("compare", [])
