@@ -199,6 +199,26 @@ def test_the_page_gets_what_changed_and_no_more(session: rb.Session) -> None:
     assert message == {"name": "cells", "cells": [{"n": 4, "star": True}]}
 
 
+def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the head might count a clip as here that its cell doesn't have yet."""
+    page = Page(bought(session))
+    matrix, worded = page.matrix, page.matrix._head_words
+    starred = matrix.run.cells[3].job
+    assert starred is not None
+
+    def star_first() -> Any:
+        monkeypatch.setattr(matrix, "_head_words", worded)
+        starred.mark(starred=True)
+        return worded()
+
+    monkeypatch.setattr(matrix, "_head_words", star_first)
+    page.messages.clear()
+    matrix.refresh()
+    assert [message["cells"] for message, _ in page.messages] == [[{"n": 4, "star": True}]]
+
+
 def test_axes_stand_where_they_are_put(session: rb.Session) -> None:
     """Rows and columns are chosen by name; the first two without a word; another name is refused."""
     assert (Matrix(foxes(), session).rows, Matrix(foxes(), session).columns) == (["animal"], ["seed"])

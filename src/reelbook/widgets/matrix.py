@@ -143,13 +143,15 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
 
     def update(self) -> None:
         """Sends the page what changed since the last time, in one message."""
+        # Before the cells: a clip that is counted as here is among them.
+        head_words = self._head_words() if self._page else None
         changed = self._changed()
         now = time.monotonic()
         with self.hold_sync():
             self.live = self._busy or self._running
-        if self._page:
+        if head_words is not None:
             cells = [news for number in changed if len(news := self._cell_news(number, now)) > 1]
-            head = self._head.news(now, *self._head_words())
+            head = self._head.news(now, *head_words)
             if cells or head:
                 message = {"name": "cells", **self._greeting, "cells": cells}
                 self._greeting = {}
