@@ -43,7 +43,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.01)

@@ -55,9 +55,9 @@ def test_two_kernels_on_one_key_stay_within_its_limit(
             status for kernel in kernels for status in json.loads(kernel.run("print(json.dumps(statuses))"))
         ]
 
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while len(statuses()) < 10 and time.monotonic() < deadline:
-        pass
+        time.sleep(0.02)
     time.sleep(0.5)  # whoever is let through wrongly would be by now
     assert statuses() == [200] * 10
 
@@ -90,8 +90,8 @@ def test_a_clock_that_is_set_by_an_hour_brings_no_refusal(
         spied(second)
         for _ in range(8):
             second._thread.submit(second._client.balance())
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while len(statuses) < 10 and time.monotonic() < deadline:
-            pass
+            time.sleep(0.02)
         time.sleep(0.3)  # whoever is let through wrongly would be by now
         assert statuses == [200] * 10

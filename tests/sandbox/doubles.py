@@ -66,7 +66,7 @@ class Client:
 
     def wait(self, request_id: str) -> dict[str, Any]:
         """The body of a job's status once it is neither pending nor processing (its time must be up)."""
-        give_up = time.monotonic() + 20
+        give_up = time.monotonic() + 120
         while (body := self.status(request_id))["status"] in ("pending", "processing"):
             assert time.monotonic() < give_up, body
         return body

@@ -274,7 +274,7 @@ def test_dask_is_asked_for_in_words_when_it_is_missing(monkeypatch: pytest.Monke
 
 def _reached(cluster: Cluster) -> DaskPool:
     """A pool on the cluster, which may only just be starting."""
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 120
     while True:
         try:
             return DaskPool(cluster.address)
@@ -298,7 +298,7 @@ def _said(client: Client) -> str:
 
 
 def _until(true: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 120
     while not true():
         assert time.monotonic() < give_up
         time.sleep(0.02)

@@ -209,7 +209,7 @@ def _ended(connection: socket.socket, within_seconds: float) -> bool:
 
 
 def _until(true: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + 120
     while not true():
         assert time.monotonic() < give_up
         time.sleep(0.01)

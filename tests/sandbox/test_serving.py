@@ -81,7 +81,7 @@ def test_a_process_serves_until_it_is_ended(tmp_path: Path) -> None:
     assert said[0] == f"The sandbox serves at {notice.url}\n"
     assert said[3].endswith("Ctrl-C stops it.\n")
     process.terminate()
-    assert process.communicate(timeout=30)[1] == ""
+    assert process.communicate(timeout=120)[1] == ""
     assert process.returncode == 0
     assert read_notice(Places.under(tmp_path)) is None
 

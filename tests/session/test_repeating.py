@@ -65,7 +65,7 @@ def entries(session: rb.Session) -> list[Entry]:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.01)

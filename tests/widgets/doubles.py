@@ -144,7 +144,7 @@ def page_sends(panel: Panel, content: dict[str, Any], *buffers: bytes) -> None:
 
 def work_ends(panel: WorksInBackground) -> None:
     """Waits until nothing runs beside the panel any more and its page has been told."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while panel._busy:
         assert time.monotonic() < end, "the work never ended"
         time.sleep(0.005)

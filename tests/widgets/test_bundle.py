@@ -13,8 +13,8 @@ from reelbook.widgets import bundle
 from reelbook.widgets.bundle import packed, pressed
 
 PANELS = sorted(path.stem for path in bundle.STATIC.glob("[a-z]*.js") if path.stem != "image_picker_tools")
-PRESSED = ["compare", "job_card", "player", "tool_explorer"]
-STYLED = ["gallery", "matrix"]  # whose style is packed with the code
+PRESSED = ["compare", "job_card", "tool_explorer"]
+STYLED = ["gallery", "matrix", "player"]  # whose style is packed with the code
 
 
 @pytest.mark.parametrize("stem", PANELS)

@@ -24,7 +24,7 @@ def panel(sandbox: Sandbox) -> Iterator[ConnectionPanel]:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.01)

@@ -132,7 +132,7 @@ def typed(prompt: str, count: str = "") -> dict[str, Any]:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.01)

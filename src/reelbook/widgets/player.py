@@ -14,7 +14,7 @@ from reelbook.errors import InvalidInput
 from reelbook.session import Clip
 
 from .. import text
-from .bundle import packed, pressed, style
+from .bundle import packed
 from .clip_serving import ReportsTime, ServesClip
 from .static_html import card_html, card_text
 
@@ -52,8 +52,7 @@ class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
         ipywidgets.HBox([a, b])
     """
 
-    _esm = packed("player")
-    _css = pressed(style("player"))
+    _esm = packed("player", styled=True)
 
     time = traitlets.Float(0.0, min=0.0, help="Where it is, in seconds.").tag(sync=True)
     playing = traitlets.Bool(help="Whether it plays.").tag(sync=True)
