@@ -98,6 +98,10 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
     cell = notebook.run(STUDIO)
     shown(cell, ".rb-of-job_card .rb-card")
     until(cell, f"(cell) => Math.abs(({_BELOW})(cell)) < 40")
+    notebook.run(
+        "session.sandbox.settings(pace=900)\n"
+        "slow18 = session.text_to_video('a slow snail', duration_seconds=1)"
+    )
     try:
         notebook.page.set_viewport_size({"width": 700, "height": 1000})
         until(cell, f"(cell) => ({_BELOW})(cell) > 200")
@@ -122,6 +126,7 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
             wide[320, made] = at_rest(cell, _WIDE, seconds=0.3)
         assert {where: found for where, found in wide.items() if found} == {}
     finally:
+        notebook.run("slow18.stop_watching()\nsession.sandbox.settings(pace=3)")
         notebook.page.set_viewport_size({"width": 1280, "height": 1000})
 
 
