@@ -83,7 +83,9 @@ def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
     assert order == ["cancelled", "closed"]
 
 
-def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without_end() -> None:
+def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The loop ends before the answer could come."""
     engine = EventThread()
     closing, goes_on = threading.Event(), threading.Event()
@@ -92,6 +94,15 @@ def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without
         closing.set()
         await asyncio.to_thread(goes_on.wait, 10)
 
+    hand_over = engine.loop.call_soon_threadsafe
+
+    def slowly(*asked: Any) -> object:
+        """`close` goes on when the loop has been closing for a while."""
+        handle = hand_over(*asked)
+        goes_on.wait(10)
+        return handle
+
+    monkeypatch.setattr(engine.loop, "call_soon_threadsafe", slowly)
     engine.on_close(close)
     closer = threading.Thread(target=engine.close)
     closer.start()

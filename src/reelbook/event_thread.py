@@ -231,6 +231,8 @@ class EventThread:
             self.loop.close()
 
     def _stop(self) -> None:
+        # Here, too: `close` may not have come to its next line yet, or Stop may have ended it there.
+        self._ending = True
         # Once: the loop goes on for what is to be settled.
         if not self._stopped:
             self._stopped = True
