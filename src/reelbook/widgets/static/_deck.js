@@ -7,9 +7,9 @@ const DECK_SPEEDS = [0.25, 0.5, 0.75, 1, 1.5, 2];
 /**
  * A deck that drives the clips and follows the traits `time`, `playing` and `speed`.
  * @param {{clips: () => import("./_clock.js").Timed[], onTime: (at: number) => void, fps: () => number,
- *   words?: (at: number, length: number) => string}} about `clips`: the loaded ones
+ *   words?: (part: number) => string | false}} about `clips`: the loaded ones; `words`: what says the time in other words
  */
-export function clockDeck(frame, model, { clips, onTime, fps, words = (at, length) => `${at.toFixed(1)} of ${length.toFixed(1)} s` }) {
+export function clockDeck(frame, model, { clips, onTime, fps, words }) {
   const get = (name) => model.get(name);
   const keep = (name, value) => {
     if (get(name) === value) return;
@@ -27,9 +27,10 @@ export function clockDeck(frame, model, { clips, onTime, fps, words = (at, lengt
 
   let toldAt = 0;
   const draw = (at) => {
+    const length = clock.length();
     time.value = at;
-    line.style.setProperty("--rb-at", clock.length() ? at / clock.length() : 0);
-    setText(said, clock.length() ? words(at, clock.length()) : "");
+    line.style.setProperty("--rb-at", length && at / length);
+    setText(said, length ? words?.(at / length) || `${at.toFixed(1)} of ${length.toFixed(1)} s` : "");
     time.setAttribute("aria-valuetext", said.textContent);
     onTime(at);
     // The kernel is told four times a second only where somebody in it listens.

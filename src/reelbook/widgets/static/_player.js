@@ -7,13 +7,13 @@ import { h, setText } from "./_dom.js";
  */
 export function playerBar(video, wrap, about) {
   const icon = h("i");
-  const play = h("button", { type: "button", class: "rb-tool", onclick: () => toggle() }, icon);
+  const toggle = () => about.want(video.paused);
+  const play = h("button", { type: "button", class: "rb-tool", onclick: toggle }, icon);
   const time = h("input", { type: "range", class: "rb-time", min: 0, max: 1, step: "any", value: 0, "aria-label": "Time" });
   const line = h("span", { class: "rb-line" }, time);
   const said = h("span", { class: "rb-said" });
   const bar = h("div", { class: "rb-player" }, play, line, said);
   const listeners = [];
-  const toggle = () => about.want(video.paused);
   const full = () => document.fullscreenElement ? document.exitFullscreen() : wrap.requestFullscreen().catch(() => {});
   // A page in a frame may not be allowed to; phones can't.
   if (document.fullscreenEnabled) bar.append(h("button", { type: "button", class: "rb-tool", "aria-label": "Full screen", title: "Full screen (f)", onclick: full }, h("i", { class: "rb-i-full" })));
@@ -27,11 +27,13 @@ export function playerBar(video, wrap, about) {
     setText(said, `${at.toFixed(1)} of ${length.toFixed(1)} s`);
     for (const listener of listeners) listener(at, length);
   };
-  const tick = () => {
+  // Once for each frame of the clip: once for each of the screen's would cost three times as much.
+  const follow = () => {
     draw();
-    if (!video.paused) requestAnimationFrame(tick);
+    video.requestVideoFrameCallback?.(follow);
   };
   const state = () => {
+    draw();
     const word = video.paused ? "Play" : "Pause";
     play.setAttribute("aria-label", word);
     play.title = `${word} (space)`;
@@ -60,8 +62,9 @@ export function playerBar(video, wrap, about) {
   time.addEventListener("pointerdown", () => about.rest(true));
   for (const kind of ["pointerup", "pointercancel", "change"]) time.addEventListener(kind, () => about.rest(false));
   video.addEventListener("click", toggle);
-  video.addEventListener("play", () => { state(); tick(); });
-  for (const kind of ["pause", "seeked", "loadedmetadata"]) video.addEventListener(kind, () => { draw(); state(); });
+  video.addEventListener("timeupdate", draw); // also in a browser that tells of no frames
+  for (const kind of ["play", "pause", "seeked", "loadedmetadata"]) video.addEventListener(kind, state);
   state();
+  follow();
   return { bar, line, keys, seek, step, onTime: (listener) => listeners.push(listener), end: () => wrap.removeEventListener("keydown", onKey) };
 }

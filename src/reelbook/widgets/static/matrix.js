@@ -54,7 +54,7 @@ function render({ model, el }) {
     clips: clips.timed,
     onTime: (at) => { if (at) wrap.classList.add("rb-moved"); },
     fps: () => Math.max(24, ...clips.timed().map((one) => one.fps)),
-    words: (at, length) => get("by") === "part" ? `${Math.round((at / length) * 100)} %` : `${at.toFixed(1)} of ${length.toFixed(1)} s`,
+    words: (part) => get("by") === "part" && `${Math.round(part * 100)} %`,
   });
   const { zoom, panned, buttons: zooms } = zoomAndPan(table);
 
