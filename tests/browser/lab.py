@@ -174,6 +174,7 @@ class Notebook(OpenNotebook):
         light = str(name == "JupyterLab Light").lower()
         self.page.wait_for_function(
             f"document.body.dataset.jpThemeLight === '{light}'"
+            " && !document.getElementById('jupyterlab-splash')"  # it covers the page for a while
             " && !document.getAnimations().some((one) => one instanceof CSSTransition)"
         )
 
