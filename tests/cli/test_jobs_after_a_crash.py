@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 from cli.doubles import ROOT, WAIT_SECONDS, command, environment, said_on, start
+from support.kept_clips import KeptClips
 
 from reelbook.media.clips import probe
 from reelbook.sandbox import server
@@ -82,9 +84,10 @@ class Crash:
 
 
 @pytest.fixture
-def crash(home: Path, folder: Path) -> Crash:
+def crash(home: Path, folder: Path) -> Iterator[Crash]:
     """One of the test's own, to be mended."""
-    return _crashed(home, folder)
+    with _crashed(home, folder) as crash:
+        yield crash
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +97,9 @@ def old_crash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crash]:
     home = folder / "home"
     with pytest.MonkeyPatch.context() as settings:
         settings.setenv("REELBOOK_HOME", str(home))
-        crash = _crashed(home, folder)
-    yield crash
-    server.stop(home)
+        with _crashed(home, folder) as crash:
+            settings.undo()
+            yield crash
 
 
 @pytest.fixture
@@ -107,20 +110,20 @@ def seen_crash(old_crash: Crash, monkeypatch: pytest.MonkeyPatch) -> Crash:
     return old_crash
 
 
-def _crashed(home: Path, folder: Path) -> Crash:
-    sandbox = server.ensure(home)
-    sandbox.settings(pace=0, rate_limiting=False)
-    found = environment(PYTHONPATH=os.pathsep.join(map(str, (ROOT, TESTS))))
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT], cwd=folder, env=found, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline() == "ready\n"
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    return Crash(sandbox, folder)
+@contextmanager
+def _crashed(home: Path, folder: Path) -> Iterator[Crash]:
+    with server.in_thread(home, rate_limiting=False, executor=KeptClips()) as sandbox:
+        found = environment(PYTHONPATH=os.pathsep.join(map(str, (ROOT, TESTS))))
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT], cwd=folder, env=found, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "ready\n"
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        yield Crash(sandbox, folder)
 
 
 def test_the_list_is_true_and_asks_nothing(seen_crash: Crash) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.kept_clips import KeptClips
 from support.kernels import Kernel
 
 from reelbook.sandbox import server
@@ -26,10 +27,10 @@ print(job.request_id)
 
 
 @pytest.fixture
-def running(home: Path) -> Sandbox:
-    sandbox = server.ensure(home)
-    sandbox.settings(pace=3600, rate_limiting=False)
-    return sandbox
+def running(home: Path) -> Iterator[Sandbox]:
+    """A sandbox outside the kernel, where nothing ends until the clock is set forward."""
+    with server.in_thread(home, pace=3600, rate_limiting=False, executor=KeptClips()) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture
@@ -75,10 +76,12 @@ def test_stop_while_nothing_waits_touches_nothing(running: Sandbox, kernel: Kern
     assert running.state()["jobs_under_way"] == 1
 
 
-def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(running: Sandbox, kernel: Kernel) -> None:
+def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(home: Path, kernel: Kernel) -> None:
     """After SIGKILL a new kernel takes the job up by itself; nothing is left once the sandbox ended."""
+    kernel.run("import reelbook as rb; rb.connect('sandbox').sandbox.settings(pace=3600)")
     request_id = kernel.run(SUBMIT)
     kernel.kill()
+    running = server.ensure(home)  # finds the one that the kernel started
     second = Kernel()
     try:
         running.advance(3601)

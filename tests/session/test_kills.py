@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from session.aftermath import OVER, SUBMITTING, UNSENT, Aftermath, Made, Written
-from session.killing import JOBS, Outside, dies, once_gone, once_received, outside, round_of
+from session.killing import JOBS, Outside, dies, once_gone, once_received, round_of
+from support.kept_clips import KeptClips
 
 from reelbook.ledger import CANCELLED, INTENDED, SENDING, UNCERTAIN, Spend
+from reelbook.sandbox import server
 
 # One id was received and written down, one answer was lost with the kernel, one submission wasn't sent.
 KNOWN = Written("a fox", "completed", "req_1", whole=True)
@@ -41,9 +43,10 @@ Ledger.accepted = lambda *_, **__: None
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Outside]:
-    with outside() as running:
-        yield running
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    folder = tmp_path_factory.mktemp("kills")
+    with server.in_thread(folder / "sandbox-home", executor=KeptClips()) as sandbox:
+        yield Outside(sandbox, folder)
 
 
 @pytest.mark.browser

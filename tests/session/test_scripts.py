@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.kept_clips import KeptClips
 
 from reelbook.ledger import Ledger
 from reelbook.sandbox import server
@@ -61,11 +63,10 @@ job.result()
 
 
 @pytest.fixture
-def running(home: Path) -> Sandbox:
-    """A sandbox in a process of its own, as fast as it can be."""
-    sandbox = server.ensure(home)
-    sandbox.settings(pace=0, rate_limiting=False)
-    return sandbox
+def running(home: Path) -> Iterator[Sandbox]:
+    """A sandbox outside the script, as fast as it can be."""
+    with server.in_thread(home, rate_limiting=False, executor=KeptClips()) as sandbox:
+        yield sandbox
 
 
 def python(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -157,7 +158,8 @@ def test_ctrl_c_ends_the_waiting_at_once(running: Sandbox) -> None:
     assert running.state()["jobs_under_way"] == 1
 
 
-def test_a_sandbox_that_ended_is_started_again_for_an_open_session(running: Sandbox, home: Path) -> None:
+@pytest.mark.usefixtures("home")
+def test_a_sandbox_that_ended_is_started_again_for_an_open_session() -> None:
     """After the sandbox was stopped, the next submission of an open session starts it and works."""
     ended = python(
         "-c",
