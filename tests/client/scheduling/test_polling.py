@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reelbook.client.scheduling.budget import Budget
 from reelbook.client.scheduling.estimates import Belief, Pace, Took
-from reelbook.client.scheduling.polling import Ask, Submit, Wait, decide, price_seconds
+from reelbook.client.scheduling.polling import Ask, Decision, Submit, Wait, decide, price_seconds
 
 RECORDS = [Took(seconds, seconds) for seconds in (50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0)]
 LOGNORMAL = "lognormal(60 s, 0.35)"
@@ -101,6 +101,26 @@ def test_a_question_costs_more_where_fewer_are_to_spare() -> None:
     assert prices == sorted(prices, reverse=True)
     assert prices[:2] == [300, 300]
     assert prices[-1] < 1
+
+
+def test_a_fixed_windows_last_questions_wait_until_they_are_likely_to_succeed() -> None:
+    """Whoever is asked about in vain waits for the next window: no question goes out that may well fail."""
+    rng, chances = random.Random(2), list[float]()
+
+    def watched(beliefs: dict[str, Belief], waiting: int, budget: Budget, now: float) -> Decision:
+        decision = decide(beliefs, waiting, budget, now)
+        last = budget.places_within(0, now) < len(beliefs) + 2 * waiting
+        if isinstance(decision, Ask) and last and (budget.lost_at(now) or 0) - now > 10:
+            chances.append(beliefs[decision.job].chance_ended(now))
+        return decision
+
+    ledger: list[Took] = []
+    for _ in range(4):
+        world = draw(rng, "lognormal(8 s, 0.35)", 12, 10, fixed=True, progress=False)
+        chances.clear()
+        ledger += scheduled(world, watched, ledger, fixed_windows=True).took
+    assert len(chances) >= 3
+    assert min(chances) > 0.85
 
 
 def test_places_are_kept_for_jobs_that_are_known_to_be_short() -> None:

@@ -22,6 +22,7 @@ from .estimates import MOST_ASKS_A_MINUTE, TINY, Belief
 SCARCITY = 0.72  # in spreads, where each job has one question to spare
 TURNS = 1.2  # in turns, where there is none to spare
 LATER_SHARE = 0.5  # of the time until a place comes back, where only a later window has some to spare
+LOST_TURN = 2.0  # in the time until a fixed window ends, where the job can't be asked again before that
 LOWEST_PRICE_SECONDS = 0.3
 ENOUGH = 2.0  # questions to spare for what jobs share; more of them say the same again
 LEARNING = 0.35  # how much doubt that jobs share lowers the price where none is to spare: a power
@@ -81,6 +82,7 @@ class _Supply:
     free for what comes. The `jobs`, of which `sent` aren't watched yet, need `needed` requests at the least,
     beside the `asked` questions that are on their way.
     `alike` counts the jobs of each pace, and `answering` holds the paces of which an answer is on its way.
+    Places come back `in_lots` where windows are fixed.
     `share` is that of its price which a question has to pay.
     """
 
@@ -95,6 +97,7 @@ class _Supply:
     asked: int
     alike: Counter[int]
     answering: frozenset[int]
+    in_lots: bool
     share: float = 1.0
 
     @property
@@ -199,6 +202,7 @@ def _supply(beliefs: Mapping[str, Belief], waiting: int, sent: int, budget: Budg
         asked=asked,
         alike=Counter(id(belief.pace) for belief in beliefs.values()),
         answering=frozenset(id(belief.pace) for belief in beliefs.values() if belief.under_way),
+        in_lots=lost_at is not None,
     )
 
 
@@ -302,6 +306,10 @@ def _costs(belief: Belief, supply: _Supply, now: float) -> float:
     else:  # one in vain takes another window, and all come a place later
         highest = TURNS * max(supply.back_seconds, supply.turn_seconds)
     price = price_seconds(min(outlook.spread, WIDEST_SPREAD) * age, spare, highest)
+    if at_hand <= 0 and supply.in_lots:
+        # Places come back as a lot: asked a moment too early, the job waits for the next one. Doubt that is
+        # shared is worth a question all the same.
+        price = max(price, LOST_TURN * supply.back_seconds * apart**2)
     return supply.share * price * math.pow(apart, 1.0 if spare > 0 or supply.slack else LEARNING)
 
 
