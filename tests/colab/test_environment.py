@@ -29,7 +29,7 @@ userdata.SecretNotFoundError = userdata.NotebookAccessError = userdata.TimeoutEx
 userdata.get, colab.userdata = {}.__getitem__, userdata
 sys.modules.update({"google": google, "google.colab": colab, "google.colab.userdata": userdata})
 """
-PARTS = 3  # each runs where there is room
+PARTS = 2  # each runs where there is room
 SCHEMA_FORM = ROOT / "tests" / "widgets" / "test_schema_form.py"
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import zlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import platformdirs
+
+import reelbook.sandbox.render
+from reelbook.media.clips import probe
+from reelbook.sandbox.places import write_whole
 from reelbook.sandbox.render import Rendered, Spec, render
 
 
@@ -27,4 +35,19 @@ class KeptClips(ThreadPoolExecutor):
 
 @functools.cache
 def _kept(spec: Spec) -> Rendered:
-    return render(spec)
+    """Drawn once for all processes and later runs, until the renderer is changed."""
+    folder = platformdirs.user_cache_path("reelbook-tests") / f"clips-{_renderer()}"
+    file = folder / hashlib.sha256(repr(spec).encode()).hexdigest()[:32]
+    with contextlib.suppress(FileNotFoundError):
+        mp4 = file.read_bytes()
+        return Rendered(mp4, probe(file).duration_seconds)
+    clip = render(spec)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(file, clip.mp4)
+    return clip
+
+
+@functools.cache
+def _renderer() -> str:
+    files = sorted(Path(reelbook.sandbox.render.__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
