@@ -306,7 +306,7 @@ def _costs(belief: Belief, supply: _Supply, now: float) -> float:
     else:  # one in vain takes another window, and all come a place later
         highest = TURNS * max(supply.back_seconds, supply.turn_seconds)
     price = price_seconds(min(outlook.spread, WIDEST_SPREAD) * age, spare, highest)
-    if at_hand <= 0 and supply.in_lots:
+    if at_hand < 0 and supply.in_lots:
         # Places come back as a lot: asked a moment too early, the job waits for the next one. Doubt that is
         # shared is worth a question all the same.
         price = max(price, LOST_TURN * supply.back_seconds * apart**2)
