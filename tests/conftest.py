@@ -35,13 +35,15 @@ SESSIONS_SPEED = 5
 FIRST = (
     "tests/colab/test_liveness.py",
     "tests/colab/test_panels.py",
-    "tests/browser/test_panels.py",
-    "tests/browser/test_access.py",
-    "tests/browser/test_saved.py",
     "tests/browser/",
     "tests/colab/",
     "tests/notebooks/",
 )
+# A lab takes long to start: the tests of such a folder share one, but for these files, which have another.
+SHARED_LABS = ("tests/browser", "tests/colab")
+SECOND_LAB = [
+    f"tests/browser/test_{name}.py" for name in ("access", "board", "liveness", "matrix", "player", "tools")
+]
 # Their tests share nothing and are long: each of them goes where there is room.
 SPREAD = ("tests/colab/test_environment.py", "tests/notebooks/test_notebooks.py")
 
@@ -62,10 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file goes to one process, as labs, clusters and sandboxes are made for a file or more of them.
-
-    All of Colab goes to one process, for its lab takes long to start.
-    """
+    """A file goes to one process: clusters and sandboxes are made for a file, labs for more of them."""
     from xdist.scheduler import LoadFileScheduling
 
     class LoadLabScheduling(LoadFileScheduling):  # type: ignore[misc] # it has no types
@@ -73,7 +72,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file: str = super()._split_scope(nodeid)
             if file in SPREAD:
                 return nodeid
-            return "colab" if file.startswith("tests/colab/") else file
+            if file in SECOND_LAB:
+                return "second lab"
+            folder = file.rpartition("/")[0]
+            return folder if folder in SHARED_LABS else file
 
     return LoadLabScheduling(config, log)
 
