@@ -112,8 +112,7 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
             for view, selector in {"create": ".rb-form", **VIEWS}.items():
                 notebook.run(f"studio18.view = {view!r}")
                 shown(cell, selector)
-                if (width, view) != (320, "usage"):  # bqplot's drawing is wider than so narrow a cell
-                    wide[width, view] = at_rest(cell, _WIDE, seconds=0.3)
+                wide[width, view] = at_rest(cell, _WIDE, seconds=0.3)
         for made, (selector, pressed) in ALONE.items():
             cell = notebook.run(
                 made.replace(
