@@ -86,7 +86,7 @@ def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(home: Path, 
     try:
         running.advance(3601)
         said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
-        assert said.startswith("Reelbook takes up 1 unfinished clip of an earlier kernel")
+        assert said.startswith("Reelbook watches 1 unfinished clip of an earlier kernel")
         assert second.run("(job,) = session.jobs(); print(job.request_id)") == request_id
         assert second.run("print(job.result(60).duration_seconds)") == "1.0"
     finally:

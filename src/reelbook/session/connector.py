@@ -63,7 +63,7 @@ def connect(
     far, with what is reserved and uncertain, would pass it; a clip's final cost follows its actual length and
     may differ a little from its estimate. From four fifths of it on, and where the balance runs low,
     `errors.SpendingWarning` says what a submission leaves, once for each threshold. In a notebook, jobs that
-    an earlier kernel left unfinished are taken up, and said.
+    an earlier kernel left unfinished are watched, and it says so.
 
     Raises ConfigurationError that says what is missing, and SandboxError if the sandbox can't be started.
     """
@@ -148,7 +148,7 @@ def _opened(name: _Name, make: Callable[[], Session]) -> Session:
     if (news := _untold.pop(name, None)) is not None:
         if news.resumed:
             clips = count(news.resumed, "unfinished clip")
-            print(f"Reelbook takes up {clips} of an earlier kernel: session.jobs() shows them.")  # noqa: T201 - said where the person connects
+            print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().")  # noqa: T201 - said where the person connects
         if news.trouble:
             warnings.warn_explicit(news.trouble, LedgerTrouble, **caller()._asdict())
     return session
