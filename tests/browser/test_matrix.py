@@ -220,6 +220,7 @@ def test_swapping_axes_asks_nobody(notebook: Notebook) -> None:
 matrix63, asked63 = {ALL}, []
 matrix63.on_msg(lambda _, content, __: asked63.append(content['name']))
 def asked_of_clips(): return [session.sandbox.state()['requests'][each] for each in ('status', 'download')]
+for other63 in session.jobs(): other63.stop_watching()  # what earlier tests left
 before63 = asked_of_clips()
 matrix63""",
     )
