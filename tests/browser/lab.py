@@ -242,6 +242,22 @@ def at_rest(part: Locator, script: str, *, seconds: float = 1) -> Any:
     return last
 
 
+def none_left(part: Locator, script: str) -> None:
+    """Waits until the list that `script`, a function of the element, gives is empty and stays so.
+
+    What is laid out anew comes to its place late: bqplot draws 0.3 s after the last change of its width.
+    """
+    end = time.monotonic() + PATIENCE
+    empty_since = None
+    while empty_since is None or time.monotonic() - empty_since < 0.5:
+        if found := part.evaluate(script):
+            assert time.monotonic() < end, f"these stayed: {found}"
+            empty_since = None
+        elif empty_since is None:
+            empty_since = time.monotonic()
+        part.page.wait_for_timeout(AGAIN)
+
+
 def keep_in_view(cell: Locator) -> None:
     """Waits until the view stays: that of a panel that was left is swapped where its still form changed."""
     at_rest(cell, _VIEW)

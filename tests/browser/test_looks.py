@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from browser.lab import PLAYS, Notebook, at_rest, shown, until
+from browser.lab import PLAYS, Notebook, at_rest, none_left, shown, until
 
 pytestmark = [pytest.mark.browser]
 
@@ -106,13 +106,12 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
         notebook.page.set_viewport_size({"width": 700, "height": 1000})
         until(cell, f"(cell) => ({_BELOW})(cell) > 200")
         assert cell.evaluate(_NAMES_BELOW_FACTS)
-        wide = {}
         for width in (700, 320):
             notebook.page.set_viewport_size({"width": width, "height": 1000})
             for view, selector in {"create": ".rb-form", **VIEWS}.items():
                 notebook.run(f"studio18.view = {view!r}")
                 shown(cell, selector)
-                wide[width, view] = at_rest(cell, _WIDE, seconds=0.3)
+                none_left(cell, _WIDE)
         for made, (selector, pressed) in ALONE.items():
             cell = notebook.run(
                 made.replace(
@@ -122,8 +121,7 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
             shown(cell, selector)
             if pressed is not None:
                 cell.get_by_role("button", name=pressed, exact=True).click()
-            wide[320, made] = at_rest(cell, _WIDE, seconds=0.3)
-        assert {where: found for where, found in wide.items() if found} == {}
+            none_left(cell, _WIDE)
     finally:
         notebook.run("slow18.stop_watching()\nsession.sandbox.settings(pace=3)")
         notebook.page.set_viewport_size({"width": 1280, "height": 1000})
