@@ -35,7 +35,7 @@ async def test_both_generations_of_the_protocol_are_agreed_on(modern: bool) -> N
     """The newer one is tried first; who the server is comes with it."""
 
     async def use(connection: ToolConnection) -> Any:
-        return connection.info(), await connection.listed("tools")
+        return connection.info(), await connection.tools()
 
     with official(modern=modern) as running:
         info, tools = await joined(running.url, use)

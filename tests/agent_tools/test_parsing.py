@@ -14,8 +14,6 @@ from reelbook.agent_tools import parsing
 from reelbook.agent_tools.parsing import FoundJob, found_jobs
 from reelbook.agent_tools.types import (
     BinaryContent,
-    Prompt,
-    PromptArgument,
     Resource,
     TextContent,
     Tool,
@@ -69,7 +67,7 @@ def test_each_kind_of_content_is_read(raw: Any, value: object) -> None:
 def test_whatever_a_server_says_is_read_without_an_error(raw: Any) -> None:
     """A result or a listing of any JSON gives values; what can't be read is kept as it came."""
     assert isinstance(parsing.result(raw), ToolResult)
-    for read in (parsing.tool, parsing.resource, parsing.prompt):
+    for read in (parsing.tool, parsing.resource):
         read(raw)
     found_jobs(ToolResult((TextContent(json.dumps(raw)),), raw))
 
@@ -85,8 +83,6 @@ def test_a_listing_is_read() -> None:
     assert parsing.tool(raw) == Tool("cut", "Cut it", "Cuts.", {"type": "object"}, read_only=False)
     assert parsing.tool({"name": ""}) is None
     assert parsing.resource({"uri": "a:b", "size": 2.0}) == Resource("a:b", size=2)
-    blank = {"name": "p", "arguments": [{"name": "x", "required": True}, 3]}
-    assert parsing.prompt(blank) == Prompt("p", arguments=(PromptArgument("x", required=True),))
 
 
 def test_more_pieces_than_anybody_looks_at_are_cut() -> None:

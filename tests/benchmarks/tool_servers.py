@@ -199,11 +199,7 @@ async def meet(stranger: Stranger, url: str, *, list_all: bool) -> bool:
     async with ToolServer(url, USER) as server:
         info = await server.info()
         tools = await server.tools()
-        resources, prompts = await server.resources(), await server.prompts()
-        print(
-            f"  {info.name} {info.version}, protocol {info.protocol}: {len(tools)} tools, {len(resources)} "
-            f"resources, {len(prompts)} prompts; {forms(tools)}"
-        )
+        print(f"  {info.name} {info.version}, protocol {info.protocol}: {len(tools)} tools; {forms(tools)}")
         if list_all:
             for tool in tools:
                 print(f"    {tool.name}({', '.join(tool.input_schema.get('properties', {}))})")

@@ -107,8 +107,6 @@ def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:
     """An address and a user id do; a wrong one is refused, and isn't quoted."""
     with rb.connect_tools(sandbox.mcp_url, sandbox.user_id) as tools:
         assert tools.tool_server().name == "reelbook-sandbox"
-        assert tools.tool_resources() == []
-        assert tools.tool_prompts() == []
         assert tools.call_tool("get_balance").result(30).structured["balance_usd"] == 25.0
     with pytest.raises(SessionClosed):
         tools.tools()

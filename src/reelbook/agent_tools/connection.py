@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import mcp_types
 from mcp.client.session import ClientSession
@@ -28,7 +28,6 @@ from .types import OnProgress, ToolServerInfo
 MAX_PAGES = 100
 MAX_LISTED = 5000
 
-Listing = Literal["tools", "resources", "prompts"]
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
@@ -51,26 +50,24 @@ class ToolConnection:
 
     def info(self) -> ToolServerInfo:
         """Who the server says it is."""
-        named, offered = self._session.server_info, self._session.server_capabilities
+        named = self._session.server_info
         return ToolServerInfo(
             name=named.name if named else "",
             version=named.version if named else "",
             protocol=self._session.protocol_version or "",
-            offers_resources=bool(offered and offered.resources),
-            offers_prompts=bool(offered and offered.prompts),
             instructions=self._session.instructions,
         )
 
-    async def listed(self, what: Listing) -> list[Any]:
-        """All rows of a listing as they came, page by page. Raises Failed."""
-        rows: list[Any] = []
+    async def tools(self) -> list[Any]:
+        """All tools that the server lists, as they came, page by page. Raises Failed."""
+        tools: list[Any] = []
         asked: set[str | None] = set()
         cursor: str | None = None  # of the first page, and of none after the last
-        while cursor not in asked and len(asked) < MAX_PAGES and len(rows) < MAX_LISTED:
+        while cursor not in asked and len(asked) < MAX_PAGES and len(tools) < MAX_LISTED:
             asked.add(cursor)
-            page, cursor = await self._page(what, cursor)
-            rows += page
-        return rows[:MAX_LISTED]
+            page, cursor = await self._page(cursor)
+            tools += page
+        return tools[:MAX_LISTED]
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None, note: Note
@@ -100,40 +97,34 @@ class ToolConnection:
             if note.code != mcp_types.HEADER_MISMATCH or listed:
                 break
             # Refused because arguments belong into headers too: only a listing tells which.
-            await self._page("tools", None)
+            await self._page(None)
             note.code, note.said = None, ""
         if note.raw is None:
             raise Failed(note)
         return note.raw
 
-    async def _page(self, what: Listing, cursor: str | None) -> tuple[list[Any], str | None]:
-        """One page of a listing, and the cursor of the next one."""
-        ask = {
-            "tools": self._session.list_tools,
-            "resources": self._session.list_resources,
-            "prompts": self._session.list_prompts,
-        }[what]
+    async def _page(self, cursor: str | None) -> tuple[list[Any], str | None]:
+        """One page of the list of tools, and the cursor of the next one."""
         params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor else None
         note = Note()
         allowed = None
         with noted(note):
             try:
-                listed = await ask(params=params)
-                if isinstance(listed, mcp_types.ListToolsResult):
-                    # The package leaves out those that the protocol forbids to use.
-                    allowed = {tool.name for tool in listed.tools}
+                listed = await self._session.list_tools(params=params)
+                # The package leaves out those that the protocol forbids to use.
+                allowed = {tool.name for tool in listed.tools}
             except ValidationError:
                 pass
             except MCPError as error:
                 _refused(note, error)
         if note.raw is None:
             raise Failed(note)
-        rows = note.raw.get(what)
-        rows = rows if isinstance(rows, list) else []
+        tools = note.raw.get("tools")
+        tools = tools if isinstance(tools, list) else []
         if allowed is not None:
-            rows = [row for row in rows if row.get("name") in allowed]
+            tools = [tool for tool in tools if tool.get("name") in allowed]
         following = note.raw.get("nextCursor")
-        return rows, following if isinstance(following, str) and following else None
+        return tools, following if isinstance(following, str) and following else None
 
     async def _live(self, url: str, user_id: Secret) -> None:
         """Joins, and stays until it is over. Enters and leaves in one task, as the package demands."""

@@ -15,8 +15,6 @@ from typing import Any
 from .types import (
     BinaryContent,
     Content,
-    Prompt,
-    PromptArgument,
     Resource,
     TextContent,
     Tool,
@@ -57,7 +55,7 @@ def tool(raw: Any) -> Tool | None:
 
 
 def resource(raw: Any) -> Resource | None:
-    """A resource of a listing, or one that a result points at; None for one without an address."""
+    """A resource that a result points at; None for one without an address."""
     said = _object(raw)
     if not (uri := _text(said, "uri")):
         return None
@@ -69,24 +67,6 @@ def resource(raw: Any) -> Resource | None:
         description=_text(said, "description") or "",
         mime_type=_text(said, "mimeType"),
         size=int(size) if isinstance(size, int | float) and 0 <= size < 2**53 else None,
-    )
-
-
-def prompt(raw: Any) -> Prompt | None:
-    """A prompt of a listing; None for one without a name."""
-    said = _object(raw)
-    if not (name := _text(said, "name")):
-        return None
-    blanks = [_object(each) for each in _list(said.get("arguments"))]
-    return Prompt(
-        name=name,
-        title=_text(said, "title"),
-        description=_text(said, "description") or "",
-        arguments=tuple(
-            PromptArgument(blank, _text(each, "description") or "", each.get("required") is True)
-            for each in blanks
-            if (blank := _text(each, "name"))
-        ),
     )
 
 

@@ -26,10 +26,10 @@ from ..errors import (
 from ..secret import Secret
 from . import parsing
 from .failures import Failed, Note, call_error, error_of
-from .types import OnProgress, Prompt, Resource, Tool, ToolResult, ToolServerInfo
+from .types import OnProgress, Tool, ToolResult, ToolServerInfo
 
 if TYPE_CHECKING:
-    from .connection import Listing, Spawn, ToolConnection
+    from .connection import Spawn, ToolConnection
 
 INSTALL = "pip install 'mcp>=2.3,<3'"
 JOIN_SECONDS = 30.0
@@ -39,7 +39,6 @@ LEAVE_SECONDS = 3.0
 MAX_USER_ID = 200
 
 T = TypeVar("T")
-Row = TypeVar("Row", Tool, Resource, Prompt)
 
 
 def is_installed() -> bool:
@@ -106,17 +105,8 @@ class ToolServer:
 
     async def tools(self) -> tuple[Tool, ...]:
         """All tools that the server offers, asked for now."""
-        return await self._all("tools", parsing.tool)
-
-    async def resources(self) -> tuple[Resource, ...]:
-        """All resources, none where the server doesn't offer any."""
-        offered = (await self.info()).offers_resources
-        return await self._all("resources", parsing.resource) if offered else ()
-
-    async def prompts(self) -> tuple[Prompt, ...]:
-        """All prompts, none where the server doesn't offer any."""
-        offered = (await self.info()).offers_prompts
-        return await self._all("prompts", parsing.prompt) if offered else ()
+        listed = await self._asked(lambda connection: connection.tools())
+        return tuple({tool.name: tool for tool in map(parsing.tool, listed) if tool}.values())
 
     async def call(
         self,
@@ -174,12 +164,6 @@ class ToolServer:
         await asyncio.wait({connection.task}, timeout=LEAVE_SECONDS)
         connection.task.cancel()
         await asyncio.wait({connection.task}, timeout=LEAVE_SECONDS)
-
-    async def _all(self, what: Listing, read: Callable[[Any], Row | None]) -> tuple[Row, ...]:
-        rows = map(read, await self._asked(lambda connection: connection.listed(what)))
-        return tuple(
-            {row.uri if isinstance(row, Resource) else row.name: row for row in rows if row}.values()
-        )
 
     async def _asked(self, ask: Callable[[ToolConnection], Awaitable[T]]) -> T:
         """The answer to a question that costs nothing. Raises ReelbookError."""

@@ -25,7 +25,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Resource:
-    """A resource that a server offers, or that a result points at: nothing is fetched from it unasked.
+    """A resource that a result points at: nothing is fetched from it.
 
     `size` is in bytes.
     """
@@ -36,25 +36,6 @@ class Resource:
     description: str = ""
     mime_type: str | None = None
     size: int | None = None
-
-
-@dataclass(frozen=True)
-class PromptArgument:
-    """One blank of a prompt."""
-
-    name: str
-    description: str = ""
-    required: bool = False
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """A prompt that a server offers."""
-
-    name: str
-    title: str | None = None
-    description: str = ""
-    arguments: tuple[PromptArgument, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,6 +107,4 @@ class ToolServerInfo:
     name: str
     version: str
     protocol: str
-    offers_resources: bool = False
-    offers_prompts: bool = False
     instructions: str | None = None

@@ -150,7 +150,7 @@ def _object(text: str | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise InvalidInput("--json takes one JSON object. Nothing was sent.")
+        raise InvalidInput("--arguments takes one JSON object. Nothing was sent.")
     return value
 
 

@@ -12,12 +12,12 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from .. import settings
 from ..agent_tools.parsing import found_jobs
 from ..agent_tools.server import ToolServer, checked_arguments
-from ..agent_tools.types import OnProgress, Prompt, Resource, Tool, ToolProgress, ToolResult, ToolServerInfo
+from ..agent_tools.types import OnProgress, Tool, ToolProgress, ToolResult, ToolServerInfo
 from ..errors import (
     ConfigurationError,
     InvalidInput,
@@ -30,9 +30,6 @@ from ..event_thread import EventThread, until_done, wait_until_done
 from ..ledger import Ledger, ToolCall, ToolCalls
 from ..ledger.tool_calls import Outcome
 from ..secret import Secret
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 Place = tuple[str, Secret]  # the server's address and the user id
@@ -114,14 +111,6 @@ class Tooling(ABC):
     def tool_server(self) -> ToolServerInfo:
         """Who the tool server says it is."""
         return self._thread.call(self._asked(ToolServer.info))
-
-    def tool_resources(self) -> list[Resource]:
-        """The resources that the tool server offers."""
-        return list(self._thread.call(self._asked(ToolServer.resources)))
-
-    def tool_prompts(self) -> list[Prompt]:
-        """The prompts that the tool server offers."""
-        return list(self._thread.call(self._asked(ToolServer.prompts)))
 
     def call_tool(
         self,
