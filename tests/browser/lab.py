@@ -154,9 +154,11 @@ class Notebook(OpenNotebook):
     _EACH = "jupyterapp.shell.currentWidget.content.widgets"
     BUSY = f"{_EACH}.some((cell) => cell.model.executionState === 'running')"
     COUNTS = f"{_EACH}.map((cell) => cell.model.executionCount ?? null)"
+    # Never without a cell: JupyterLab would put one there, a moment later.
     CLEAR = """(() => {
-      const { sharedModel } = jupyterapp.shell.currentWidget.content.model;
-      sharedModel.deleteCellRange(0, sharedModel.cells.length);
+      const { sharedModel } = jupyterapp.shell.currentWidget.content.model, { length } = sharedModel.cells;
+      sharedModel.insertCell(length, { cell_type: 'code' });
+      sharedModel.deleteCellRange(0, length);
     })()"""
     SAVE = "jupyterapp.commands.execute('docmanager:save')"
     IS_SAVED = "!jupyterapp.shell.currentWidget.context.model.dirty"
