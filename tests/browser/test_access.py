@@ -234,7 +234,7 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
         "1:1",
         "Random",
     ]
-    assert [*views, *form] == [re.sub(r" \d+$", "", name) for name in names]  # how many jobs run
+    assert [*views, *form] == [re.sub(r"\s+\d+$", "", name) for name in names]  # how many jobs run
     tab_to(notebook, "Prompt", back=True)
     keyboard.type("a badger and a duck")
     keyboard.press("Control+Enter")
