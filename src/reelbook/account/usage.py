@@ -16,7 +16,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Reading = Literal["rolling", "calendar"]
 # Something in USD at some moments (epoch seconds).
@@ -84,8 +84,7 @@ class Known:
     reading: Reading | None = None
 
 
-@dataclass(frozen=True)
-class _Point:
+class _Point(NamedTuple):
     """Up to this moment so much had been spent, in USD."""
 
     at: float
@@ -165,9 +164,10 @@ def _usable(known: Known) -> list[Totals]:
     return [answer for answer in answers if answer.spent_usd is not None]
 
 
-def _told(answers: Sequence[Totals], moments: Moments) -> Moments:
+def _told(answers: Sequence[Totals], moments: Moments) -> list[_Point]:
     """What was spent in all at which moment, oldest first."""
-    return sorted({*moments, *((a.at, a.spent_usd) for a in answers if a.spent_usd is not None)})
+    told = ((answer.at, answer.spent_usd) for answer in answers if answer.spent_usd is not None)
+    return sorted({_Point(at, spent) for at, spent in (*moments, *told)})
 
 
 def _point(answer: Totals, reading: Reading | None) -> _Point:
@@ -188,12 +188,11 @@ def _points(known: Known) -> list[_Point]:
     kept: list[_Point] = []
     for point in (*(_point(answer, known.reading) for answer in reversed(answers)), *_quiet(known, now)):
         fits = all(
-            abs(point.at - other.at) >= apart and _rises(*sorted((point, other), key=lambda each: each.at))
-            for other in (edge, *kept)
+            abs(point.at - other.at) >= apart and _rises(*sorted((point, other))) for other in (edge, *kept)
         )
         if edge.at < point.at < now.at and fits and _rises(point, now):
             kept.append(point)
-    return [edge, *sorted(kept, key=lambda point: point.at), now]
+    return [edge, *sorted(kept), now]
 
 
 def _rises(first: _Point, second: _Point) -> bool:
@@ -207,10 +206,10 @@ def _quiet(known: Known, now: _Point) -> Iterator[_Point]:
         return  # its own totals don't go with what the balance says
     for days in range(1, known.days):
         at = began_at(now.at, days, known.reading)
-        before = next((each for each in reversed(told) if each[0] <= at), None)
-        after = next((each for each in told if each[0] >= at + SETTLED_SECONDS), None)
-        if before is not None and after is not None and abs(after[1] - before[1]) <= CENT_PART:
-            yield _Point(at, after[1])
+        before = next((each for each in reversed(told) if each.at <= at), None)
+        after = next((each for each in told if each.at >= at + SETTLED_SECONDS), None)
+        if before is not None and after is not None and abs(after.spent - before.spent) <= CENT_PART:
+            yield _Point(at, after.spent)
 
 
 def _several_days(from_at: float, to_at: float, reading: Reading | None) -> bool:
@@ -288,7 +287,7 @@ def _same_present(first: Totals, second: Totals) -> bool:
 def _fits(reading: Reading, answers: Sequence[Totals], told: Moments, own: Moments) -> bool:
     """Whether what was spent never falls with time: in all, and by others than this ledger."""
     points = [
-        (point.at, point.spent)
+        point
         for answer in answers
         if answer.spent_usd is not None
         and answer.at - (point := _point(answer, reading)).at >= SETTLED_SECONDS
