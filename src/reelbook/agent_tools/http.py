@@ -86,9 +86,8 @@ class Carrier(httpx2.AsyncClient):
             request.headers.pop("X-User-ID", None)
         request.headers["Accept-Encoding"] = "identity"
         if request.method == "POST":
-            method, expects_answer = _message(request)
-            if expects_answer:
-                return await self._ask(request, method, stream=stream, **options)
+            if _expects_answer(request):
+                return await self._ask(request, stream=stream, **options)
             return await self._tell(request, NOTIFY_SECONDS, stream=stream, **options)
         if request.method == "GET" and "last-event-id" not in request.headers:
             # The stream for what a server says unasked, which nobody here would hear.
@@ -97,7 +96,7 @@ class Carrier(httpx2.AsyncClient):
             return await self._tell(request, LEAVE_SECONDS, stream=stream, **options)
         return await self._sent(request, stream=stream, **options)
 
-    async def _ask(self, request: httpx2.Request, method: str, **options: Any) -> httpx2.Response:
+    async def _ask(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         note = current_note.get() or Note()
         note.began, note.failure, note.session_gone, note.said = True, None, False, ""
         note.status = note.code = note.raw = None
@@ -187,12 +186,12 @@ class _Watched(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _message(request: httpx2.Request) -> tuple[str, bool]:
+def _expects_answer(request: httpx2.Request) -> bool:
     try:
         message = json.loads(request.content)
     except ValueError:
-        return "", True
-    return str(message.get("method", "")), "id" in message and "method" in message
+        return True
+    return "id" in message and "method" in message
 
 
 async def _body(response: httpx2.Response, limit: int) -> bytes:
