@@ -11,6 +11,7 @@ import pytest
 from support.kernels import Kernel
 
 import reelbook as rb
+from reelbook.explore.plan import plan
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -95,3 +96,14 @@ def test_a_clock_that_is_set_by_an_hour_brings_no_refusal(
             time.sleep(0.02)
         time.sleep(0.3)  # whoever is let through wrongly would be by now
         assert statuses == [200] * 10
+
+
+@pytest.mark.usefixtures("enforcing")
+def test_a_plan_knows_what_other_programs_sent() -> None:
+    """Nine of the minute's ten requests are gone: even the first clip is known done in the next one."""
+    clip = rb.JobRequest.from_text("a fox", duration_seconds=1)
+    with rb.connect("sandbox", max_spend=1.0) as first, rb.connect("sandbox", max_spend=2.0) as second:
+        for _ in range(9):
+            first.balance()
+        early, _, _ = plan(second, [clip]).seconds
+        assert early > 40

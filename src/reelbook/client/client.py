@@ -138,7 +138,11 @@ class AsyncClient:
         return self._scheduler.budget.view(asyncio.get_running_loop().time() if now is None else now)
 
     def copied_budget(self) -> Budget:
-        """The key's request budget to reckon with, apart from the one that is used."""
+        """The key's request budget to reckon with, apart from the one that is used.
+
+        It counts what other programs sent until now; read on the event loop.
+        """
+        self._scheduler.hear_of_others()
         return copy.deepcopy(self._scheduler.budget)
 
     def moved_to(self, base_url: str) -> None:

@@ -93,6 +93,17 @@ class Scheduler:
         self.budget = budget
         self._look()
 
+    def hear_of_others(self) -> None:
+        """The budget learns what other programs sent with this key, as before each request of its own."""
+        if self._shared is None:
+            return
+
+        def hear(elsewhere: Sequence[float], limit: int | None, fixed_windows: bool) -> bool:
+            self.budget.elsewhere(elsewhere, limit, fixed_windows=fixed_windows)
+            return False  # nothing is sent
+
+        self._shared.enter(asyncio.get_running_loop().time(), hear)
+
     @contextmanager
     def watched(self, belief: Belief) -> Iterator[str]:
         """While a job is watched: the name under which its questions wait for their `turn`."""
