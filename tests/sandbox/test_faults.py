@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from reelbook import wire
 from reelbook.sandbox.faults import Faults
 from reelbook.sandbox.payloads import Refused
 from reelbook.sandbox.protocol import Endpoint
@@ -70,6 +71,20 @@ def test_each_endpoint_is_hit_by_its_name_and_by_its_groups(
             hit_by.append(name)
         assert faults.requests == {endpoint: 1}
     assert hit_by == list(dict.fromkeys([endpoint, group, "any"]))
+
+
+def test_every_path_of_the_interface_can_have_faults() -> None:
+    """One that nobody named here would be passed by, and not be counted."""
+    paths = [
+        path for path in vars(wire).values() if isinstance(path, str) and path.startswith(f"{wire.API}/")
+    ]
+    assert len(paths) >= 6
+    for path in paths:
+        faults = Faults()
+        for method in ("GET", "POST", "DELETE"):
+            for asked in (path, f"{path}/req_1"):
+                faults.arrived(method, asked)
+        assert faults.requests, f"{path} has no name in Endpoint (protocol.py) and none in faults.py"
 
 
 @pytest.mark.parametrize(

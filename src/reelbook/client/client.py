@@ -485,11 +485,7 @@ class AsyncClient:
                     raise
                 taken += not isinstance(error, RateLimited)
                 # The scheduler already holds back as long as a 429 asked for.
-                pause = (
-                    0.0
-                    if isinstance(error, RateLimited)
-                    else retries.delay_seconds(attempt, error, self._rng)
-                )
+                pause = 0.0 if isinstance(error, RateLimited) else retries.delay_seconds(attempt, self._rng)
             await asyncio.sleep(pause)
 
     def _may_send_again(self, error: ReelbookError, paid: Paid | None) -> bool:

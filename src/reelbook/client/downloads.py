@@ -226,7 +226,7 @@ async def _fetch_all(
             most, failure = max(most, _size(part)), broken
         if fruitless >= MAX_FRUITLESS:
             break
-        await asyncio.sleep(retries.delay_seconds(fruitless + 1, failure, rng))
+        await asyncio.sleep(retries.delay_seconds(fruitless + 1, rng))
     raise DownloadFailed(
         f"The clip couldn't be fetched whole: {failure} "
         f"The {_size(part):,} bytes that arrived are kept; the next attempt goes on from there."

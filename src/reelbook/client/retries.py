@@ -49,14 +49,12 @@ def is_uncertain(error: ReelbookError) -> bool:
     return isinstance(error, AnswerLost | ServerError | UnexpectedAnswer)
 
 
-def delay_seconds(attempt: int, error: ReelbookError, rng: random.Random) -> float:
-    """How long to wait before attempt `attempt` + 1: what the service asked for, else full jitter.
+def delay_seconds(attempt: int, rng: random.Random) -> float:
+    """How long to wait before attempt `attempt` + 1; after a 429 the budget says it, and not this.
 
     Source: interface, Errors (1 s, doubled each time, at most 30 s), with jitter over the whole span so that
     many clients don't come back together.
     """
-    if isinstance(error, RateLimited) and error.retry_after_seconds is not None:
-        return error.retry_after_seconds
     return rng.uniform(0, min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempt - 1)))
 
 
