@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ pytest.register_assert_rewrite("browser.liveness")
 # Gone before anything is imported or started: no test, kernel or subprocess may find a person's key.
 LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("REELBOOK_")}
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+# A shell's background job ignores Ctrl-C, and so would all processes that tests start and stop with it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine is no fault of the code: examples may take longer than the 0.2 s that are usual.
 settings.register_profile("reelbook", deadline=None, suppress_health_check=[HealthCheck.too_slow])
