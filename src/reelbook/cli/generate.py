@@ -6,10 +6,8 @@ a job back that wasn't sent yet, and otherwise waits for its id: by that a paid 
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
-import secrets
 import shutil
 import time
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from urllib.parse import urlsplit
 import typer
 
 from .. import wire
+from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import dollars, terminal_line
 from .console import STOPPED, CtrlC, require_yes, say, shell_word
@@ -246,19 +245,15 @@ class OutputFile:
 
         Raises ReelbookError that says where the clip is safe.
         """
-        part = self.path.with_name(f".{secrets.token_hex(8)}.part")
         try:
-            shutil.copyfile(clip, part)
-            if self.path.exists() and not self.force:
-                raise FileExistsError(f"{self.path} is there by now")
-            os.replace(part, self.path)
+            with atomic_write(self.path) as part:
+                shutil.copyfile(clip, part)
+                if self.path.exists() and not self.force:
+                    raise FileExistsError(f"{self.path} is there by now")
         except OSError as error:
             raise ReelbookError(
                 f"The clip could not be written: {error.strerror or error}. It is safe in {clip}"
             ) from error
-        finally:
-            with contextlib.suppress(OSError):
-                part.unlink()
 
 
 def _free(path: Path, force: bool) -> Path:

@@ -90,7 +90,7 @@ OnUncertain = Callable[[ReelbookError], None]
 
 
 class Paid:
-    """A request that must not have its effect twice unasked. See `AsyncClient.text_to_video`."""
+    """A request that must not have its effect twice unasked. See `AsyncClient.submit`."""
 
     def __init__(
         self,

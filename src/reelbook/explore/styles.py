@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 from collections.abc import Iterator
 from typing import Final
 
 from .. import settings
+from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from .wildcards import lines
 
@@ -68,12 +67,9 @@ class Styles:
             raise InvalidInput(f"{self.path} can't be read as UTF-8 text ({error}).") from None
 
     def _write(self, text: str) -> None:
-        part = self.path.with_name(f".{secrets.token_hex(8)}.txt")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(text, "utf-8")
-            os.replace(part, self.path)
+            with atomic_write(self.path) as part:
+                part.write_text(text, "utf-8")
         except OSError as error:
-            with contextlib.suppress(OSError):
-                part.unlink()
             raise ReelbookError(f"{self.path} can't be written: {error.strerror or error}.") from error

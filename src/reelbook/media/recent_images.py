@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
-import secrets
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from PIL import Image
 
+from ..atomic_files import atomic_write
 from ..errors import InvalidImage
 from .images import PreparedImage, prepare
 
@@ -44,13 +43,9 @@ class RecentImages:
         digest = image.digest
         path = self.folder / f"{digest}{KINDS[image.format]}"
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = path.with_name(f".{secrets.token_hex(8)}")
-        try:
-            with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(image.data)
-            fresh.replace(path)
-        finally:
-            fresh.unlink(missing_ok=True)
+        with atomic_write(path) as part:
+            part.touch(mode=0o600, exist_ok=False)
+            part.write_bytes(image.data)
         for old in self.list()[KEPT:]:
             old.path.unlink(missing_ok=True)
 

@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import re
-import secrets
 import shutil
 import sys
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import formatting, wire
+from ..atomic_files import atomic_write
 from ..errors import InvalidInput, NotAVideo, ReelbookError
 from ..suggestions import SuggestsNames
 from . import display
@@ -173,7 +173,10 @@ def save(clip: Clip, path: str | os.PathLike[str] | None, *, overwrite: bool) ->
     try:
         target = _target(clip, path, overwrite=overwrite)
         if not _same(clip.path, target):
-            _copy(clip.path, target, overwrite=overwrite)
+            with atomic_write(target) as part:
+                shutil.copyfile(clip.path, part)
+                if target.exists() and not overwrite:
+                    raise FileExistsError(f"{target} is there by now")
     except OSError as error:
         raise ReelbookError(
             f"The clip could not be written: {error.strerror or error}. It is safe in {clip.path}."
@@ -183,19 +186,6 @@ def save(clip: Clip, path: str | os.PathLike[str] | None, *, overwrite: bool) ->
         with contextlib.suppress(ImportError):
             importlib.import_module("google.colab.files").download(str(target))
     return target
-
-
-def _copy(clip: Path, target: Path, *, overwrite: bool) -> None:
-    """Whole or not at all."""
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        shutil.copyfile(clip, part)
-        if target.exists() and not overwrite:
-            raise FileExistsError(f"{target} is there by now")
-        os.replace(part, target)
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
 
 
 def _target(clip: Clip, path: str | os.PathLike[str] | None, *, overwrite: bool) -> Path:

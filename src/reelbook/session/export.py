@@ -6,13 +6,13 @@ import csv
 import io
 import json
 import os
-import secrets
 import time
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import spreadsheet_cell
 from .clip import clip_file_name
@@ -55,21 +55,17 @@ def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> E
     if not jobs:
         raise InvalidInput("No clips were chosen. Nothing was written.")
     target = _target(path)
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         records, files = _listed(jobs)
-        with zipfile.ZipFile(part, "w") as archive:
+        with atomic_write(target) as part, zipfile.ZipFile(part, "w") as archive:
             archive.writestr("settings.csv", _csv(records))
             archive.writestr("settings.json", json.dumps(records, ensure_ascii=False, indent=2))
             for name, file in files.items():
                 archive.write(file, name)
-        os.replace(part, target)
     except OSError as error:
         raise ReelbookError(
             f"The export could not be written: {error.strerror or error}. The clips are where they were."
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
     return Exported(target, len(files), len(records) - len(files))
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import html
-import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
+from reelbook.atomic_files import atomic_write
 from reelbook.errors import InvalidInput, ReelbookError
 from reelbook.media import clips
 from reelbook.media.grid import Grid, Page, Tile, film, sheet
@@ -42,22 +41,19 @@ def write(grid: Grid, path: Path, *, by: Literal["time", "part"], overwrite: boo
         )
     if path.exists() and not overwrite:
         raise InvalidInput(f"{path} is there already: overwrite=True replaces it. Nothing was written.")
-    part = path.with_name(f".{secrets.token_hex(8)}{kind}")
     try:
-        if kind == ".mp4":
-            film(grid, part, by=by)
-        elif kind == ".png":
-            sheet(grid).save(part)
-        else:
-            with part.open("w", encoding="utf-8") as file:
-                file.writelines(page_html(grid))
-        os.replace(part, path)
+        with atomic_write(path) as part:
+            if kind == ".mp4":
+                film(grid, part, by=by)
+            elif kind == ".png":
+                sheet(grid).save(part)
+            else:
+                with part.open("w", encoding="utf-8") as file:
+                    file.writelines(page_html(grid))
     except OSError as error:
         raise ReelbookError(
             f"The grid could not be written: {error.strerror or error}. The clips are where they were."
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 

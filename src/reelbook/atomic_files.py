@@ -1,0 +1,27 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yields a path beside `path`, with the same ending; what is written there takes its place in the end.
+
+        with atomic_write(Path("notes.txt")) as part:
+            part.write_text("one\\ntwo\\n")
+
+    Where the block fails, `path` stays as it was and nothing else is left. Raises OSError.
+    """
+    part = path.with_name(f".{secrets.token_hex(8)}{path.suffix}")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
