@@ -146,6 +146,20 @@ def test_long_jobs_are_all_submitted_at_once() -> None:
     assert len(beliefs) == 10
 
 
+def test_long_jobs_are_submitted_as_a_fixed_window_begins() -> None:
+    """No question goes before them: one in vain takes the batch a window longer."""
+    world = World(10, [58.0, 60.0] * 10, phase=49.0)
+    outcome = scheduled(world, took=[Took(56.0, 62.0)] * 8, fixed_windows=True)
+    assert max(outcome.service.submitted_at) <= 49.0 + 3.0
+    assert outcome.all_known_at <= time_to_all(world) + 3.0
+
+
+def test_with_nothing_known_a_batch_of_long_jobs_takes_no_window_too_many() -> None:
+    """Where every place is needed, no question goes out early to find out how long jobs take."""
+    world = World(10, [85.0, 90.0] * 10, phase=5.0)
+    assert scheduled(world).all_known_at <= time_to_all(world) + 3.0
+
+
 def test_with_nothing_known_one_question_finds_out_for_all() -> None:
     """The first job is asked about long before the typical time; the others once it is home."""
     pace = Pace()
@@ -224,16 +238,23 @@ def test_nobody_beats_the_bounds(jobs: int, fixed: bool, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("jobs", "to_all", "mean"), [(1, 1.10, 1.10), (4, 1.14, 1.20), (20, 1.10, 1.20), (50, 1.05, 1.21)]
+    ("jobs", "fixed", "to_all", "mean"),
+    [
+        (1, False, 1.10, 1.10),
+        (4, False, 1.14, 1.20),
+        (20, False, 1.10, 1.20),
+        (50, False, 1.05, 1.21),
+        (20, True, 1.19, 1.25),
+    ],
 )
 def test_a_batch_is_known_nearly_as_soon_as_if_its_future_were_known(
-    jobs: int, to_all: float, mean: float
+    jobs: int, fixed: bool, to_all: float, mean: float
 ) -> None:
     """Over some runs with ten requests a minute the times stay near the bounds that nobody can beat."""
     bound, runs = MeanBound(), 12
     firsts, means, requests = 0.0, 0.0, 0.0
     for seed in range(runs):
-        world = draw(random.Random(seed), LOGNORMAL, jobs, 10, fixed=False, progress=False)
+        world = draw(random.Random(seed), LOGNORMAL, jobs, 10, fixed=fixed, progress=False)
         outcome = scheduled(world)
         firsts += outcome.all_known_at / time_to_all(world) / runs
         means += outcome.mean_known_at / bound.of(world) / runs

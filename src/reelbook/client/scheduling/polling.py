@@ -23,6 +23,7 @@ SCARCITY = 0.72  # in spreads, where each job has one question to spare
 TURNS = 1.2  # in turns, where there is none to spare
 LATER_SHARE = 0.5  # of the time until a place comes back, where only a later window has some to spare
 LOST_TURN = 2.0  # in the time until a fixed window ends, where the job can't be asked again before that
+LOST_WINDOW = 30.0  # likewise, where the whole batch then takes a window longer
 LOWEST_PRICE_SECONDS = 0.3
 ENOUGH = 2.0  # questions to spare for what jobs share; more of them say the same again
 LEARNING = 0.35  # how much doubt that jobs share lowers the price where none is to spare: a power
@@ -36,6 +37,7 @@ WIDEST_SPREAD = 1.8
 
 # Who gets the places.
 SOON = 0.44  # of the time until a place comes back: one is kept for a job whose end is noticed by then
+SOON_IF_LONG = 0.1  # likewise where windows are fixed, for jobs that aren't surely short
 SURELY = 1.3  # spreads after its typical time at which a job is asked about that has one question
 SHORT = 0.75  # of a window: jobs that surely take less are asked about before others are submitted
 SUBMIT_SHARE = 0.5  # of a window's places, while submissions wait: else later windows find nothing to ask
@@ -79,8 +81,8 @@ class _Supply:
     """What the budget has to give at a moment, and what the jobs need of it.
 
     `places` requests fit at once, and the next one comes back after `back_seconds`; `keep` of them are left
-    free for what comes. The `jobs`, of which `sent` aren't watched yet, need `needed` requests at the least,
-    beside the `asked` questions that are on their way.
+    free for what comes. The `jobs`, of which `waiting` have yet to be submitted and `sent` aren't watched
+    yet, need `needed` requests at the least, beside the `asked` questions that are on their way.
     `alike` counts the jobs of each pace, and `answering` holds the paces of which an answer is on its way.
     Places come back `in_lots` where windows are fixed.
     `share` is that of its price which a question has to pay.
@@ -90,6 +92,7 @@ class _Supply:
     now: float
     keep: int
     jobs: int
+    waiting: int
     sent: int
     places: int
     back_seconds: float
@@ -195,6 +198,7 @@ def _supply(beliefs: Mapping[str, Belief], waiting: int, sent: int, budget: Budg
         now,
         keep=budget.kept_free(Purpose.POLL, jobs),
         jobs=jobs,
+        waiting=waiting,
         sent=sent,
         places=places,
         back_seconds=back_at - now,
@@ -212,12 +216,12 @@ def _may_submit(beliefs: Mapping[str, Belief], ripe: str | None, supply: _Supply
     A place that is used now comes back after b seconds. If it is kept for a job that ends in r seconds, that
     job's end is known b - r sooner; the job that isn't submitted meanwhile is known its own time later. Among
     jobs that are alike, and that are submitted one by one, keeping pays while they take less than b/2. So a
-    place is kept for every job that will be known soon, and the rest is for submissions.
+    place is kept for every job that will be known soon, and the rest is for submissions. Where windows are
+    fixed, a question in vain costs so much that only those count that will be worth asking.
     """
     budget = supply.budget
     if ripe is not None:
-        outlook = beliefs[ripe].outlook
-        if outlook.typical_seconds * math.exp(SURELY * outlook.spread) < SHORT * budget.window_seconds:
+        if _surely_short(beliefs[ripe], budget):
             return False
         share = SUBMIT_SHARE if budget.lost_at(now) is None else SUBMIT_SHARE_OF_FIXED
         return _submitted_lately(beliefs, budget, now) < share * budget.limit
@@ -225,10 +229,22 @@ def _may_submit(beliefs: Mapping[str, Belief], ripe: str | None, supply: _Supply
         return True
     if not beliefs:  # the first ones say what the others will be like
         return supply.sent < SUBMIT_SHARE * budget.limit
-    soon = now + SOON * supply.back_seconds
-    kept = sum(_chance_known(belief, soon, tried=supply.slack > 0) for belief in beliefs.values())
+    if supply.in_lots:
+        short = _surely_short(next(iter(beliefs.values())), budget)
+        soon = now + (SOON if short else SOON_IF_LONG) * supply.back_seconds
+        worth_asking = (not b.under_way and _ripeness(b, supply, soon) >= 1 for b in beliefs.values())
+        kept = float(sum(worth_asking))
+    else:
+        soon = now + SOON * supply.back_seconds
+        kept = sum(_chance_known(belief, soon, tried=supply.slack > 0) for belief in beliefs.values())
     # Those that were sent are like them, and so is the next one.
     return supply.places - 1 >= round(kept * (1 + (supply.sent + 1) / len(beliefs)))
+
+
+def _surely_short(belief: Belief, budget: Budget) -> bool:
+    """Whether the job surely takes less than a window."""
+    outlook = belief.outlook
+    return outlook.typical_seconds * math.exp(SURELY * outlook.spread) < SHORT * budget.window_seconds
 
 
 def _chance_known(belief: Belief, at: float, *, tried: bool) -> float:
@@ -309,7 +325,11 @@ def _costs(belief: Belief, supply: _Supply, now: float) -> float:
     if at_hand < 0 and supply.in_lots:
         # Places come back as a lot: asked a moment too early, the job waits for the next one. Doubt that is
         # shared is worth a question all the same.
-        price = max(price, LOST_TURN * supply.back_seconds * apart**2)
+        lost = LOST_TURN * apart
+        if not (supply.slack or (supply.waiting and _surely_short(belief, supply.budget))):
+            # The last lot has none to spare either. Without any job's time to go by, doubt isn't worth that.
+            lost = LOST_WINDOW * (apart if belief.pace.informed else 1.0)
+        price = max(price, lost * supply.back_seconds)
     return supply.share * price * math.pow(apart, 1.0 if spare > 0 or supply.slack else LEARNING)
 
 
