@@ -37,7 +37,7 @@ WIDEST_SPREAD = 1.8
 
 # Who gets the places.
 SOON = 0.44  # of the time until a place comes back: one is kept for a job whose end is noticed by then
-SOON_IF_LONG = 0.1  # likewise where windows are fixed, for jobs that aren't surely short
+SOON_IF_LONG = 0.2  # likewise, while the jobs aren't surely short
 SURELY = 1.3  # spreads after its typical time at which a job is asked about that has one question
 SHORT = 0.75  # of a window: jobs that surely take less are asked about before others are submitted
 SUBMIT_SHARE = 0.5  # of a window's places, while submissions wait: else later windows find nothing to ask
@@ -223,19 +223,18 @@ def _may_submit(beliefs: Mapping[str, Belief], ripe: str | None, supply: _Supply
     if ripe is not None:
         if _surely_short(beliefs[ripe], budget):
             return False
-        share = SUBMIT_SHARE if budget.lost_at(now) is None else SUBMIT_SHARE_OF_FIXED
+        share = SUBMIT_SHARE_OF_FIXED if supply.in_lots else SUBMIT_SHARE
         return _submitted_lately(beliefs, budget, now) < share * budget.limit
     if supply.places >= supply.needed:
         return True
     if not beliefs:  # the first ones say what the others will be like
         return supply.sent < SUBMIT_SHARE * budget.limit
+    short = _surely_short(next(iter(beliefs.values())), budget)
+    soon = now + (SOON if short else SOON_IF_LONG) * supply.back_seconds
     if supply.in_lots:
-        short = _surely_short(next(iter(beliefs.values())), budget)
-        soon = now + (SOON if short else SOON_IF_LONG) * supply.back_seconds
         worth_asking = (not b.under_way and _ripeness(b, supply, soon) >= 1 for b in beliefs.values())
         kept = float(sum(worth_asking))
     else:
-        soon = now + SOON * supply.back_seconds
         kept = sum(_chance_known(belief, soon, tried=supply.slack > 0) for belief in beliefs.values())
     # Those that were sent are like them, and so is the next one.
     return supply.places - 1 >= round(kept * (1 + (supply.sent + 1) / len(beliefs)))
