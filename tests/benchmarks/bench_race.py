@@ -1,12 +1,14 @@
 """Four jobs of a minute on a key of ten requests a minute, in real time over a socket.
 
-`PYTHONPATH=src:tests python -m benchmarks.bench_race [--jobs 4] [--seconds 60] [--rounds 1]`
+`PYTHONPATH=src:tests python -m benchmarks.bench_race [--jobs 4] [--seconds 60] [--rounds 1] [--fixed]`
 
 The sandbox enforces the limit and tells it in its X-RateLimit headers only. Everybody has a key of their own
 and starts at the same moment: AsyncClient with and without the progress that the service reports, and the
 loops that other clients publish, which ask about each job at a steady pace and end at a 429. The bound is the
 last job's end: four submissions and four questions fit into one window. With more rounds only AsyncClient
-runs, each time with a full budget, and knows what the rounds before took. Prints figures, asserts none.
+runs, each time with a full budget, and knows what the rounds before took; its times are compared with those
+of a scheduler that knows the future (`polling_bound.py`). With `--fixed` the limit begins anew with each
+minute of the clock. Prints figures, asserts none.
 """
 
 from __future__ import annotations
@@ -22,10 +24,13 @@ from statistics import fmean
 from typing import Any
 
 import httpx
+from benchmarks.polling_bound import MeanBound, time_to_all
+from benchmarks.simulated_service import WINDOW_SECONDS, World
 
 from reelbook import models, wire
 from reelbook.client import AsyncClient
 from reelbook.sandbox import Sandbox, ensure, stop
+from reelbook.sandbox.limits import LimitWindow
 from reelbook.secret import Secret
 
 LOOPS = [(0.1, 0.0), (0.5, 0.0), (1.0, 0.0), (5.0, 0.0), (6.0, 1.5), (10.0, 0.0)]
@@ -120,13 +125,16 @@ async def race(sandbox: Sandbox, jobs: int, seconds: float) -> None:
         )
 
 
-async def in_rounds(sandbox: Sandbox, jobs: int, seconds: float, rounds: int) -> None:
+async def in_rounds(sandbox: Sandbox, jobs: int, seconds: float, rounds: int, *, fixed: bool) -> None:
     async with AsyncClient(sandbox.api_key, sandbox.url) as teacher:
         key = (await teacher.create_key("rounds", rate_limit=10)).api_key
-    print(f"{jobs} jobs of {seconds:g} s, 10 requests a minute, each round with a full budget")
+    windows = "fixed" if fixed else "sliding"
+    print(f"{jobs} jobs of {seconds:g} s, 10 requests a minute, {windows}, each round with a full budget")
     async with AsyncClient(key, sandbox.url) as client:
         for number in range(1, rounds + 1):
             began = time.monotonic()
+            phase = WINDOW_SECONDS - time.time() % WINDOW_SECONDS if fixed else None
+            world = World(10, [seconds] * jobs, phase)
 
             async def one(name: str, began: float = began) -> float:
                 accepted = await client.text_to_video(name, duration_seconds=1, aspect_ratio="1:1")
@@ -135,7 +143,9 @@ async def in_rounds(sandbox: Sandbox, jobs: int, seconds: float, rounds: int) ->
 
             home = sorted(await asyncio.gather(*(one(f"boat {number} {job}") for job in range(jobs))))
             print(
-                f"round {number}: first {home[0]:.1f} s, mean {fmean(home):.1f} s, last {home[-1]:.1f} s",
+                f"round {number}: first {home[0]:.1f} s, mean {fmean(home):.1f} s, last {home[-1]:.1f} s; "
+                f"over the bound: mean {fmean(home) / MeanBound().of(world):.2f}, "
+                f"last {home[-1] / time_to_all(world):.2f}",
                 flush=True,
             )
             await asyncio.sleep(wire.RATE_WINDOW_SECONDS if number < rounds else 0)
@@ -146,13 +156,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--fixed", action="store_true", help="windows that begin with the clock's minutes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sandbox = ensure(Path(folder))
         try:
-            sandbox.settings(pace=given.seconds, balance_usd=10_000)
+            windows: LimitWindow = "fixed" if given.fixed else "sliding"
+            sandbox.settings(pace=given.seconds, balance_usd=10_000, limit_window=windows)
             if given.rounds > 1:
-                asyncio.run(in_rounds(sandbox, given.jobs, given.seconds, given.rounds))
+                asyncio.run(in_rounds(sandbox, given.jobs, given.seconds, given.rounds, fixed=given.fixed))
             else:
                 asyncio.run(race(sandbox, given.jobs, given.seconds))
         finally:

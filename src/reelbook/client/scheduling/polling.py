@@ -326,7 +326,8 @@ def _costs(belief: Belief, supply: _Supply, now: float) -> float:
         # shared is worth a question all the same.
         lost = LOST_TURN * apart
         if not (supply.slack or (supply.waiting and _surely_short(belief, supply.budget))):
-            # The last lot has none to spare either. Without any job's time to go by, doubt isn't worth that.
+            # The last lot has none to spare either, so one in vain puts off the end of the whole batch.
+            # Without any job's time to go by, doubt isn't worth that.
             lost = LOST_WINDOW * (apart if belief.pace.informed else 1.0)
         price = max(price, lost * supply.back_seconds)
     return supply.share * price * math.pow(apart, 1.0 if spare > 0 or supply.slack else LEARNING)
