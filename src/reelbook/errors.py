@@ -30,6 +30,8 @@ ReelbookError
 ├── KeyUncertain                       a key may exist whose secret nobody saw
 ├── RotationFailed                     a key was made and can't be used; the session keeps the one it has
 ├── SpendLimitReached                  the spending limit doesn't allow it; nothing was sent
+├── LedgerUnavailable                  what is about to be paid can't be written down; nothing was sent
+│   └── LedgerLocked                   another program has locked the ledger
 ├── JobFailed                          the service accepted the job and could not make the clip
 ├── WaitTimeout (TimeoutError)         the waiting ended, the job goes on
 ├── SubmissionCancelled                taken back before it was sent
@@ -85,6 +87,8 @@ __all__ = [
     "InvalidTemplate",
     "JobFailed",
     "KeyUncertain",
+    "LedgerLocked",
+    "LedgerUnavailable",
     "LinkExpired",
     "NotAVideo",
     "NotFound",
@@ -350,6 +354,17 @@ class SpendLimitReached(ReelbookError):
         self.needed_usd = needed_usd
 
 
+class LedgerUnavailable(ReelbookError):
+    """The ledger can't be written: the disk is full, may only be read, or fails. Nothing was sent.
+
+    Nothing is paid before it is written down, or a clip could be lost or bought twice.
+    """
+
+
+class LedgerLocked(LedgerUnavailable):
+    """Another program has locked the ledger: a submission waits for it, until Stop ends that."""
+
+
 class JobFailed(ReelbookError):
     """The service accepted the job and then reported it as failed. `reason` is its own text."""
 
@@ -422,4 +437,4 @@ class SpendingWarning(UserWarning):
 
 
 class LedgerTrouble(UserWarning):
-    """The ledger's file can't be used; the session goes on in memory."""
+    """What there is to say of the ledger: it was damaged, is in memory only, or can't be written now."""

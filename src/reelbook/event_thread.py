@@ -129,6 +129,11 @@ class EventThread:
         """Whether it takes no more work."""
         return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
+    @property
+    def is_current(self) -> bool:
+        """Whether this code runs on it."""
+        return threading.current_thread() is self._thread
+
     def now(self) -> float:
         """The loop's time in seconds; only differences mean anything."""
         return self.loop.time()

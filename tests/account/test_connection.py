@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from reelbook.account.connection import Connection
+from reelbook.ledger import Ledger
 from reelbook.ledger.account_ledger import AccountLedger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -30,7 +31,7 @@ def using(
         async with connection.client:
             await use(connection)
 
-    ledger = AccountLedger(home, "sandbox", sandbox.api_key, max_spend_usd=None)
+    ledger = AccountLedger(Ledger.open(home), "sandbox", sandbox.api_key, max_spend_usd=None)
     with ledger.ledger:
         asyncio.run(main())
 

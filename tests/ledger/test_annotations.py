@@ -86,11 +86,17 @@ def test_winners_are_kept_in_the_order_of_the_choices(ledger: Ledger, account: A
     assert [pick.winner for pick in ledger.annotations.picks(account, winner=first)] == [first]
 
 
-def test_marks_survive_the_move_into_memory(ledger: Ledger, account: Account, folder: Path) -> None:
-    """Where the disk can't be used any more, what was marked is copied along."""
+def test_marks_are_kept_while_the_disk_takes_no_writes(ledger: Ledger, account: Account) -> None:
+    """What was marked before and what is marked meanwhile are there, and on the disk afterwards."""
     number = entry(ledger, account)
     ledger.annotations.set(number, tags=["keep"], note="mind")
     ledger.annotations.pick(account, number, [number, entry(ledger, account)])
-    ledger._store._fall("The disk is full.")
+    disk = ledger._store._connection
+    disk.execute("PRAGMA query_only=1")
+    ledger.annotations.set(number, starred=True)
+    assert ledger.trouble is not None
     assert [each.note for each in ledger.find(account=account, tag="keep")] == ["mind"]
     assert len(ledger.annotations.picks(account)) == 1
+    disk.execute("PRAGMA query_only=0")
+    ledger.prove_writable()
+    assert [each.starred for each in ledger.find(account=account, tag="keep")] == [True]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import signal
 import sqlite3
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,71 +21,173 @@ from filelock import FileLock
 from ledger.doubles import KEY, SERVICE, Clock, Kernel, fox, heard, tell
 
 from reelbook import deadlines
-from reelbook.client.transport import READ_SECONDS
+from reelbook.errors import LedgerLocked, LedgerUnavailable
 from reelbook.ledger import Account, Ledger, store
-from reelbook.ledger.ledger import BUSY_SECONDS
 from reelbook.ledger.migrations import MIGRATIONS, migrate
 from reelbook.ledger.request_log import Instant
 from reelbook.ledger.store import on_network
 
-# The file-size limit of the process makes its writes fail as a full disk does.
+# The file-size limit of the process makes its writes fail as a full disk does, until it is lifted.
 FULL = """
 import resource
-first = ledger.intend(account, fox(prompt="before")).entry
+from reelbook.errors import LedgerUnavailable
+sent = ledger.intend(account, fox(prompt="before")).entry
+ledger.sending(sent.id)
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
 size = (Path(sys.argv[1]) / "ledger.db-wal").stat().st_size
-resource.setrlimit(resource.RLIMIT_FSIZE, (size + 400_000, size + 400_000))
-count = 0
-while ledger.trouble is None:
-    last = ledger.intend(account, fox(prompt=f"after {count}")).entry
-    count += 1
-ledger.sending(last.id)
-ledger.accepted(last.id, "req-last")
-ledger.sending(first.id)
-kept = len(ledger.find(account=account, limit=1000))
-state, reserved = ledger.by_request_id(account, "req-last").state, ledger.spend(account).reserved_usd
-print(count, kept, state, reserved, ledger.trouble, sep="|", flush=True)
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100_000, most))
+count, said = 0, ""
+while not said:
+    try:
+        last = ledger.intend(account, fox(prompt=f"after {count}")).entry
+        count += 1
+    except LedgerUnavailable as error:
+        said = str(error)
+ledger.accepted(sent.id, "req-sent")
+try:
+    ledger.sending(last.id)
+except LedgerUnavailable:
+    said += " Twice."
+known, kept = ledger.by_request_id(account, "req-sent"), len(ledger.find(account=account, limit=1000))
+say(f"{count}|{kept}|{known.state}|{said}")
+wait()
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+while ledger.trouble is not None:
+    time.sleep(0.05)
+say(ledger.sending(last.id))
 wait()
 """
 
 
-def test_a_disk_that_fills_up_ends_nothing(ledger: Ledger, account: Account, kernel: Kernel) -> None:
-    """The kernel goes on in memory with all it knew and says so; what it had noted before is on the disk."""
-    writer = kernel(FULL)
-    count, kept, state, reserved, trouble = heard(writer).split("|")
-    assert int(kept) == int(count) + 1 > 5
-    assert (state, float(reserved)) == ("pending", 0.25 * int(kept))
-    assert "can't be used any more" in trouble
-    assert "noted in memory" in trouble
-    assert ledger.trouble is None
-    assert len(ledger.find(account=account, limit=1000)) == int(count)
-
-
-def test_what_a_kernel_left_that_lost_its_disk_is_uncertain(
+def test_on_a_full_disk_nothing_is_intended_and_what_is_learnt_is_kept(
     ledger: Ledger, account: Account, kernel: Kernel
 ) -> None:
-    """Its rows say "intended", but it may have sent them since: nobody says that they were never sent."""
+    """An id that arrives is known at once, and on the disk as soon as that takes it, without being asked."""
+    writer = kernel(FULL)
+    count, kept, state, said = heard(writer).split("|")
+    assert int(kept) == int(count) + 1 > 3
+    assert state == "pending"
+    assert said.startswith(f"Nothing was sent. The ledger {ledger._store.path} can't be written: ")
+    assert "Nothing more is bought until it can be" in said
+    assert said.endswith(" Twice.")
+    assert [each.state for each in ledger.find(text="before")] == ["sending"]
+    assert len(ledger.find(account=account, limit=1000)) == int(kept)
+    tell(writer)
+    assert heard(writer) == "True"
+    assert [(each.state, each.request_id) for each in ledger.find(text="before")] == [("pending", "req-sent")]
+
+
+def test_a_kernel_that_ends_with_a_full_disk_leaves_rows_that_can_be_believed(
+    ledger: Ledger, account: Account, kernel: Kernel
+) -> None:
+    """What it had sent is uncertain; nothing goes out unmarked, so the rest was certainly never sent."""
     writer = kernel(FULL)
     heard(writer)
-    assert {entry.state for entry in ledger.find(account=account)} == {"intended"}
     writer.kill()
     writer.wait()
-    assert {entry.state for entry in ledger.recover(account)} == {"uncertain"}
+    recovered = {entry.prompt: entry.state for entry in ledger.recover(account)}
+    assert recovered.pop("before") == "uncertain"
+    assert set(recovered.values()) == {"cancelled"}
+    assert len(ledger.left_unsent(account)) == len(recovered)
 
 
-def test_a_file_that_stays_locked_is_left(folder: Path) -> None:
-    """Another program holds the lock for too long: the write is done in memory, with all before."""
-    ledger = Ledger.open(folder, busy_seconds=0.05)
-    account = ledger.account(SERVICE, KEY)
-    first = ledger.intend(account, fox()).entry
-    holder = sqlite3.connect(folder / "ledger.db", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    second = ledger.intend(account, fox()).entry
-    assert "another program has locked it" in (ledger.trouble or "")
-    assert [entry.id for entry in ledger.find()] == [second.id, first.id]
-    assert ledger.account(SERVICE, KEY) == account
-    holder.execute("ROLLBACK")
-    holder.close()
-    ledger.close()
+def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
+    """Another program holds the lock for long: it is named, and what was learnt is written later."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder / "ledger.db")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with Ledger.open(folder, busy_seconds=0.05) as ledger:
+        account = ledger.account(SERVICE, KEY)
+        first = ledger.intend(account, fox()).entry
+        tell(holder)
+        assert heard(holder) == "locked"
+        with pytest.raises(LedgerLocked, match=rf"Nothing was sent.* process {holder.pid} \(.*has locked it"):
+            ledger.intend(account, fox())
+        ledger.accepted(first.id, "req-first")
+        assert [entry.request_id for entry in ledger.find()] == ["req-first"]
+        holder.communicate("\n")
+        assert ledger.intend(account, fox(prompt="afterwards")).new
+        assert ledger.trouble is None
+    with Ledger.open(folder) as again:
+        assert [entry.request_id for entry in again.find()] == [None, "req-first"]
+
+
+HOLDER = """
+import sqlite3, sys
+sys.stdin.readline()
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_trouble_is_told_as_it_begins_and_ends(ledger: Ledger, account: Account) -> None:
+    """Whoever shows it hears of it once each; a write that can be refused tries the disk at once."""
+    told: list[str | None] = []
+    ledger.on_trouble(lambda: told.append(ledger.trouble))
+    entry = ledger.intend(account, fox()).entry
+    with read_only(ledger):
+        ledger.accepted(entry.id, "req-1")
+        ledger.status(entry.id, "processing", progress=0.5)
+        with pytest.raises(LedgerUnavailable, match="it may only be read"):
+            ledger.intend(account, fox())
+    assert ledger.intend(account, fox()).new
+    assert [each and "can't be written" in each for each in told] == [True, None]
+    assert ledger._store._connection.execute(
+        "SELECT state, progress, request_id FROM entries WHERE id = ?", (entry.id,)
+    ).fetchone()[:] == ("processing", 0.5, "req-1")
+
+
+def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger, account: Account) -> None:
+    """A request of the budget that was noted meanwhile is past when the disk is back."""
+    with read_only(ledger):
+        number = ledger.requests.enter(account, Instant.now(), lambda *_: True)
+        assert number is not None
+        ledger.requests.answered(number, Instant.now(), 10)
+    ledger.prove_writable()
+    assert ledger._store.read(lambda db: db.execute("SELECT count(*) FROM requests").fetchone()[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EDQUOT, "the disk is full"),
+        (errno.EROFS, "may only be read"),
+    ],
+)
+def test_the_systems_reason_is_told(
+    ledger: Ledger, account: Account, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    """SQLite calls most of what a disk refuses "disk I/O error"; a person is told what to change."""
+
+    def fails(connection: sqlite3.Connection) -> None:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR_WRITE
+        raise error
+
+    def refused(**_: object) -> None:
+        raise OSError(number, "as the system says it")
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", refused)
+    with pytest.raises(LedgerUnavailable, match=said):
+        ledger._store.write(fails)
+
+
+@contextlib.contextmanager
+def read_only(ledger: Ledger) -> Iterator[None]:
+    """SQLite refuses every write, as in a folder that may only be read."""
+
+    def only(value: int) -> None:
+        ledger._store._thread.call(lambda: ledger._store._connection.execute(f"PRAGMA query_only={value}"))
+
+    only(1)
+    yield
+    only(0)
 
 
 def test_stop_ends_the_wait_for_a_locked_file(folder: Path) -> None:
@@ -148,11 +253,6 @@ def test_a_transaction_that_was_left_open_is_healed_by_the_next_write(
     intended = ledger.intend(account, fox())
     assert not ledger._store._connection.in_transaction
     assert ledger.find() == [intended.entry]
-
-
-def test_the_ledger_is_waited_for_less_long_than_an_answer() -> None:
-    """The session's thread waits for both: an answer that came meanwhile must not be taken for lost."""
-    assert BUSY_SECONDS < READ_SECONDS
 
 
 def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(
@@ -228,7 +328,7 @@ def test_a_file_that_is_no_database_is_kept_and_a_new_one_begun(folder: Path) ->
     (folder / "ledger.db").write_bytes(b"no database at all " * 500)
     with Ledger.open(folder) as ledger:
         (kept,) = damaged_files(folder)
-        assert ledger.trouble == (
+        assert ledger.notice == (
             "The ledger was damaged. 0 jobs could be read and went into a new one; the damaged file is kept "
             f"as {kept}. A job that is missing goes on at the service: take it up by its id with "
             "session.job(id)."
@@ -237,7 +337,7 @@ def test_a_file_that_is_no_database_is_kept_and_a_new_one_begun(folder: Path) ->
         assert works(ledger)
     assert kept.read_bytes() == b"no database at all " * 500
     with Ledger.open(folder) as again:
-        assert again.trouble is None
+        assert again.notice is None
         assert len(again.find()) == 1
 
 
@@ -248,7 +348,7 @@ def test_a_file_that_was_cut_short_gives_what_is_left_of_it(folder: Path) -> Non
     cut = whole[: len(whole) * 7 // 10 // 4096 * 4096]
     (folder / "ledger.db").write_bytes(cut)
     with Ledger.open(folder) as ledger:
-        assert "was damaged" in (ledger.trouble or "")
+        assert "was damaged" in (ledger.notice or "")
         saved = ledger.unfinished(ledger.account(SERVICE, KEY))
         assert 50 < len(saved) < 300
         assert {entry.request_id == f"req-{entry.id}" for entry in saved} == {True}
@@ -258,7 +358,7 @@ def test_a_file_that_was_cut_short_gives_what_is_left_of_it(folder: Path) -> Non
 
 
 def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder: Path) -> None:
-    """The kernel that meets it goes on in memory with what can be read; the next one begins a new file."""
+    """The kernel that meets it buys nothing more, and shows what can be read; the next begins a new file."""
     filled(folder)
     path = folder / "ledger.db"
     whole = bytearray(path.read_bytes())
@@ -267,21 +367,21 @@ def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder:
     path.write_bytes(whole)
 
     first = Ledger.open(folder)
+    account = first.account(SERVICE, KEY)
     assert first.trouble is None
     saved = len(first.find(limit=1000))
-    assert "can't be used any more (it is damaged)" in (first.trouble or "")
+    assert "can't be written: it is damaged." in (first.trouble or "")
     assert "Restart the kernel: what can be read of it goes into a new one." in (first.trouble or "")
-    assert first.in_memory
     assert 280 < saved < 300
-    assert works(first)
+    with pytest.raises(LedgerUnavailable, match="it is damaged"):
+        first.intend(account, fox())
     first.close()
 
     with Ledger.open(folder) as second:
-        assert f"{saved} jobs could be read" in (second.trouble or "")
-        assert not second.in_memory
+        assert f"{saved} jobs could be read" in (second.notice or "")
         assert works(second)
     with Ledger.open(folder) as third:
-        assert third.trouble is None
+        assert third.notice is None
         assert len(third.find(limit=1000)) == saved + 1
 
 
@@ -302,7 +402,7 @@ def test_a_file_that_was_emptied_is_told_of(folder: Path) -> None:
     filled(folder, 3)
     os.truncate(folder / "ledger.db", 0)
     with Ledger.open(folder) as ledger:
-        trouble = ledger.trouble or ""
+        trouble = ledger.notice or ""
         assert not ledger.in_memory
         assert works(ledger)
     (kept,) = damaged_files(folder)
@@ -310,7 +410,7 @@ def test_a_file_that_was_emptied_is_told_of(folder: Path) -> None:
     assert f"A new one was begun. The empty file is kept as {kept}." in trouble
     assert "A spending limit counts only what is in the new one" in trouble
     with Ledger.open(folder) as again:
-        assert again.trouble is None
+        assert again.notice is None
         assert len(again.find()) == 1
 
 
@@ -321,8 +421,8 @@ def test_a_file_that_was_emptied_gives_what_an_earlier_damaged_one_holds(folder:
     (folder / "ledger.damaged-20260102-120000.db").touch()
     (folder / "ledger.db").touch()
     with Ledger.open(folder) as ledger:
-        assert "3 jobs could be read from an earlier one" in (ledger.trouble or "")
-        assert "ledger.damaged-20260101-120000.db" in (ledger.trouble or "")
+        assert "3 jobs could be read from an earlier one" in (ledger.notice or "")
+        assert "ledger.damaged-20260101-120000.db" in (ledger.notice or "")
         assert ledger.spend(ledger.account(SERVICE, KEY)).reserved_usd == 0.75
 
 
@@ -343,25 +443,22 @@ Ledger.open(pathlib.Path({str(folder)!r}))
 
 
 @pytest.mark.parametrize("locked", ["by SQLite", "at its opening"])
-def test_a_locked_file_is_waited_for_and_then_done_without(folder: Path, locked: str) -> None:
+def test_a_locked_file_is_waited_for_and_not_done_without(folder: Path, locked: str) -> None:
     """It is left as it is, and the next kernel that finds it free has all that is in it."""
     filled(folder, 3)
     if locked == "by SQLite":
         holder = sqlite3.connect(folder / "ledger.db", isolation_level=None)
         holder.execute("PRAGMA locking_mode=EXCLUSIVE")
         holder.execute("BEGIN EXCLUSIVE")
-        with Ledger.open(folder, busy_seconds=0.05) as ledger:
-            assert "another program has locked it" in (ledger.trouble or "")
-            assert ledger.in_memory
-            assert works(ledger)
+        with pytest.raises(LedgerLocked, match=r"another program has locked it.* home=… or REELBOOK_HOME"):
+            Ledger.open(folder, busy_seconds=0.05)
         holder.execute("ROLLBACK")
         holder.close()
     else:
-        with FileLock(folder / "ledger.lock"), Ledger.open(folder, busy_seconds=0.05) as ledger:
-            assert "is locked by another program" in (ledger.trouble or "")
-            assert works(ledger)
+        with FileLock(folder / "ledger.lock"), pytest.raises(LedgerLocked, match="has locked it"):
+            Ledger.open(folder, busy_seconds=0.05)
     with Ledger.open(folder) as again:
-        assert again.trouble is None
+        assert again.notice is None
         assert len(again.find()) == 3
 
 
@@ -398,8 +495,8 @@ def test_a_locked_file_is_asked_for_until_the_time_is_over(
 
 
 @pytest.mark.parametrize("blocked", ["home", "ledger.db", "ledger.lock", "kernels"])
-def test_what_stands_in_the_way_is_named_and_memory_used(folder: Path, blocked: str) -> None:
-    """A file where a folder must be, or a folder where the file must be: nothing is raised."""
+def test_what_stands_in_the_way_is_named(folder: Path, blocked: str) -> None:
+    """A file where a folder must be, or a folder where the file must be: the error has the ways out."""
     if blocked == "home":
         folder.write_text("a file")
     elif blocked == "kernels":
@@ -407,15 +504,20 @@ def test_what_stands_in_the_way_is_named_and_memory_used(folder: Path, blocked: 
         (folder / blocked).write_text("a file")
     else:
         (folder / blocked).mkdir(parents=True)
-    with Ledger.open(folder) as ledger:
+    with pytest.raises(LedgerUnavailable) as raised:
+        Ledger.open(folder)
+    said = str(raised.value)
+    assert said.startswith(f"The ledger {folder / 'ledger.db'} can't be used: ")
+    assert "choose another folder by home=… or REELBOOK_HOME; connect(…, ledger=None) does without" in said
+
+
+def test_a_ledger_in_memory_says_so(folder: Path) -> None:
+    """Who wants none on the disk gets one that works, and leaves no file."""
+    with Ledger.in_memory_only(folder, "Nothing is kept.") as ledger:
         assert ledger.in_memory
-        trouble = ledger.trouble or ""
-        assert trouble.startswith(f"The ledger {folder / 'ledger.db'} can't be used (")
-        assert "noted in memory" in trouble
-        assert trouble.endswith(
-            "Set that right or set REELBOOK_HOME to another folder, then restart the kernel."
-        )
+        assert ledger.notice == "Nothing is kept."
         assert works(ledger)
+    assert not folder.exists()
 
 
 def test_a_newer_ledger_is_left_as_it_is(folder: Path) -> None:
@@ -424,10 +526,8 @@ def test_a_newer_ledger_is_left_as_it_is(folder: Path) -> None:
     connection = sqlite3.connect(folder / "ledger.db", isolation_level=None)
     migrate(connection, (*MIGRATIONS, ("CREATE TABLE later (id INTEGER)",)))
     connection.close()
-    with Ledger.open(folder) as ledger:
-        assert ledger.in_memory
-        assert "was written by a newer Reelbook. It was left as it is." in (ledger.trouble or "")
-        assert works(ledger)
+    with pytest.raises(LedgerUnavailable, match="was written by a newer Reelbook, and was left as it is"):
+        Ledger.open(folder)
     connection = sqlite3.connect(folder / "ledger.db")
     assert connection.execute("SELECT count(*) FROM later").fetchone() == (0,)
     assert connection.execute("SELECT count(*) FROM entries").fetchone() == (0,)

@@ -8,7 +8,7 @@ import pytest
 from support.raw_server import RawServer, raw_server
 
 import reelbook as rb
-from reelbook.errors import ConfigurationError
+from reelbook.errors import ConfigurationError, LedgerTrouble, LedgerUnavailable
 from reelbook.sandbox.handle import Sandbox
 
 KEY = "sk-planted-connect"
@@ -89,3 +89,34 @@ def test_a_closed_session_says_so(sandbox: Sandbox) -> None:
     session.close()
     with pytest.raises(rb.errors.SessionClosed, match="connect"):
         session.text_to_video("a fox")
+
+
+def test_a_home_that_cannot_be_written_is_an_error_before_anything_is_paid(
+    live: RawServer, tmp_path: Path
+) -> None:
+    """It names the ways out; nothing was asked with the key."""
+    (tmp_path / "ledger.db").mkdir()
+    with pytest.raises(LedgerUnavailable, match=r"home=… or REELBOOK_HOME; connect\(…, ledger=None\)"):
+        rb.connect(home=tmp_path)
+    assert not any(KEY in exchange.head for exchange in live.seen)
+
+
+def test_play_money_may_be_spent_without_a_ledger(sandbox: Sandbox, tmp_path: Path) -> None:
+    """On a sandbox the session goes on in memory, and a warning says so."""
+    (tmp_path / "ledger.db").mkdir()
+    with pytest.warns(LedgerTrouble, match=r"can't be used: .*This session keeps no ledger"):
+        session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=tmp_path)
+    with session:
+        session.text_to_video("a fox", duration_seconds=1).result(30)
+
+
+def test_who_wants_no_ledger_gets_none_on_the_disk(live: RawServer, tmp_path: Path) -> None:
+    """`ledger=None` is said when connecting, and is another session than the one with a ledger."""
+    home = tmp_path / "home"
+    with pytest.warns(LedgerTrouble, match="keeps no ledger"):
+        session = rb.connect(home=home, ledger=None)
+    with session, rb.connect(home=home) as other:
+        assert other is not session
+        assert other.ledger_trouble is None
+    with pytest.raises(ConfigurationError, match="'home' or None"):
+        rb.connect(home=home, ledger="memory")  # type: ignore[arg-type]

@@ -30,7 +30,8 @@ class Facts:
 
     `balance_usd` is the balance as last heard, less what the key's clips cost since. `requests_left` of
     `requests_limit` may go out now, and the next one comes back in `requests_back_in_seconds`.
-    `max_spend_usd` is the limit that this session was given for the key's clips.
+    `max_spend_usd` is the limit that this session was given for the key's clips. `trouble` says why the
+    ledger can't be written, so that nothing can be bought; None if it can.
     """
 
     balance_usd: float | None
@@ -38,6 +39,7 @@ class Facts:
     requests_limit: int
     requests_back_in_seconds: float | None
     max_spend_usd: float | None = None
+    trouble: str | None = None
 
 
 class BalanceTracker:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from ..errors import ConfirmationNeeded, InvalidInput, ReelbookError, WaitTimeout
+from ..errors import ConfirmationNeeded, InvalidInput, LedgerLocked, ReelbookError, WaitTimeout
 from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
 from ..ledger import CANCELLED, SENDING, UNPAID
@@ -392,6 +392,9 @@ class SweepRun:
                     self._buy(cell)
                 except InvalidInput as error:
                     self.trouble = str(error)  # this cell's own: the others are bought all the same
+                except LedgerLocked:
+                    self._tried.discard(cell.number)  # it is tried again at the next look
+                    break
                 except ReelbookError as error:
                     self._pause(str(error))
                     break

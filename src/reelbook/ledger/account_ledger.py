@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from .. import wire
@@ -46,9 +45,9 @@ class AccountLedger:
     for, by the time at which it was heard (epoch seconds both).
     """
 
-    def __init__(self, home: Path, service: str, key: Secret, *, max_spend_usd: float | None) -> None:
+    def __init__(self, ledger: Ledger, service: str, key: Secret, *, max_spend_usd: float | None) -> None:
         self.max_spend_usd = max_spend_usd
-        self.ledger = Ledger.open(home)
+        self.ledger = ledger
         self.asked_at: dict[float, float] = {}
         self._service = service
         self._account: Account = self.ledger.account(service, key)

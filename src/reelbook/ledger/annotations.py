@@ -54,7 +54,7 @@ class Annotations:
                     [(tag, entry_id) for tag in kept],
                 )
 
-        self._store.write(work, flush=False)
+        self._store.keep(work, flush=False)
 
     def tags(self, account: Account) -> dict[str, int]:
         """All tags of an account in alphabetical order, and how many entries have each."""
@@ -78,11 +78,10 @@ class Annotations:
 
     def pick(self, account: Account, winner: int, among: Iterable[int]) -> None:
         """Keeps that the entry `winner` was chosen among these entries."""
-        ids = json.dumps(sorted({winner, *among}))
-        self._store.write(
+        values = (account.id, self._clock(), winner, json.dumps(sorted({winner, *among})))
+        self._store.keep(
             lambda connection: connection.execute(
-                "INSERT INTO picks (account, at, winner, among) VALUES (?, ?, ?, ?)",
-                (account.id, self._clock(), winner, ids),
+                "INSERT INTO picks (account, at, winner, among) VALUES (?, ?, ?, ?)", values
             ),
             flush=False,
         )

@@ -45,7 +45,7 @@ class Samples:
                 (account.id, sample.at, *row.values()),
             )
 
-        self._store.write(work, flush=False)
+        self._store.keep(work, flush=False)
 
     def last(
         self, account: Account, *, before: float | None = None, having: Figure | None = None

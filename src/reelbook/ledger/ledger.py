@@ -1,7 +1,8 @@
 """The ledger of a home: what becomes of each submission, and all that is asked about them.
 
-Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns. A
-disk that can't be used raises nothing: the ledger goes on in memory and `trouble` says so.
+Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns.
+Where the disk takes no writes, what is about to be paid is refused with LedgerUnavailable, what was learnt is
+kept until it does, and `trouble` says so.
 """
 
 from __future__ import annotations
@@ -37,13 +38,11 @@ from .records import (
     micro,
 )
 from .request_log import RequestLog
-from .store import Store
+from .store import Store, touch, unusable
 from .sweeps import Sweeps
 from .tool_calls import ToolCalls, ToolJobs
 
-# Long enough for many kernels on a slow disk: one that goes on in memory loses its jobs' ids when it ends.
-# The session's thread waits here too, so it is shorter than a wait for an answer: that would be missed.
-BUSY_SECONDS = 20.0
+BUSY_SECONDS = 20.0  # at the opening: long enough for many kernels on a slow disk
 # Each later kernel asks again about a job that the service didn't know; not for ever.
 GIVEN_UP_SECONDS = 7 * 86_400.0
 
@@ -70,24 +69,29 @@ class Ledger:
         self.sweeps = Sweeps(store, kernel, clock)
         self.tool_calls = ToolCalls(store, clock)
         self.tool_jobs = ToolJobs(store, kernel.name, clock)
-        store.on_fall(self._fell)
+        store.on_copy(self._restore_accounts)
 
     @classmethod
     def open(
         cls, home: Path, *, busy_seconds: float = BUSY_SECONDS, clock: Callable[[], float] = time.time
     ) -> Ledger:
-        """The ledger of `home`, made where there is none. Never raises for a disk that can't be used.
+        """The ledger of `home`, made where there is none. Raises LedgerUnavailable where it can't be used.
 
         Other kernels are waited for `busy_seconds` at most. `clock` gives epoch seconds.
         """
         store = Store.open(home, busy_seconds)
         kernel = Kernel(home)
-        if not store.in_memory:
-            try:
-                kernel.begin()
-            except (OSError, NotImplementedError) as error:
-                store.leave_disk(error)
+        try:
+            kernel.begin()
+        except (OSError, NotImplementedError) as error:
+            store.close()
+            raise unusable(error, store.path) from error
         return cls(store, kernel, clock)
+
+    @classmethod
+    def in_memory_only(cls, home: Path, notice: str, *, clock: Callable[[], float] = time.time) -> Ledger:
+        """A ledger that ends with this kernel; `notice` says so, and why."""
+        return cls(Store.memory(home, notice), Kernel(home), clock)
 
     def __enter__(self) -> Ledger:
         return self
@@ -97,24 +101,36 @@ class Ledger:
 
     @property
     def trouble(self) -> str | None:
-        """What is wrong with the ledger's file, what is safe and what to do; None if all is well."""
+        """Why the ledger can't be written now, what is safe and what to do; None if it can."""
         return self._store.trouble
 
     @property
+    def notice(self) -> str | None:
+        """What there was to say when it was opened, such as that it was damaged."""
+        return self._store.notice
+
+    @property
     def in_memory(self) -> bool:
-        """Whether what is noted now ends with this kernel."""
+        """Whether all that is noted ends with this kernel."""
         return self._store.in_memory
+
+    def prove_writable(self) -> None:
+        """Raises LedgerUnavailable where nothing can be written down."""
+        self._store.write(touch)
+
+    def on_trouble(self, callback: Callable[[], None]) -> None:
+        """`callback` is called, on a thread of the ledger's, when `trouble` begins or ends."""
+        self._store.on_trouble(callback)
 
     def close(self) -> None:
         """Settles what this kernel has not sent, or not heard of, and closes the file.
 
         What it has not sent is left unsent: see `intend_again`.
         """
-        if not self._store.in_memory:
-            settle = functools.partial(submissions.settle_kernel, kernel=self._kernel.name, now=self._clock())
-            self._store.write(settle)
-        self._kernel.end()
+        settle = functools.partial(submissions.settle_kernel, kernel=self._kernel.name, now=self._clock())
+        self._store.keep(settle)
         self._store.close()
+        self._kernel.end()
 
     def account(self, base_url: str, key: Secret, *, same_as: Account | None = None) -> Account:
         """The account of `key` at the service of `base_url`: its origin and a salted fingerprint of the key.
@@ -214,7 +230,10 @@ class Ledger:
 
     def sending(self, entry_id: int) -> bool:
         """The request goes out next. False: it was taken back meanwhile, so it must not be sent."""
-        return self._change(entry_id, only_from=(INTENDED, SENDING), state=SENDING, sent_at=self._clock())
+        changes = {"state": SENDING, "sent_at": self._clock()}
+        return self._store.write(
+            lambda connection: submissions.change(connection, entry_id, (INTENDED, SENDING), changes)
+        )
 
     def unsent(self, entry_id: int) -> None:
         """The request certainly didn't arrive (429, no connection): it waits for its next attempt."""
@@ -281,15 +300,19 @@ class Ledger:
         }
         changes = {"state": state, **{name: value for name, value in heard.items() if value is not None}}
         known = self._store.read(lambda connection: submissions.row(connection, entry_id))
-        if known is None:
+        heard_before = known is not None and known["abandoned_at"] is None
+        if (
+            known is not None
+            and heard_before
+            and all(known[name] == value for name, value in changes.items())
+        ):
             return
-        if known["abandoned_at"] is None and all(known[name] == value for name, value in changes.items()):
-            return
-        self._store.write(
+        now = self._clock()
+        self._store.keep(
             lambda connection: submissions.hear(
-                connection, entry_id, changes, self._clock(), self._kernel.name if watched else None, took
+                connection, entry_id, changes, now, self._kernel.name if watched else None, took
             ),
-            flush=known["state"] != state,
+            flush=known is None or known["state"] != state,
         )
 
     def downloaded(self, entry_id: int, path: Path | str) -> None:
@@ -299,7 +322,7 @@ class Ledger:
     def abandoned(self, entry_id: int, error: str) -> None:
         """The service says that it doesn't know the job, which stays unfinished for a week from then on."""
         now = self._clock()
-        self._store.write(
+        self._store.keep(
             lambda connection: connection.execute(
                 "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?",
                 (now, error, entry_id),
@@ -336,7 +359,7 @@ class Ledger:
                 account=account.id,
                 sure=fate == "gone",
             )
-            recovered += self._store.write(settle)
+            recovered += self._store.keep(settle)
             if not self._store.read(functools.partial(submissions.has_unsent, kernel=name)):
                 self._kernel.forget(name)
         return recovered
@@ -359,7 +382,7 @@ class Ledger:
 
     def take_up(self, entry: Entry) -> bool:
         """This kernel looks after the job from now on. False if another one was quicker."""
-        return self._store.write(lambda connection: submissions.take_up(connection, entry, self._kernel.name))
+        return self._store.keep(lambda connection: submissions.take_up(connection, entry, self._kernel.name))
 
     def is_own(self, entry: Entry) -> bool:
         """Whether this kernel looks after it."""
@@ -372,15 +395,13 @@ class Ledger:
         return self._store.read(lambda connection: spend.spend(connection, account.id, since, process))
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
-        return self._store.write(
+        return self._store.keep(
             lambda connection: submissions.change(connection, entry_id, only_from, changes)
         )
 
-    def _fell(self) -> None:
-        # From now on the rows on the disk are no longer this kernel's last word.
-        self._kernel.end()
+    def _restore_accounts(self, copy: sqlite3.Connection) -> None:
         for account in self._accounts.values():
-            self._store.write(functools.partial(records.restore, account=account))
+            records.restore(copy, account)
 
     def get(self, entry_id: int) -> Entry | None:
         """The entry with that number."""

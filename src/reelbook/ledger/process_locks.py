@@ -1,6 +1,7 @@
 """Which kernels still live: each holds the lock of a small file, and the system lets go of it when it ends.
 
 A process id would be reused, and means nothing in another container or on another machine of a shared folder.
+What /proc says of locks serves only to tell a person who holds the ledger's.
 """
 
 from __future__ import annotations
@@ -65,3 +66,30 @@ class Kernel:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.lock"
+
+
+LOCKS = Path("/proc/locks")
+
+
+def lock_holder(ledger: Path) -> str:
+    """Who has locked the ledger for writing, such as "process 4711 (python3)"; on Linux alone it is known."""
+    inodes = set()
+    for name in (ledger.name, f"{ledger.name}-shm", "ledger.lock"):
+        with contextlib.suppress(OSError):
+            inodes.add(ledger.with_name(name).stat().st_ino)
+    try:
+        locks = LOCKS.read_text()
+    except OSError:
+        locks = ""
+    for line in locks.splitlines():
+        # "1: POSIX  ADVISORY  WRITE 4711 08:01:131103 120 120"; waiting ones have an arrow behind the number.
+        fields = line.split()
+        if len(fields) < 6 or fields[3] != "WRITE" or not fields[5].rpartition(":")[2].isdigit():
+            continue
+        process, inode = fields[4], int(fields[5].rpartition(":")[2])
+        if inode in inodes and process not in ("0", "-1", str(os.getpid())):
+            name = ""
+            with contextlib.suppress(OSError):
+                name = f" ({Path('/proc', process, 'comm').read_text().strip()})"
+            return f"process {process}{name}"
+    return "another program"

@@ -105,7 +105,7 @@ class RequestLog:
             )
             return cursor.lastrowid
 
-        return self._store.write(work, flush=False)
+        return self._store.keep(work, flush=False, lasting=False)
 
     def answered(
         self, number: int, at: Instant, limit: int | None = None, fixed_windows: bool | None = None
@@ -118,19 +118,23 @@ class RequestLog:
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(
-                "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? WHERE id = ?",
-                (at.epoch, at.steady, limit, number),
+                "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "
+                "WHERE id = ? AND kernel = ?",
+                (at.epoch, at.steady, limit, number, self._kernel),
             )
             if fixed_windows is not None:
                 connection.execute(_FOUND_FIXED if fixed_windows else _FOUND_OTHERWISE, (number,))
 
-        self._store.write(work, flush=False)
+        self._store.keep(work, flush=False, lasting=False)
 
     def give_back(self, number: int) -> None:
         """It was never sent."""
-        self._store.write(
-            lambda connection: connection.execute("DELETE FROM requests WHERE id = ?", (number,)),
+        self._store.keep(
+            lambda connection: connection.execute(
+                "DELETE FROM requests WHERE id = ? AND kernel = ?", (number, self._kernel)
+            ),
             flush=False,
+            lasting=False,
         )
 
 

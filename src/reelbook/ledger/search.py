@@ -96,7 +96,7 @@ def index_ready(store: Store) -> bool:
     if not store.read(_can_index):
         return False
     if store.read(_is_behind):
-        store.write(_update_index, flush=False)
+        store.keep(_update_index, flush=False, lasting=False)
     return True
 
 

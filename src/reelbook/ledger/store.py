@@ -1,21 +1,27 @@
-"""The ledger's one connection: transactions one at a time, and memory where the disk can't be used.
+"""The ledger's one connection: transactions one at a time, on a disk that may fail and come back.
 
 It is used on a thread of its own, for which the caller waits: an interrupt (Stop, Ctrl-C) ends the waiting
 and never falls into a transaction.
 
-Every read and write is a function of the connection, so that one that met a full or broken disk can be done
-again in memory. `trouble` then says what happened; nothing is raised, or a submission would break by it.
+Every read and write is a function of the connection, so that it can be done again. Where the disk takes no
+writes, `write` raises LedgerUnavailable: what is about to be paid must be on the disk first. What was learnt
+can't be refused: `keep` does it in a copy in memory and again on the disk as soon as that takes it. Until
+then reads see the copy, and `trouble` says what happened.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import logging
 import os
 import re
 import sqlite3
+import tempfile
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
@@ -24,11 +30,14 @@ from typing import Any, Final, TypeVar
 from filelock import FileLock, Timeout
 
 from ..deadlines import Countdown, acquire
-from ..errors import SessionClosed
+from ..errors import LedgerLocked, LedgerUnavailable, SessionClosed
 from ..event_thread import CLOSED, Future
 from ..formatting import count
 from .migrations import NewerLedger, migrate
+from .process_locks import lock_holder
 from .recovery import rescue
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -36,6 +45,10 @@ FILE_NAME: Final = "ledger.db"
 # SQLite asks often only while a wait is young, and hears no Stop meanwhile: long waits are many short ones.
 _SLICE_SECONDS: Final = 0.25
 _PAUSE_SECONDS: Final = 0.01
+# The session's thread waits here too, and all its jobs with it.
+_IN_USE_SECONDS: Final = 1.0
+_RETURN_SECONDS: Final = 0.5
+_CLOSING_SECONDS: Final = 5.0
 _COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MISSING: Final = "A job that is missing goes on at the service: take it up by its id with session.job(id)."
@@ -193,9 +206,7 @@ def _look_through(connection: sqlite3.Connection, path: Path) -> None:
     if suspicion(path).exists():
         found = connection.execute("PRAGMA quick_check").fetchone()[0]
         if found != "ok":
-            error = sqlite3.DatabaseError(found)
-            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-            raise error
+            raise _sqlite_error(sqlite3.SQLITE_CORRUPT, found)
         suspicion(path).unlink(missing_ok=True)
 
 
@@ -246,7 +257,10 @@ class Withdrawn(Exception):
 
 
 class Store:
-    """The file of one home, or memory. Any thread may use it."""
+    """The file of one home, or memory alone. Any thread may use it.
+
+    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now.
+    """
 
     def __init__(
         self,
@@ -254,56 +268,70 @@ class Store:
         connection: sqlite3.Connection,
         path: Path,
         *,
-        in_memory: bool,
-        trouble: str | None,
+        in_memory: bool = False,
+        notice: str | None = None,
         busy_seconds: float = 0,
     ) -> None:
         self.path = path
         self.in_memory = in_memory
-        self.trouble = trouble
+        self.notice = notice
+        self.trouble: str | None = None
         self._thread = thread
         self._connection = connection
         self._busy_seconds = busy_seconds
-        self._fell: list[Callable[[], None]] = []
+        self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
+        self._owed: deque[tuple[Work[Any], bool]] = deque()  # what the disk has to be told, in its order
+        self._locked = False
+        self._damaged = False
+        self._prepare: Work[None] = lambda connection: None
+        self._told: list[Callable[[], None]] = []
 
     @classmethod
     def open(cls, home: Path, busy_seconds: float) -> Store:
-        """The store of `home`; in memory, with `trouble` set, where its file can't be used. Never raises."""
+        """The store of `home`. Raises LedgerUnavailable where its file can't be used."""
         path = home / FILE_NAME
         thread = _Thread()
         try:
-            connection, trouble = thread.call(lambda: open_file(home, busy_seconds))
+            connection, notice = thread.call(lambda: open_file(home, busy_seconds))
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
-            memory = thread.call(open_memory)
-            return cls(thread, memory, path, in_memory=True, trouble=_at_opening(error, path))
-        return cls(thread, connection, path, in_memory=False, trouble=trouble, busy_seconds=busy_seconds)
+            thread.end(lambda: None)
+            raise unusable(error, path) from error
+        return cls(thread, connection, path, notice=notice, busy_seconds=min(busy_seconds, _IN_USE_SECONDS))
 
-    def leave_disk(self, error: Exception) -> None:
-        """Leaves the disk for memory at the opening, where it turns out to be unusable after all."""
-        self._thread.call(lambda: self._fall(_at_opening(error, self.path)))
+    @classmethod
+    def memory(cls, home: Path, notice: str) -> Store:
+        """A store that ends with the process, for who wants no file; `notice` says that it is one."""
+        thread = _Thread()
+        return cls(thread, thread.call(open_memory), home / FILE_NAME, in_memory=True, notice=notice)
 
-    def on_fall(self, callback: Callable[[], None]) -> None:
-        """`callback` is called when the store leaves the disk for memory, before it is used there."""
-        self._fell.append(callback)
+    def on_copy(self, prepare: Work[None]) -> None:
+        """`prepare` puts what can't be done without into a copy, of which the disk may have given nothing."""
+        self._prepare = prepare
+
+    def on_trouble(self, callback: Callable[[], None]) -> None:
+        """`callback` is called, on the store's thread, when `trouble` begins or ends."""
+        self._told.append(callback)
 
     def read(self, work: Work[T]) -> T:
         """The result of `work`, which only reads."""
 
         def read() -> T:
+            if self._copy is not None:
+                return work(self._copy)
             try:
                 return patiently(lambda: work(self._connection), self._busy_seconds)
             except sqlite3.Error as error:
-                self._go_on_in_memory(error)
-                return work(self._connection)
+                return work(self._turned_to_copy(error))
 
         return self._thread.call(read)
 
     def write(self, work: Work[T], *, flush: bool = True, withdrawn: Callable[[], bool] = lambda: False) -> T:
-        """The result of `work`, done in a transaction of its own: all of it or nothing.
+        """The result of `work`, done on the disk in a transaction of its own: all of it or nothing.
 
         With `flush` it is on the disk when this returns, also if the power fails then; without, it survives
         the end of the process. It must be possible to do `work` twice. While it waits for the file it is
-        given up, with Withdrawn, once the caller was interrupted or `withdrawn` says so.
+        given up, with Withdrawn, once the caller was interrupted or `withdrawn` says so. Raises
+        LedgerUnavailable where the disk doesn't take it, and then nothing was written.
         """
         interrupted = False
 
@@ -311,11 +339,13 @@ class Store:
             return interrupted or withdrawn()
 
         def write() -> T:
+            if self._copy is not None and not self._returned():
+                raise self._refusal()
             try:
                 return patiently(lambda: self._transaction(work, flush, given_up), self._busy_seconds)
             except sqlite3.Error as error:
-                self._go_on_in_memory(error)
-                return self._transaction(work, flush, given_up)
+                self._turned_to_copy(error)
+                raise self._refusal() from error
 
         try:
             return self._thread.call(write)
@@ -323,11 +353,39 @@ class Store:
             interrupted = True
             raise
 
-    def close(self) -> None:
-        """Closes the file; what was written is in it."""
-        self._thread.end(self._connection.close)
+    def keep(self, work: Work[T], *, flush: bool = True, lasting: bool = True) -> T:
+        """The result of `work`, as `write`; where the disk doesn't take it, done in memory until it does.
 
-    def _transaction(self, work: Work[T], flush: bool, given_up: Callable[[], bool]) -> T:
+        What isn't `lasting` is of use for the moment only, and the disk isn't told of it afterwards.
+        """
+
+        def keep() -> T:
+            if self._copy is None or self._returned():
+                try:
+                    return patiently(lambda: self._transaction(work, flush), self._busy_seconds)
+                except sqlite3.Error as error:
+                    self._turned_to_copy(error)
+            assert self._copy is not None
+            if lasting:
+                self._owed.append((work, flush))
+            return self._in_copy(work)
+
+        return self._thread.call(keep)
+
+    def close(self) -> None:
+        """Closes the file; what was written is in it. What the disk still doesn't take is lost."""
+
+        def close() -> None:
+            if self._copy is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    patiently(self._pay, _CLOSING_SECONDS)
+                    self._tell(None)
+                self._copy.close()
+            self._connection.close()
+
+        self._thread.end(close)
+
+    def _transaction(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
         connection = self._connection
         connection.rollback()  # whatever broke off before, the next write begins anew
         _refuse(given_up)
@@ -349,25 +407,89 @@ class Store:
                 connection.execute("PRAGMA synchronous=FULL")
         return result
 
-    def _go_on_in_memory(self, error: sqlite3.Error) -> None:
+    def _in_copy(self, work: Work[T]) -> T:
+        assert self._copy is not None
+        self._copy.execute("BEGIN")
+        try:
+            result = work(self._copy)
+        except BaseException:
+            self._copy.rollback()
+            raise
+        self._copy.execute("COMMIT")
+        return result
+
+    def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
+        """Goes on in memory, with what the disk can still be read of. Raises what isn't the disk's fault."""
         if self.in_memory or primary_code(error) not in _DISK:
             raise error
         if is_damage(error):
+            self._damaged = True
             with contextlib.suppress(OSError):
                 suspicion(self.path).touch()
-        self._fall(_later(error, self.path))
+        self._locked = _is_lock(error)
+        if self._copy is None:
+            copy = open_memory()
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
+            rescue(self._connection, copy)
+            copy.execute("BEGIN")
+            self._prepare(copy)
+            copy.execute("COMMIT")
+            self._copy = copy
+            self._return_later()
+        self._tell(f"{_why(error, self.path)} {_MEANWHILE} {_remedy(error)}")
+        return self._copy
 
-    def _fall(self, trouble: str) -> None:
-        memory = open_memory()
-        with contextlib.suppress(sqlite3.Error):
-            self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
-        rescue(self._connection, memory)
-        with contextlib.suppress(sqlite3.Error):
-            self._connection.close()
-        self._connection, self.in_memory = memory, True
-        self.trouble = trouble
-        for callback in self._fell:
-            callback()
+    def _returned(self) -> bool:
+        """Tries the disk again: what it has to be told is written, and from then on it is used."""
+        try:
+            self._pay()
+        except sqlite3.Error as error:
+            self._turned_to_copy(error)
+            return False
+        assert self._copy is not None
+        self._copy.close()
+        self._copy = None
+        self._connection.execute(f"PRAGMA busy_timeout={int(_SLICE_SECONDS * 1000)}")
+        self._tell(None)
+        return True
+
+    def _pay(self) -> None:
+        # On a disk that is nearly full one write may fit and the next one not: it has to have some room.
+        if not self._locked and (reason := _disk_reason(self.path.parent)):
+            raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
+        self._transaction(touch, True)
+        while self._owed:
+            work, flush = self._owed[0]
+            try:
+                self._transaction(work, flush)
+            except sqlite3.Error as error:
+                if primary_code(error) in _DISK:
+                    raise
+                _log.exception("what was learnt meanwhile couldn't be written down")
+            self._owed.popleft()
+        if self._damaged:
+            raise _sqlite_error(sqlite3.SQLITE_CORRUPT, "it was damaged before")
+
+    def _return_later(self) -> None:
+        """The disk is tried again soon, also where nobody has anything to write."""
+        myself = weakref.ref(self)
+
+        def look() -> None:
+            if (store := myself()) is not None and store._copy is not None and not store._returned():
+                store._return_later()
+
+        self._thread.call_later(_RETURN_SECONDS, look)
+
+    def _tell(self, trouble: str | None) -> None:
+        if trouble != self.trouble:
+            self.trouble = trouble
+            for callback in self._told:
+                callback()
+
+    def _refusal(self) -> LedgerUnavailable:
+        kind = LedgerLocked if self._locked else LedgerUnavailable
+        return kind(f"Nothing was sent. {self.trouble}")
 
 
 class _Thread:
@@ -400,6 +522,18 @@ class _Thread:
         finally:
             del future  # or an error would hold itself, by its traceback
 
+    def call_later(self, seconds: float, call: Callable[[], object]) -> None:
+        """Carries `call` out after a while, and waits for nothing; not after the end."""
+
+        def hand_over() -> None:
+            with self._door:
+                if not self._ended:
+                    self._calls.put((call, Future()))
+
+        timer = threading.Timer(seconds, hand_over)
+        timer.daemon = True
+        timer.start()
+
     def end(self, last: Callable[[], object]) -> None:
         """Carries out the calls so far, then `last`, and ends. A later call raises SessionClosed."""
         ended: Future[Any] = Future()
@@ -427,41 +561,86 @@ def _refuse(given_up: Callable[[], bool]) -> None:
         raise Withdrawn
 
 
-def _at_opening(error: Exception, path: Path) -> str:
+def unusable(error: Exception, path: Path) -> LedgerUnavailable:
+    """The error of a home whose ledger can't be opened."""
     if isinstance(error, NewerLedger):
-        return (
-            f"The ledger {path} was written by a newer Reelbook. It was left as it is. {_ONLY_HERE} "
-            "Update Reelbook to use it."
+        return LedgerUnavailable(
+            f"The ledger {path} was written by a newer Reelbook, and was left as it is. Update Reelbook, "
+            f"or {_ELSEWHERE}."
         )
-    if isinstance(error, Timeout):
-        return f"The ledger {path} is locked by another program. It was left as it is. {_ONLY_HERE} {_NEXT}"
-    return f"The ledger {path} can't be used ({_reason(error)}). {_ONLY_HERE} {_NEXT}"
+    kind = LedgerLocked if isinstance(error, Timeout) or _is_lock(error) else LedgerUnavailable
+    return kind(
+        f"The ledger {path} can't be used: {_reason(error, path)}. Without it a clip could be lost or paid "
+        f"twice. Set that right, or {_ELSEWHERE}; connect(…, ledger=None) does without one."
+    )
 
 
-def _later(error: sqlite3.Error, path: Path) -> str:
-    what = f"The ledger {path} can't be used any more ({_reason(error)}). It was left as it is."
-    mended = "Restart the kernel: what can be read of it goes into a new one."
-    return f"{what} {_ONLY_HERE} {mended if is_damage(error) else _NEXT}"
+def _why(error: sqlite3.Error, path: Path) -> str:
+    return f"The ledger {path} can't be written: {_reason(error, path)}."
 
 
-def _reason(error: Exception) -> str:
+def _remedy(error: sqlite3.Error) -> str:
+    if is_damage(error):
+        return "Restart the kernel: what can be read of it goes into a new one."
+    return "Reelbook goes on by itself once that is over."
+
+
+def _reason(error: Exception, path: Path) -> str:
+    if isinstance(error, Timeout) or _is_lock(error):
+        return f"{lock_holder(path)} has locked it"
     if isinstance(error, sqlite3.Error):
-        code = primary_code(error)
-        return {
-            sqlite3.SQLITE_BUSY: "another program has locked it",
-            sqlite3.SQLITE_FULL: "the disk is full",
-            sqlite3.SQLITE_READONLY: "it may only be read",
-            sqlite3.SQLITE_CORRUPT: "it is damaged",
-            sqlite3.SQLITE_NOTADB: "it is damaged",
-        }.get(code, str(error))
+        if is_damage(error):
+            return "it is damaged"
+        # SQLite's own words are "disk I/O error" for most of what a disk can refuse.
+        return _disk_reason(path.parent) or _SQLITE_SAYS.get(primary_code(error), str(error))
+    return _os_reason(error)
+
+
+def _disk_reason(folder: Path) -> str | None:
+    """Why nothing can be written into the folder, as the system says it; None if something can."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix="ledger.probe-") as probe:
+            probe.write(bytes(_PROBE_BYTES))
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        return _os_reason(error)
+    return None
+
+
+def _os_reason(error: Exception) -> str:
+    number = getattr(error, "errno", None)
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full"
+    if number in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return "it may only be read"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-_ONLY_HERE: Final = (
-    "Jobs go on and are noted in memory: their ids are gone when this kernel ends, and a spending limit "
-    "counts this kernel alone."
+def _is_lock(error: Exception) -> bool:
+    return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_BUSY
+
+
+def _sqlite_error(code: int, said: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(said)
+    error.sqlite_errorcode = code
+    return error
+
+
+def touch(connection: sqlite3.Connection) -> None:
+    """Writes what stands there already: a full disk shows itself by a page that it must take."""
+    connection.execute("UPDATE salt SET salt = salt")
+
+
+_SQLITE_SAYS: Final = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: "it may only be read",
+}
+_PROBE_BYTES: Final = 65_536
+_MEANWHILE: Final = (
+    "Nothing more is bought until it can be; clips under way are watched and fetched all the same."
 )
-_NEXT: Final = "Set that right or set REELBOOK_HOME to another folder, then restart the kernel."
+_ELSEWHERE: Final = "choose another folder by home=… or REELBOOK_HOME"
 
 
 MOUNTS = Path("/proc/mounts")

@@ -194,25 +194,28 @@ class Sweeps:
 
     def change(self, sweep: int, wish: str) -> None:
         """Keeps what is wished of it. RUNNING: by this kernel, and the time counts on from now."""
+        now = self._clock()
 
         def work(connection: sqlite3.Connection) -> None:
             row = connection.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
+            if row is None:
+                return  # of a copy that the disk gave nothing of
             if wish == RUNNING and self._state(row, _cells(connection, sweep)) != RUNNING:
                 connection.execute(
                     "UPDATE sweeps SET ran_seconds = ?, began_at = ? WHERE id = ?",
-                    (_elapsed(row, _cells(connection, sweep), None), self._clock(), sweep),
+                    (_elapsed(row, _cells(connection, sweep), None), now, sweep),
                 )
             kernel = self._kernel.name if wish == RUNNING else row["kernel"]
             connection.execute("UPDATE sweeps SET state = ?, kernel = ? WHERE id = ?", (wish, kernel, sweep))
 
-        self._store.write(work)
+        self._store.keep(work)
 
     def leave_out(self, sweep: int, numbers: Iterable[int], *, left_out: bool = True) -> None:
         """Leaves cells out, or takes them in again."""
-        self._store.write(
+        chosen = [(left_out, sweep, number) for number in numbers]
+        self._store.keep(
             lambda connection: connection.executemany(
-                "UPDATE sweep_cells SET left_out = ? WHERE sweep = ? AND number = ?",
-                [(left_out, sweep, number) for number in numbers],
+                "UPDATE sweep_cells SET left_out = ? WHERE sweep = ? AND number = ?", chosen
             )
         )
 
@@ -241,7 +244,7 @@ class Sweeps:
                 if number in found and (before is None or before.state in UNPAID):
                     assign(connection, SweepCell(sweep, number, before), found[number], found=True)
 
-        self._store.write(work)
+        self._store.keep(work)
 
     def _record(self, connection: sqlite3.Connection, row: sqlite3.Row) -> SweepRecord:
         cells = _cells(connection, row["id"])

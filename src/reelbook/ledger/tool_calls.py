@@ -84,7 +84,7 @@ class ToolCalls:
     ) -> None:
         """What became of a call."""
         values = (outcome, took_seconds, json.dumps(request_ids), error and error[:MAX_ERROR], number)
-        self._store.write(
+        self._store.keep(
             lambda connection: connection.execute(
                 "UPDATE tool_calls SET outcome = ?, took_seconds = ?, request_ids = ?, error = ? "
                 "WHERE id = ?",
@@ -161,7 +161,7 @@ class ToolJobs:
                 ),
             )
 
-        self._store.write(work)
+        self._store.keep(work)
 
     def list(
         self, account: Account | None, *, since: float | None = None, until: float | None = None

@@ -13,6 +13,7 @@ from .. import wire
 from ..errors import (
     AuthenticationError,
     InsufficientBalance,
+    LedgerUnavailable,
     PermissionRefused,
     ReelbookError,
     SubmissionUncertain,
@@ -33,12 +34,13 @@ _STOPPED_BY: dict[type[ReelbookError], tuple[str, str]] = {
     InsufficientBalance: ("the balance ended", "Add credits"),
     AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
     PermissionRefused: ("the service refuses this to the key", "Look at what it says"),
+    LedgerUnavailable: ("the ledger can't be written", "Set that right"),
     SubmissionUncertain: (
         "the service leaves submissions unanswered",
         "Find out what became of those with session.reconcile()",
     ),
 }
-_REFUSALS = (InsufficientBalance, AuthenticationError, PermissionRefused)
+_REFUSALS = (InsufficientBalance, AuthenticationError, PermissionRefused, LedgerUnavailable)
 MOST_UNCERTAIN = 3  # a service that answers none of these answers the rest no better, and may bill them all
 
 
@@ -246,7 +248,7 @@ class Clips(Iterator[Clip]):
 
 
 def stop_error(jobs: Iterable[Job]) -> ReelbookError | None:
-    """The error of one of the jobs that the service would answer the others with, too; None without one."""
+    """The error of one of the jobs that the others would meet, too; None without one."""
     unanswered = []
     for job in jobs:
         if job.state == REFUSED and isinstance(job.error, _REFUSALS):

@@ -15,9 +15,10 @@ from ..account.connection import Service
 from ..account.limits import caller
 from ..client.transport import Transport
 from ..deadlines import Deadline
-from ..errors import ConfigurationError, LedgerTrouble, ReelbookError
+from ..errors import ConfigurationError, LedgerTrouble, LedgerUnavailable, ReelbookError
 from ..event_thread import EventThread, uninterrupted
 from ..formatting import count
+from ..ledger import Ledger
 from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
@@ -25,13 +26,18 @@ from .session import Session
 IDENTIFY_SECONDS = 3.0
 IN_CODE: Final = ", pass it as an argument, or ask=True. connect('sandbox') needs none."
 
-_Name = tuple[str, str, str, str, float | None]
+NO_LEDGER: Final = (
+    "This session keeps no ledger: the ids of its clips are gone when the kernel ends, and a spending limit "
+    "counts this kernel alone."
+)
+
+_Name = tuple[str, str, str, str, float | None, str | None]
 
 
 class _News(NamedTuple):
     """What there is to say of a new session: what is wrong with its ledger, how many jobs it took up."""
 
-    trouble: str | None
+    notice: str | None
     resumed: int
 
 
@@ -48,6 +54,7 @@ def connect(
     home: str | os.PathLike[str] | None = None,
     ask: bool = False,
     max_spend: float | None = None,
+    ledger: Literal["home"] | None = "home",
 ) -> Session:
     """Connects to the service and returns a Session; the same arguments give the same one.
 
@@ -65,7 +72,11 @@ def connect(
     `errors.SpendingWarning` says what a submission leaves, once for each threshold. In a notebook, jobs that
     an earlier kernel left unfinished are watched, and it says so.
 
-    Raises ConfigurationError that says what is missing, and SandboxError if the sandbox can't be started.
+    The ledger in `home` is written before anything is paid. `ledger=None` does without one: the ids of clips
+    are gone when the kernel ends, and each card says so.
+
+    Raises ConfigurationError that says what is missing, LedgerUnavailable where `home` can't be written, and
+    SandboxError if the sandbox can't be started.
     """
     # Verbose tracebacks print arguments, and a key may stand in the wrong one.
     api_key = None if api_key is None else Secret.of(api_key)
@@ -74,6 +85,8 @@ def connect(
     service, max_spend = veiled(service), veiled(max_spend)  # type: ignore[assignment]  # refused below
     folder = settings.home(home)
     limit = settings.max_spend_usd(max_spend)
+    if ledger not in ("home", None):
+        raise ConfigurationError("The ledger must be 'home' or None.")
     if service not in ("auto", "sandbox", "live"):
         raise ConfigurationError(
             f"The service must be 'auto', 'sandbox' or 'live', not {quotable(service)}. "
@@ -84,11 +97,11 @@ def connect(
             raise ConfigurationError(
                 "The sandbox has its own key and address: leave api_key and base_url out."
             )
-        return _sandbox_session(folder, limit)
+        return _sandbox_session(folder, limit, ledger)
     key = settings.find(settings.API_KEY, api_key, ask=ask)
     address = settings.find(settings.BASE_URL, address_given, ask=ask)
     if key is None and address is None and service == "auto":
-        return _sandbox_session(folder, limit)
+        return _sandbox_session(folder, limit, ledger)
     if key is None:
         found = f"the address ({address.source})" if address else "neither key nor address"
         raise ConfigurationError(
@@ -101,20 +114,27 @@ def connect(
             f"Set {settings.BASE_URL}{IN_CODE}"
         )
     url = settings.checked_base_url(address.value)
-    name = ("address", url, key.value.fingerprint, str(folder), limit)
+    name = ("address", url, key.value.fingerprint, str(folder), limit, ledger)
     secret = settings.checked_key(key.value)
 
     def make() -> Session:
         service: Service = "sandbox" if _is_sandbox(url) else "live"
-        return Session(secret, url, service=service, home=folder, max_spend_usd=limit)
+        return Session(
+            secret,
+            url,
+            service=service,
+            home=folder,
+            max_spend_usd=limit,
+            ledger=_opened_ledger(folder, service, ledger),
+        )
 
     return _opened(name, make)
 
 
-def _sandbox_session(folder: Path, limit: float | None) -> Session:
+def _sandbox_session(folder: Path, limit: float | None, kept: str | None) -> Session:
     from ..sandbox import server
 
-    name = ("sandbox", "", "", str(folder), limit)
+    name = ("sandbox", "", "", str(folder), limit, kept)
 
     def make() -> Session:
         sandbox = server.ensure(folder)
@@ -125,9 +145,28 @@ def _sandbox_session(folder: Path, limit: float | None) -> Session:
             home=folder,
             sandbox=sandbox,
             max_spend_usd=limit,
+            ledger=_opened_ledger(folder, "sandbox", kept),
         )
 
     return _opened(name, make)
+
+
+def _opened_ledger(folder: Path, service: Service, kept: str | None) -> Ledger:
+    """The ledger of the home, ready to be written. Play money may be spent without one, and it is said."""
+    if kept is None:
+        return Ledger.in_memory_only(folder, NO_LEDGER)
+    try:
+        ledger = Ledger.open(folder)
+        try:
+            ledger.prove_writable()
+        except BaseException:
+            ledger.close()
+            raise
+    except LedgerUnavailable as error:
+        if service == "live":
+            raise
+        return Ledger.in_memory_only(folder, f"{error} {NO_LEDGER}")
+    return ledger
 
 
 def _opened(name: _Name, make: Callable[[], Session]) -> Session:
@@ -149,8 +188,8 @@ def _opened(name: _Name, make: Callable[[], Session]) -> Session:
         if news.resumed:
             clips = count(news.resumed, "unfinished clip")
             print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().")  # noqa: T201 - said where the person connects
-        if news.trouble:
-            warnings.warn_explicit(news.trouble, LedgerTrouble, **caller()._asdict())
+        if news.notice:
+            warnings.warn_explicit(news.notice, LedgerTrouble, **caller()._asdict())
     return session
 
 

@@ -6,13 +6,15 @@ import concurrent.futures
 import contextlib
 import functools
 import hashlib
+import sys
+import time
 import weakref
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from .. import validation, wire
@@ -27,11 +29,11 @@ from ..account.reconcile import Reconciler
 from ..account.usage_history import UsageHistory
 from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
-from ..errors import InvalidInput
+from ..errors import InvalidInput, LedgerLocked, SessionClosed
 from ..event_thread import EventThread
 from ..executions import follow
 from ..formatting import file_name
-from ..ledger import Submission, SweepRecord, ToolCalls
+from ..ledger import Ledger, Submission, SweepRecord, ToolCalls
 from ..ledger.account_ledger import AccountLedger
 from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+LOCKED_SECONDS: Final = 0.1
 
 
 class Session(Tooling, SuggestsNames):
@@ -131,7 +135,9 @@ class Session(Tooling, SuggestsNames):
         home: Path,
         sandbox: Sandbox | None = None,
         max_spend_usd: float | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
+        ledger = ledger or Ledger.open(home)  # before a thread is started
         follow()
         self.service = service
         self.home = home
@@ -140,7 +146,8 @@ class Session(Tooling, SuggestsNames):
         self._thread = EventThread()
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
-        self._account = AccountLedger(home, name, key, max_spend_usd=max_spend_usd)
+        self._account = AccountLedger(ledger, name, key, max_spend_usd=max_spend_usd)
+        ledger.on_trouble(self._ledger_changed)
         self._connection = Connection(
             key,
             base_url,
@@ -213,7 +220,7 @@ class Session(Tooling, SuggestsNames):
     @property
     def ledger_trouble(self) -> str | None:
         """What is wrong with the ledger's file, what is safe and what to do; None if all is well."""
-        return self._account.ledger.trouble
+        return self._account.ledger.trouble or self._account.ledger.notice
 
     @property
     def closed(self) -> bool:
@@ -407,9 +414,16 @@ class Session(Tooling, SuggestsNames):
 
     @property
     def facts(self) -> Facts:
-        """Balance, request budget and spending limit as known now, without a request."""
-        budget, limit = self._client.budget(self._thread.now()), self._account.max_spend_usd
-        return Facts(self._balance.balance_usd, budget.left, budget.limit, budget.back_in_seconds, limit)
+        """Balance, request budget, spending limit and the ledger's state as known now, without a request."""
+        budget = self._client.budget(self._thread.now())
+        return Facts(
+            self._balance.balance_usd,
+            budget.left,
+            budget.limit,
+            budget.back_in_seconds,
+            self._account.max_spend_usd,
+            self._account.ledger.trouble,
+        )
 
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
         """`callback` is called on the session's thread with a job that changed, or None when `facts` did.
@@ -445,7 +459,14 @@ class Session(Tooling, SuggestsNames):
             withdrawn=lambda: withdrawn,
         )
         try:
-            jobs = self._thread.run(submit)
+            while True:
+                try:
+                    jobs = self._thread.run(submit)
+                    break
+                except LedgerLocked:
+                    if self._thread.is_current:
+                        raise
+                    time.sleep(LOCKED_SECONDS)
         except BaseException:
             withdrawn = True  # Stop: what isn't written down by now isn't bought any more
             raise
@@ -455,6 +476,17 @@ class Session(Tooling, SuggestsNames):
     async def _close_ledger(self) -> None:
         self._left_unsent = self._jobs.close()
         self._account.ledger.close()
+
+    def _ledger_changed(self) -> None:
+        """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""
+        said = self._account.ledger.trouble or "The ledger can be written again."
+        print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
+
+        async def tell() -> None:
+            self._listeners.tell(None)
+
+        with contextlib.suppress(SessionClosed):
+            self._thread.submit(tell())
 
     def _tell_unsent(self) -> None:
         if self._left_unsent:

@@ -134,6 +134,7 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
 
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()
+    _trouble: str | None = None
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
@@ -198,7 +199,19 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     def refresh(self) -> None:
         """Calls `update`, on one thread at a time and with its errors shown."""
         with self._sending, self.updating():
+            self._say_trouble()
             self.update()
+
+    def _say_trouble(self) -> None:
+        """While a session's ledger can't be written, nothing can be bought: that stands under its panels."""
+        # Some panels have no session, or the connection of a tool server alone.
+        facts = getattr(getattr(self, "session", None), "facts", None)
+        trouble = None if facts is None else facts.trouble
+        if trouble and trouble != self._trouble:
+            self.say_problem(trouble)
+        elif self._trouble and not trouble and self.message["text"] == self._trouble:
+            self.say("The ledger can be written again.")
+        self._trouble = trouble
 
     def _refresh_from_thread(self) -> None:
         """`refresh` for panels that send custom messages, which aren't kept until the page asks."""
