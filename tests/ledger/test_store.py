@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import signal
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +17,7 @@ from types import SimpleNamespace
 import pytest
 from filelock import FileLock
 from ledger.doubles import KEY, SERVICE, Clock, Kernel, fox, heard, tell
+from support.read_only import read_only
 
 from reelbook import deadlines
 from reelbook.errors import LedgerLocked, LedgerUnavailable
@@ -176,18 +175,6 @@ def test_the_systems_reason_is_told(
     monkeypatch.setattr("tempfile.NamedTemporaryFile", refused)
     with pytest.raises(LedgerUnavailable, match=said):
         ledger._store.write(fails)
-
-
-@contextlib.contextmanager
-def read_only(ledger: Ledger) -> Iterator[None]:
-    """SQLite refuses every write, as in a folder that may only be read."""
-
-    def only(value: int) -> None:
-        ledger._store._thread.call(lambda: ledger._store._connection.execute(f"PRAGMA query_only={value}"))
-
-    only(1)
-    yield
-    only(0)
 
 
 def test_stop_ends_the_wait_for_a_locked_file(folder: Path) -> None:

@@ -191,8 +191,9 @@ class AsyncClient:
         repetition may buy a second clip**. SubmissionUncertain then ends it if any attempt is uncertain and
         none was answered with a job.
 
-        `on_sending` is called with True just before the request goes out, and with False when it certainly
-        had no effect and will be sent again; what it raises keeps the request from going out. `on_uncertain`
+        `on_sending` is called with True when the connection stands and the request goes out next, and with
+        False when it certainly had no effect and will be sent again; a ReelbookError that it raises keeps
+        the request from going out. `on_uncertain`
         is called with an attempt's error before `retry_uncertain` repeats it; a ReelbookError that it raises
         ends the repetitions.
         """
@@ -466,13 +467,12 @@ class AsyncClient:
             attempt += 1
             try:
                 async with self._scheduler.turn(purpose, job) as turn:
-                    if paid is not None:
-                        paid.sending()
                     reply = await self._transport.request(
                         method,
                         path,
                         deadline_seconds=self.deadline_seconds,
                         fresh=paid is not None,
+                        on_sending=None if paid is None else paid.sending,
                         **content,
                     )
                     turn.answered(reply)

@@ -83,16 +83,19 @@ class Transport:
         files: Mapping[str, tuple[str, bytes, str]] | None = None,
         query: Mapping[str, Any] | None = None,
         fresh: bool = False,
+        on_sending: Callable[[], None] | None = None,
     ) -> Reply:
         """Sends one request with the key and returns its reply, whatever its status.
 
         `fresh` uses a new connection: one kept alive may be closed by the server in the very moment, and
-        leave a paid request uncertain. Raises ServiceUnreachable, AnswerLost or DeadlineExceeded.
+        leave a paid request uncertain. `on_sending` is called when the connection stands, before the first
+        byte goes out; a ReelbookError that it raises keeps the request back. Raises ServiceUnreachable,
+        AnswerLost or DeadlineExceeded.
         """
         client = self._client("fresh" if fresh else "kept")
         # A paid answer is worth the whole of the call's time.
         answer_seconds = deadline_seconds if fresh else READ_SECONDS
-        progress = _Progress(deadline_seconds, answer_seconds, sent=not fresh)
+        progress = _Progress(deadline_seconds, answer_seconds, sent=not fresh, on_sending=on_sending)
         content = (
             None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         )
@@ -259,16 +262,26 @@ class _Progress:
     connection broke.
     """
 
-    def __init__(self, seconds: float, answer_seconds: float, *, sent: bool) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        answer_seconds: float,
+        *,
+        sent: bool,
+        on_sending: Callable[[], None] | None = None,
+    ) -> None:
         self.began = False
         self.sent = sent
         self.heard: Answer | None = None
+        self._on_sending = on_sending
         self._seconds = seconds
         self._answer_seconds = answer_seconds
         self.deadline = Deadline(min(CONNECT_SECONDS, seconds))
 
     async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith("send_request_headers.started"):
+            if self._on_sending is not None:
+                self._on_sending()
             self.began = True
             self._allow(self._answer_seconds)
         elif event.endswith("receive_response_headers.complete"):

@@ -61,6 +61,7 @@ class Ledger:
         self._kernel = kernel
         self._clock = clock
         self._accounts: dict[int, Account] = {}
+        self._received: list[str] = []  # ids that the disk doesn't have yet
         self.requests = RequestLog(store, kernel.name)
         self.samples = Samples(store)
         self.annotations = Annotations(store, clock)
@@ -122,15 +123,21 @@ class Ledger:
         """`callback` is called, on a thread of the ledger's, when `trouble` begins or ends."""
         self._store.on_trouble(callback)
 
-    def close(self) -> None:
+    def close(self) -> str | None:
         """Settles what this kernel has not sent, or not heard of, and closes the file.
 
-        What it has not sent is left unsent: see `intend_again`.
+        What it has not sent is left unsent: see `intend_again`. Returns what there is to say where the disk
+        still takes no writes: the ids that it doesn't have.
         """
+        trouble = self._store.trouble
         settle = functools.partial(submissions.settle_kernel, kernel=self._kernel.name, now=self._clock())
         self._store.keep(settle)
-        self._store.close()
+        written = self._store.close()
         self._kernel.end()
+        if written:
+            return None
+        ids = f" Ids that it doesn't have: {', '.join(self._received)}." if self._received else ""
+        return f"{trouble} It was closed all the same, and what was learnt since is lost.{ids}"
 
     def account(self, base_url: str, key: Secret, *, same_as: Account | None = None) -> Account:
         """The account of `key` at the service of `base_url`: its origin and a salted fingerprint of the key.
@@ -258,6 +265,7 @@ class Ledger:
         if estimated_cost_usd is not None:
             changes["estimated_cost_micro"] = micro(estimated_cost_usd)
         self._change(entry_id, **changes)
+        self._received = [*self._received, request_id] if self._store.trouble else []
 
     def refused(self, entry_id: int, error: str) -> None:
         """The service said no, or the request never reached it for good: nothing was bought."""

@@ -294,7 +294,7 @@ class Store:
         try:
             connection, notice = thread.call(lambda: open_file(home, busy_seconds))
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
-            thread.end(lambda: None)
+            thread.end(lambda: True)
             raise unusable(error, path) from error
         return cls(thread, connection, path, notice=notice, busy_seconds=min(busy_seconds, _IN_USE_SECONDS))
 
@@ -372,18 +372,20 @@ class Store:
 
         return self._thread.call(keep)
 
-    def close(self) -> None:
-        """Closes the file; what was written is in it. What the disk still doesn't take is lost."""
+    def close(self) -> bool:
+        """Closes the file; what was written is in it. Whether that is all: the rest is lost."""
 
-        def close() -> None:
+        def close() -> bool:
+            written = self._copy is None
             if self._copy is not None:
                 with contextlib.suppress(sqlite3.Error):
                     patiently(self._pay, _CLOSING_SECONDS)
-                    self._tell(None)
+                    written = True
                 self._copy.close()
             self._connection.close()
+            return written
 
-        self._thread.end(close)
+        return self._thread.end(close)
 
     def _transaction(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
         connection = self._connection
@@ -534,16 +536,19 @@ class _Thread:
         timer.daemon = True
         timer.start()
 
-    def end(self, last: Callable[[], object]) -> None:
-        """Carries out the calls so far, then `last`, and ends. A later call raises SessionClosed."""
-        ended: Future[Any] = Future()
+    def end(self, last: Callable[[], bool]) -> bool:
+        """Carries out the calls so far, then `last`, whose result it gives, and ends; once.
+
+        A later call raises SessionClosed.
+        """
+        ended: Future[bool] = Future()
         with self._door:
             if self._ended:
-                return
+                return True
             self._ended = True
             self._calls.put((last, ended))
             self._calls.put(None)
-        ended.result()
+        return ended.result()
 
 
 def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:

@@ -179,7 +179,7 @@ def _opened(name: _Name, make: Callable[[], Session]) -> Session:
                 session = _sessions[name] = make()
                 # A script asks for it with session.resume(): it may not live as long as the jobs.
                 jobs = session.resume() if in_notebook else ()
-                _untold[name] = _News(session.ledger_trouble, len(jobs))
+                _untold[name] = _News(session._ledger_notice, len(jobs))
             return session
 
     # Stop ends the waiting. The session is made all the same, and the next connect() finds it.
@@ -190,6 +190,8 @@ def _opened(name: _Name, make: Callable[[], Session]) -> Session:
             print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().")  # noqa: T201 - said where the person connects
         if news.notice:
             warnings.warn_explicit(news.notice, LedgerTrouble, **caller()._asdict())
+    if trouble := session.facts.trouble:
+        warnings.warn_explicit(trouble, LedgerTrouble, **caller()._asdict())
     return session
 
 

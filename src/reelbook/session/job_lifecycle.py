@@ -14,6 +14,7 @@ from ..client.scheduling.estimates import Belief, Pace, Took
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..errors import (
     InsufficientBalance,
+    LedgerLocked,
     LinkExpired,
     NotFound,
     ReelbookError,
@@ -33,6 +34,7 @@ from .job import Job, state_of, unforeseen
 REPORT_STEP = 0.05
 SAME_SECONDS = 0.5
 ANSWER_LOOK_SECONDS = 0.02
+LOCKED_SECONDS = 0.25
 DOWNLOADS_AT_A_TIME = 2
 FRESH_LINKS = 3
 TAKEN_BACK = "Taken back before it was sent. Nothing was paid."
@@ -216,6 +218,15 @@ class JobLifecycle:
             ) from bug
 
     async def _send(self, job: Job) -> Accepted:
+        while True:
+            try:
+                return await self._attempted(job)
+            except LedgerLocked as locked:  # nothing went out
+                job._learn(error=locked)
+                await asyncio.sleep(LOCKED_SECONDS)
+                job._learn(error=None)
+
+    async def _attempted(self, job: Job) -> Accepted:
         unanswered: list[int] = []
 
         def on_sending(goes_out: bool) -> None:

@@ -220,7 +220,11 @@ class Session(Tooling, SuggestsNames):
     @property
     def ledger_trouble(self) -> str | None:
         """What is wrong with the ledger's file, what is safe and what to do; None if all is well."""
-        return self._account.ledger.trouble or self._account.ledger.notice
+        return self._account.ledger.trouble or self._ledger_notice
+
+    @property
+    def _ledger_notice(self) -> str | None:
+        return self._account.ledger.notice
 
     @property
     def closed(self) -> bool:
@@ -475,7 +479,8 @@ class Session(Tooling, SuggestsNames):
 
     async def _close_ledger(self) -> None:
         self._left_unsent = self._jobs.close()
-        self._account.ledger.close()
+        if lost := self._account.ledger.close():
+            print(lost, file=sys.stderr)  # noqa: T201 - nobody can ask for it any more
 
     def _ledger_changed(self) -> None:
         """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""

@@ -55,6 +55,33 @@ def test_no_more_than_the_limit_go_out_in_any_minute() -> None:
     assert times[-1] - times[0] == pytest.approx(120, abs=1)
 
 
+def test_few_submissions_are_out_without_an_answer() -> None:
+    """A kill leaves those uncertain: three at a time, and one more with each answer. Questions still go."""
+
+    async def scene() -> tuple[int, int, list[str]]:
+        gate, answered = Scheduler(Budget()), asyncio.Event()
+        out, most, asked = 0, 0, list[tuple[str, float]]()
+
+        async def submit() -> None:
+            nonlocal out, most
+            async with gate.turn(Purpose.SUBMIT) as turn:
+                out += 1
+                most = max(most, out)
+                await answered.wait()
+                out -= 1
+                turn.answered(OK)
+
+        submissions = [asyncio.create_task(submit()) for _ in range(7)]
+        await asyncio.sleep(1)
+        before = out
+        await one(gate, Purpose.CLICK, asked, "balance")
+        answered.set()
+        await asyncio.gather(*submissions)
+        return before, most, [name for name, _ in asked]
+
+    assert virtual_time.run(scene()) == (3, 3, ["balance"])
+
+
 def test_cancelling_a_waiter_costs_nothing() -> None:
     """Who gives up leaves the place to the next."""
 

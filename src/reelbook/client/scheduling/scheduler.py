@@ -16,12 +16,14 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from ...errors import ServiceUnreachable
+from ...errors import LedgerUnavailable, ServiceUnreachable, SubmissionCancelled
 from ..responses import Reply
 from .budget import Budget, Purpose
 from .estimates import Belief
-from .polling import WATCHED_SECONDS, Ask, Decision, Submit, decide, expected_at
+from .polling import WATCHED_SECONDS, Ask, Decision, Wait, decide, expected_at
 
+# What is out without an answer when the process is killed is uncertain, and may have been bought.
+SUBMISSIONS_AT_A_TIME = 3
 OVERDUE_SECONDS = 60.0  # so long the unimportant waits for room; then one of it goes out all the same
 
 
@@ -131,7 +133,7 @@ class Scheduler:
         arrived = True
         try:
             yield turn
-        except ServiceUnreachable:
+        except (ServiceUnreachable, SubmissionCancelled, LedgerUnavailable):  # it never went out
             arrived = False
             raise
         finally:
@@ -241,11 +243,12 @@ class Scheduler:
         wake_at = math.inf
         if jobs:
             decision = self._decide(now)
-            if isinstance(decision, Submit):
-                return self._queues[Purpose.SUBMIT][0], 0, None
             if isinstance(decision, Ask):
                 return self._askers[decision.job], 0, decision.job
-            wake_at = decision.until
+            if isinstance(decision, Wait):
+                wake_at = decision.until
+            elif self._submitting < SUBMISSIONS_AT_A_TIME:  # else an answer wakes it
+                return self._queues[Purpose.SUBMIT][0], 0, None
         for purpose in (Purpose.POLL, Purpose.BACKGROUND):
             if (waiter := self._first(purpose)) is None:
                 continue
