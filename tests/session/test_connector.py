@@ -107,7 +107,9 @@ def test_play_money_may_be_spent_without_a_ledger(sandbox: Sandbox, tmp_path: Pa
     with pytest.warns(LedgerTrouble, match=r"can't be used: .*This session keeps no ledger"):
         session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=tmp_path)
     with session:
-        session.text_to_video("a fox", duration_seconds=1).result(30)
+        job = session.text_to_video("a fox", duration_seconds=1)
+        job.result(30)
+        assert "this clip's id is gone when the kernel ends" in rb.JobCard(job).face["note"]
 
 
 def test_who_wants_no_ledger_gets_none_on_the_disk(live: RawServer, tmp_path: Path) -> None:
@@ -117,6 +119,7 @@ def test_who_wants_no_ledger_gets_none_on_the_disk(live: RawServer, tmp_path: Pa
         session = rb.connect(home=home, ledger=None)
     with session, rb.connect(home=home) as other:
         assert other is not session
+        assert (session.facts.kept, other.facts.kept) == (False, True)
         assert other.ledger_trouble is None
     with pytest.raises(ConfigurationError, match="'home' or None"):
         rb.connect(home=home, ledger="memory")  # type: ignore[arg-type]

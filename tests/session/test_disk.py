@@ -149,6 +149,22 @@ def test_a_lock_is_waited_for_as_long_as_the_caller_waits(
     assert "has locked it" in capfd.readouterr().err
 
 
+def test_a_press_doesnt_keep_the_kernel_waiting_for_a_lock(
+    session: rb.Session, sandbox: Sandbox, home: Path
+) -> None:
+    """The form says who holds it and what is safe; its button is off until the lock is gone."""
+    form = rb.PromptForm(session, prompt="a fox", duration_seconds=1)
+    with locked(home):
+        form._heard(form, {"name": "generate", "id": "1"}, [])
+        assert form.message["tone"] == "problem"
+        assert "has locked it" in form.message["text"]
+        until(lambda: form.words["lengths"][0]["off"])
+    until(lambda: not form.words["lengths"][0]["off"])
+    assert form.message["text"] == "The ledger can be written again."
+    assert sent(sandbox) == 0
+    form.close()
+
+
 def test_a_job_that_meets_a_lock_before_it_is_sent_waits(
     session: rb.Session, sandbox: Sandbox, home: Path
 ) -> None:

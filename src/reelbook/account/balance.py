@@ -31,7 +31,7 @@ class Facts:
     `balance_usd` is the balance as last heard, less what the key's clips cost since. `requests_left` of
     `requests_limit` may go out now, and the next one comes back in `requests_back_in_seconds`.
     `max_spend_usd` is the limit that this session was given for the key's clips. `trouble` says why the
-    ledger can't be written, so that nothing can be bought; None if it can.
+    ledger can't be written, so that nothing can be bought; None if it can. `kept`: it is on the disk.
     """
 
     balance_usd: float | None
@@ -40,6 +40,7 @@ class Facts:
     requests_back_in_seconds: float | None
     max_spend_usd: float | None = None
     trouble: str | None = None
+    kept: bool = True
 
 
 class BalanceTracker:

@@ -9,7 +9,7 @@ import hashlib
 import sys
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
@@ -427,6 +427,7 @@ class Session(Tooling, SuggestsNames):
             budget.back_in_seconds,
             self._account.max_spend_usd,
             self._account.ledger.trouble,
+            not self._account.ledger.in_memory,
         )
 
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
@@ -468,7 +469,7 @@ class Session(Tooling, SuggestsNames):
                     jobs = self._thread.run(submit)
                     break
                 except LedgerLocked:
-                    if self._thread.is_current:
+                    if self._thread.is_current or _at_once.get():
                         raise
                     time.sleep(LOCKED_SECONDS)
         except BaseException:
@@ -746,6 +747,19 @@ class Session(Tooling, SuggestsNames):
                 self._listeners.tell(None)
 
         return self._thread.call(call())
+
+
+_at_once: ContextVar[bool] = ContextVar("reelbook_at_once", default=False)
+
+
+@contextlib.contextmanager
+def without_waiting() -> Iterator[None]:
+    """What is submitted within doesn't wait for a locked ledger: a press must not keep the kernel busy."""
+    token = _at_once.set(True)
+    try:
+        yield
+    finally:
+        _at_once.reset(token)
 
 
 # The innermost one last. Names, no tokens: one Experiment may be entered by several tasks at a time.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NOT_WATCHING = "Not watching. The job goes on and is billed."
+NOT_KEPT = "There is no ledger: this clip's id is gone when the kernel ends."
 CODE_ACTION = ["code", "Copy as code"]
 
 # state: the word shown, and the tone of its dot (wait, run, done, fail, odd)
@@ -75,8 +76,11 @@ def job_face(
     prompt: str | None = None,
     finding_out: bool = False,
     word_would_tell: bool = False,
+    kept: bool = True,
 ) -> Face:
     """A job's card. `clip` is the finished clip, None while it isn't on the disk.
+
+    `kept` is whether the session has a ledger on the disk.
 
     `prompt` is shown if there is no request: a job that an agent tool submitted has only a prompt.
     `finding_out`: the service is being asked what became of the job. `word_would_tell`: the answer would be
@@ -94,7 +98,7 @@ def job_face(
     face["word"], face["tone"] = word, tone
     face["shape"] = _shape(request, clip) if done or not final else None
     face["stage"] = "Your image. " + RUNNING_STAGE if request and request.image else RUNNING_STAGE
-    face["note"] = _note(view, final)
+    face["note"] = " ".join(filter(None, [_note(view, final), "" if kept else NOT_KEPT]))
     face["aside"] = _aside(view)
     face["bar"] = _bar(view, final, clip)
     face["money"] = _money(view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from reelbook import wire
 from reelbook.account.limits import spend_notices
@@ -13,23 +13,29 @@ from reelbook.ledger import Spend
 
 from ..formatting import count, dollars, file_size, short_path
 
+NO_LEDGER: Final = "Nothing can be bought now: the ledger can't be written."
 _NOTHING = Spend(0.0, 0.0, 0.0)
 
 
 def form_words(
-    balance_usd: float | None, *, spend: Spend | None = None, limit_usd: float | None = None
+    balance_usd: float | None,
+    *,
+    spend: Spend | None = None,
+    limit_usd: float | None = None,
+    ledger_works: bool = True,
 ) -> dict[str, Any]:
     """What the form says for each length from 1 s on.
 
     That is its cost, what the balance will be, why the button is off, and as "low" a warning before it is
     pressed. All lengths come at once, so that the page can follow the slider without asking. `spend` is what
-    counts towards the limit so far, None if that isn't known.
+    counts towards the limit so far, None if that isn't known. Where the ledger can't be written, nothing can
+    be bought.
     """
     lengths = []
     for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
         cost = wire.cost_usd(length)
         line, low = f"{length} s × {dollars(wire.PRICE_USD_PER_SECOND)}", ""
-        off = _unaffordable(cost, balance_usd, spend, limit_usd)
+        off = _unaffordable(cost, balance_usd, spend, limit_usd) if ledger_works else NO_LEDGER
         if not off:
             near = spend_notices(cost, spend=spend or _NOTHING, limit_usd=limit_usd, balance_usd=balance_usd)
             # Of two limits the one that is nearer: it will be reached first.

@@ -8,6 +8,7 @@ from typing import Any
 
 from reelbook.session import Clip, Job, JobView, Session
 from reelbook.session.request_code import request_code
+from reelbook.session.session import without_waiting
 
 from .. import text
 from .background import WorksInBackground
@@ -36,15 +37,17 @@ class ActsOnJobs(WorksInBackground):
 
     def _face(self, job: Job, view: JobView, clip: Clip | None) -> text.Face:
         """What the page draws of the job in that view."""
+        session = Session.of(job)
         return text.job_face(
             view,
             job.request,
             request_id=job.request_id,
             clip=clip,
-            service=Session.of(job).service,
+            service=session.service,
             prompt=job.prompt,
             finding_out=bool(self._doing(job)),
             word_would_tell=job in self._word_would_tell,
+            kept=session.facts.kept,
         )
 
     def _forget_what_was_asked(self) -> None:
@@ -108,5 +111,6 @@ def send_again(job: Job) -> Job | None:
     asked, session = job.request, Session.of(job)
     if asked is None or not asked.complete:
         return None
-    with session.experiment(job.experiment) if job.experiment else contextlib.nullcontext():
+    experiment = session.experiment(job.experiment) if job.experiment else contextlib.nullcontext()
+    with experiment, without_waiting():
         return session.submit(asked)

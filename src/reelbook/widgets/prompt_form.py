@@ -22,6 +22,7 @@ from reelbook.errors import (
 )
 from reelbook.session import Job, JobRequest, Session
 from reelbook.session.request_code import request_code
+from reelbook.session.session import without_waiting
 
 from ..text import form_words
 from ..text.form import plan_words
@@ -150,10 +151,15 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
     def _costs(self) -> dict[str, Any]:
         facts = self.session.facts
         spend = None if self.session.closed else self.session.spending().of_key
-        return form_words(facts.balance_usd, spend=spend, limit_usd=facts.max_spend_usd)
+        return form_words(
+            facts.balance_usd,
+            spend=spend,
+            limit_usd=facts.max_spend_usd,
+            ledger_works=facts.trouble is None,
+        )
 
     def _submit(self) -> Job:
-        with without_spend_warnings():  # beside the button
+        with without_spend_warnings(), without_waiting():  # both are said beside the button
             return self.session.submit(self._request())
 
     def _request(self) -> JobRequest:
