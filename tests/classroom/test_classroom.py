@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
 import traceback
 from collections.abc import Iterator
@@ -290,13 +291,14 @@ def test_a_sandbox_of_this_machine_alone_is_no_use_to_a_class(session: rb.Sessio
     assert active(session) == []
 
 
-def test_without_a_ledger_on_the_disk_no_key_is_made(
-    session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody could revoke what is written down nowhere."""
-    monkeypatch.setattr(Ledger, "in_memory", True)
-    with pytest.raises(errors.ClassroomError, match="written down"):
+def test_what_cannot_be_written_down_is_not_made(session: rb.Session, tmp_path: Path) -> None:
+    """Nobody could revoke a key that is written down nowhere: none is made while the ledger is locked."""
+    holder = sqlite3.connect(session.home / "ledger.db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(errors.LedgerLocked, match="Nothing was sent"):
         opened(session)
+    holder.execute("ROLLBACK")
+    holder.close()
     assert active(session) == []
 
 

@@ -470,11 +470,12 @@ def test_a_kill_at_any_moment_leaves_one_clip_for_each_cell(
         until(lambda: run.state == "completed")
         uncertain = run.counts["uncertain"]
         assert run.counts["completed"] + uncertain == 6
+        assert uncertain <= 3  # so many are out without an answer at a time
         # At most one submission was out in vain, and every other one is known.
         assert 6 - uncertain <= sent(sandbox) <= 6
         # A cell says that its clip is there a moment before the ledger does.
         until(lambda: session.spending().of_key.spent_usd == pytest.approx(0.05 * (6 - uncertain)))
-        assert session.jobs(state="cancelled") == () or step in ("intend_many", "sending")
+        assert session.jobs(state="cancelled") == () or step in ("intend_many", "sending", "accepted")
 
 
 @pytest.mark.browser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import tracemalloc
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -96,6 +97,16 @@ def test_what_a_template_makes(text: str, made: list[str]) -> None:
         ("{3$$a|b}", 0, "It picks 3 of 2 options"),
         ("{2-1$$a|b}", 0, "the wrong way round"),
         ("{0::a|b}", 1, "A weight must be more than 0"),
+        ("{nan::a|b}", 1, "A weight is a number above 0"),
+        ("{a|Inf::b}", 3, "A weight is a number above 0"),
+        ("{-1::a|b}", 1, "A weight is a number above 0"),
+        ("{1e999::a|b}", 1, "A weight is a number above 0"),
+        ("{0x1::a|b}", 1, "A weight is a number above 0"),
+        ("{1,5::a|b}", 1, "A weight is a number above 0"),
+        ("{1 ::a|b}", 1, "A weight is a number above 0"),
+        ("{12345678901::a|b}", 1, "A weight is a number above 0"),
+        ("a __weighed__", 2, "Value 1 of the wildcard weighed can't be read"),
+        ("{2$$__crowd__}", 0, "It picks up to 2 of 600,000 options: too many"),
         ("${x}", 0, "The variable x isn't set before this"),
         ("${x=!a}${x=!b}", 7, "set twice"),
         ("{${x=!a}|b}", 1, "outside of braces"),
@@ -116,6 +127,8 @@ def test_a_mistake_is_told_with_its_place(text: str, position: int, told: str) -
         "slotted": ["{who}"],
         "setting": ["${x=!a}"],
         "many": map(str, range(2000)),
+        "weighed": ["-1::a"],
+        "crowd": map(str, range(600_000)),
     }
     with pytest.raises(InvalidTemplate, match=told) as raised:
         Template(text, wildcards).expand(0)
@@ -296,3 +309,22 @@ def test_a_sample_ends_where_weights_or_texts_leave_nothing_new() -> None:
     assert set(Template("{100000::a|b|c}").sample(3)) == {"a", "b", "c"}
     assert sorted(Template("{a|ab}{bc|c}").sample(4)) == ["abbc", "abc", "ac"]
     assert Template("{a|b|c|d|e}").sample(3, seed=8) == Template("{a|b|c|d|e}").sample(3, seed=8)
+
+
+def test_a_long_list_of_values_is_counted_without_being_read_one_by_one() -> None:
+    """Lists of tags have hundreds of thousands of lines, of which a sweep takes a few."""
+    text = "\n".join(f"long_tag {number}" for number in range(50_000))
+    tracemalloc.start()
+    template = Template("a __tag__", {"tag": text})
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert template.count == 50_000
+    assert template.expand(49_999) == "a long_tag 49999"
+    assert len(template.sample(20)) == 20
+    assert most < 16_000_000
+
+
+@pytest.mark.parametrize("text", ["{a::b|c}", "{ratio 16::9|c}", "{\\-1::a|b}", "-1::a"])
+def test_colons_that_follow_no_number_are_text(text: str) -> None:
+    """Only what looks like a weight can be a mistaken one."""
+    assert Template(text).count >= 1

@@ -82,7 +82,6 @@ class Work:
         name = self.free_name(name)
         reached_at = address_for_students(self.session, address)
         place = handouts.prepared(folder or self.folder(name), fresh=True)
-        self._refuse_memory()
         before = [key.key_id for key in self.session.keys.list()]
         rate_limit, max_spend_usd = options
         return self.ledger.classrooms.open(
@@ -130,7 +129,6 @@ class Work:
         for attempt in range(1, ATTEMPTS + 1):
             self._wait(classroom)
             rows.asking(seat)
-            self._refuse_memory()
             try:
                 created = self.session.keys.create(seat.key_name, rate_limit=classroom.rate_limit)
             except KeyUncertain as uncertain:
@@ -239,13 +237,6 @@ class Work:
             if not wait:
                 return
             time.sleep(min(wait, LOOK_SECONDS))
-
-    def _refuse_memory(self) -> None:
-        if self.ledger.in_memory:
-            raise ClassroomError(
-                f"{self.ledger.trouble} Keys are made only where they can be written down, or nobody could "
-                "revoke them all. Nothing was asked for; run it again when that is right."
-            )
 
     def free_name(self, name: str) -> str:
         """`name`, numbered where a classroom has it already."""

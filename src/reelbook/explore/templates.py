@@ -41,6 +41,7 @@ _WILDCARD: Final = re.compile(r"__([^\W_](?:[\w/.-]*?[^\W_])?)__")
 _PICKS: Final = re.compile(r"\s*(?=-?\d)(\d{0,6})(-?)(\d{0,6})\$\$")
 _SEPARATOR: Final = re.compile(r"((?:\\.|[^\\{}|$]|\$(?!\$))*?)\$\$", re.DOTALL)
 _WEIGHT: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})::")
+_LIKE_A_WEIGHT: Final = re.compile(r"\s*[+-]?(?:[\d.,][\w.,+-]*|nan|inf(?:inity)?)\s*::", re.IGNORECASE)
 _VARIABLE: Final = re.compile(r"\$\{\s*([^\W\d]\w*)\s*(=!?|\})")
 _ONE_OF: Final = (1, 1, ", ")
 
@@ -315,10 +316,18 @@ class _Choice(_Part):
         options: Iterable[_Option]
         sole = self.options[0].value.parts if len(self.options) == 1 else ()
         if len(sole) == 1 and isinstance(sole[0], _Wildcard):
+            self.refuse_many(len(sole[0].texts(scope)), scope)
             options = sole[0].options(scope)
         else:
             options = [replace(option, value=option.value.resolved(scope)) for option in self.options]
         return self.settled(options, scope)
+
+    def refuse_many(self, options: int, scope: _Scope) -> None:
+        """Raises InvalidTemplate where picking among so many takes too large a table."""
+        most = min(self.most, options)
+        if most * options > _MAX_PICKS:
+            said = f"It picks up to {most:,} of {counted(options, 'option')}: too many."
+            raise invalid(scope.text, scope.place(self.position), said)
 
     def settled(self, options: Iterable[_Option], scope: _Scope) -> _Choice:
         """The choice between these, which are resolved."""
@@ -328,10 +337,8 @@ class _Choice(_Part):
         if self.least > len(weights):
             said = f"It picks {self.least} of {counted(len(weights), 'option')}."
             raise invalid(scope.text, scope.place(self.position), said)
+        self.refuse_many(len(weights), scope)
         most = min(self.most, len(weights))
-        if most * len(weights) > _MAX_PICKS:
-            said = f"It picks up to {most:,} of {counted(len(weights), 'option')}: too many."
-            raise invalid(scope.text, scope.place(self.position), said)
         return replace(self, most=most, options=tuple(_merged(*each) for each in weights.items()))
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
@@ -373,6 +380,24 @@ class _Choice(_Part):
 
 
 @dataclass(frozen=True)
+class _Values(_Part):
+    """One of a wildcard's values, all of which are plain text: a file may have very many of them."""
+
+    texts: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def longest(self) -> int:
+        return max(map(len, self.texts))
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        return self.texts[number]
+
+
+@dataclass(frozen=True)
 class _Wildcard(_Part):
     name: str
     position: int = field(compare=False)
@@ -381,20 +406,29 @@ class _Wildcard(_Part):
         return f"__{self.name}__"
 
     def resolved(self, scope: _Scope) -> _Part:
+        texts = self.texts(scope)
+        if not any(map(_AMBIGUOUS.search, texts)):
+            return _Values(tuple(dict.fromkeys(map(str.strip, texts))))
         return _Choice((), *_ONE_OF, self.position).settled(self.options(scope), scope)
 
-    def options(self, scope: _Scope) -> tuple[_Option, ...]:
-        """Its values, each read as a template of its own."""
+    def texts(self, scope: _Scope) -> tuple[str, ...]:
+        """Its values as they are written."""
         place = scope.place(self.position)
         if self.name in scope.within:
             raise invalid(scope.text, place, f"The wildcard __{self.name}__ leads back to itself.")
-        if self.name not in scope.options:
+        if self.name not in scope.used:
             if self.name not in scope.values:
                 said = f"There is no wildcard {self.name}. Write \\_\\_ for the underscores themselves."
                 raise invalid(scope.text, place, said)
-            scope.used[self.name] = texts = lines(scope.values[self.name])
-            if not texts:
+            scope.used[self.name] = lines(scope.values[self.name])
+            if not scope.used[self.name]:
                 raise invalid(scope.text, place, f"The wildcard {self.name} has no values.")
+        return scope.used[self.name]
+
+    def options(self, scope: _Scope) -> tuple[_Option, ...]:
+        """Its values, each read as a template of its own."""
+        texts, place = self.texts(scope), scope.place(self.position)
+        if self.name not in scope.options:
             inner = replace(scope, within=(*scope.within, self.name), at=place)
             options = []
             for number, text in enumerate(texts, 1):
@@ -558,6 +592,9 @@ class _Reader:
             if not weight:
                 raise self.wrong(self.at, "A weight must be more than 0.")
             self.at = found.end()
+        elif _LIKE_A_WEIGHT.match(self.text, self.at):  # as a text it would be paid for
+            said = "A weight is a number above 0, as in {0.5::a|2::b}. Write \\: for the colon itself."
+            raise self.wrong(self.at, said)
         return _Option(self.sequence().stripped(), weight)
 
     def variable(self) -> _Part:
