@@ -7,6 +7,7 @@ import contextlib
 import dis
 import gc
 import inspect
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -134,3 +135,24 @@ def test_what_counts_as_closed_ends(line: int) -> None:
         assert not engine._thread.is_alive()
     engine.close()
     assert engine.closed
+
+
+ENDS_AT_WORK = """
+import asyncio, time
+from reelbook.event_thread import EventThread
+
+async def work(seconds):
+    while True:
+        await asyncio.to_thread(time.sleep, seconds)
+
+thread = EventThread()
+for number in range(8):
+    thread.run(lambda: thread.spawn(work(0.02 * (number + 1))))
+time.sleep(0.1)
+"""
+
+
+def test_the_interpreters_end_closes_it_while_it_can_still_work() -> None:
+    """Executors refuse work before `atexit` is called: what was under way would break, with tracebacks."""
+    ended = subprocess.run([sys.executable, "-c", ENDS_AT_WORK], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -318,9 +318,23 @@ def wait_until_done(future: concurrent.futures.Future[Any], seconds: float | Non
     return future.done()
 
 
-@atexit.register
 def _close_all() -> None:
     for thread in [each for each in _running if not each.closed]:
         thread.close()
         for tell in thread._telling:
             tell()
+
+
+def _close_before_executors_end() -> None:
+    """Lets the interpreter's end close what runs while it can still do its work.
+
+    `concurrent.futures` refuses new work before the functions of `atexit` are called, and what was being
+    fetched or written then would break. Of `threading`'s own functions the last one registered is the first.
+    """
+    import concurrent.futures.thread  # noqa: F401  # so that its function is registered before ours
+
+    register = getattr(threading, "_register_atexit", atexit.register)  # it has no public name
+    register(_close_all)
+
+
+_close_before_executors_end()
