@@ -42,10 +42,10 @@ class Cluster:
         self._folder = folder
         self.start()
 
-    def start(self) -> None:
-        """Start the scheduler and two workers, which wait for it."""
+    def start(self, workers: int = 2) -> None:
+        """Start the scheduler and workers, which wait for it."""
         self.scheduler = self._process("scheduler", "--port", str(self.port), "--no-show")
-        self.start_workers(2)
+        self.start_workers(workers)
 
     def start_workers(self, count: int) -> None:
         """Start workers that each draw one clip at a time."""
@@ -176,6 +176,36 @@ def test_clips_wait_for_workers(
         cluster.start_workers(2)
         assert _fetched(client, job) == expected[0]
     assert executor.specs == []
+
+
+def test_a_scheduler_that_comes_back_without_workers_is_as_good_as_lost(
+    open_on: Open,
+    cluster: Cluster,
+    executor: InstantExecutor,
+    expected: list[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What was under way and what comes later is drawn here; workers that come after all draw again."""
+    monkeypatch.setattr(cluster_module, "WORKERS_AWAITED_SECONDS", 0.5)
+    with open_on() as client:
+        before = _submitted(client, 0)
+        cluster.kill()
+        _until(lambda: client.sandbox.state()["dask"]["connection"] == "reconnecting")
+        cluster.start(workers=0)
+        assert _fetched(client, before) == CLIP
+        assert client.sandbox.state()["dask"]["connection"] == "without workers"
+        assert _said(client) == (
+            f"The Dask cluster of {cluster.address} has no workers. Until it has some, clips are drawn here."
+        )
+        assert _fetched(client, _submitted(client, 1)) == CLIP
+        cluster.start_workers(2)
+        _until(lambda: client.sandbox.state()["dask"]["connection"] == "connected")
+        assert _fetched(client, _submitted(client, 0)) == expected[0]
+    assert (
+        f"the Dask cluster of {cluster.address} still has no workers; clips wait no longer" in caplog.messages
+    )
+    assert f"the Dask cluster of {cluster.address} has workers again" in caplog.messages
 
 
 def test_a_clip_that_kills_its_workers_is_given_up(cluster: Cluster) -> None:

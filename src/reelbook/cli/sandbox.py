@@ -118,14 +118,18 @@ def stop(home: Home = None) -> None:
 
 
 def _dask_line(dask: Mapping[str, Any]) -> str:
-    if dask["connection"] == "connected":
-        return f"Drawn on the Dask cluster of {dask['address']}. Workers there: {dask['workers']}."
+    empty = f"The Dask cluster of {dask['address']} has no workers"
     lost = f"The Dask scheduler at {dask['address']} is lost"
+    meanwhile = "are drawn here" if dask["when_lost"] == "draw-here" else "fail"
+    if dask["connection"] == "connected":
+        if not dask["workers"]:
+            return f"{empty}. Clips wait for them for half a minute."
+        return f"Drawn on the Dask cluster of {dask['address']}. Workers there: {dask['workers']}."
     if dask["connection"] == "reconnecting":
         return f"{lost}. Clips wait while it is looked for."
-    return (
-        f"{lost}. Until it is back, clips {'are drawn here' if dask['when_lost'] == 'draw-here' else 'fail'}."
-    )
+    if dask["connection"] == "without workers":
+        return f"{empty}. Until it has some, clips {meanwhile}."
+    return f"{lost}. Until it is back, clips {meanwhile}."
 
 
 def _pace(text: str) -> str | float:

@@ -2,7 +2,8 @@
 
 Dask's own client tries to reach a lost scheduler for as long as Dask's setting
 `distributed.comm.timeouts.connect` says (30 s), forgets all that it had asked for, and then closes itself
-without a word to those who wait. Here a lost clip is asked for again, and those who wait are told.
+without a word to those who wait. Here a lost clip is asked for again, and those who wait are told. A
+scheduler whose workers stay away is as good as lost.
 """
 
 from __future__ import annotations
@@ -22,16 +23,21 @@ from .render_pool import ClusterLost, WorkerKilled
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2
+# So long new workers, or those that were killed, are waited for.
+WORKERS_AWAITED_SECONDS = 30.0
 # A clip whose connection is lost over and over isn't asked for without end.
 MOST_LOSSES = 5
 
-Connection = Literal["connected", "reconnecting", "lost"]
+Connection = Literal["connected", "reconnecting", "lost", "without workers"]
 WhenDaskIsLost = Literal["draw-here", "fail"]
 
 
 @dataclass(frozen=True)
 class ClusterState:
-    """`reconnecting`: the scheduler was just lost, and clips wait for it. `lost`: they no longer do."""
+    """`reconnecting`: the scheduler was just lost, and clips wait for it. `lost`: they no longer do.
+
+    `without workers`: it has had none for so long that clips no longer wait for them either.
+    """
 
     address: str
     connection: Connection
@@ -57,6 +63,8 @@ class DaskPool(Executor):
             ) from None
         self._distributed = distributed
         self.state = ClusterState(address, "connected", 0)
+        self._empty_since: float | None = None  # the loop's time
+        self._asked_for: set[Any] = set()  # Dask's futures
         started: Future[None] = Future()
         self._thread = threading.Thread(
             target=lambda: asyncio.run(self._run(started)), name="reelbook-dask", daemon=True
@@ -113,10 +121,22 @@ class DaskPool(Executor):
                     await asyncio.sleep(LOOK_SECONDS)
                     continue
             if self._client.status == "running":
-                self._note("connected", self._client.scheduler_info(n_workers=0).get("n_workers", 0))
+                await self._count_workers()
             else:
                 self._note("reconnecting")
             await asyncio.sleep(LOOK_SECONDS)
+
+    async def _count_workers(self) -> None:
+        workers, now = self._client.scheduler_info(n_workers=0).get("n_workers", 0), self._loop.time()
+        if workers:
+            self._empty_since = None
+        elif self._empty_since is None:
+            self._empty_since = now
+        given_up = self._empty_since is not None and now - self._empty_since >= WORKERS_AWAITED_SECONDS
+        self._note("without workers" if given_up else "connected", workers)
+        if given_up:
+            for future in tuple(self._asked_for):
+                await future.cancel()
 
     def _note(self, connection: Connection, workers: int = 0) -> None:
         before = self.state
@@ -125,7 +145,11 @@ class DaskPool(Executor):
             logger.warning("the Dask cluster of %s has no workers; clips wait for them", before.address)
         if connection == before.connection:
             return
-        if connection == "connected":
+        if connection == "without workers":
+            logger.error("the Dask cluster of %s still has no workers; clips wait no longer", before.address)
+        elif before.connection == "without workers" and workers:
+            logger.warning("the Dask cluster of %s has workers again", before.address)
+        elif connection == "connected":
             logger.warning("the Dask scheduler at %s is back", before.address)
         elif connection == "reconnecting":
             logger.warning("the Dask scheduler at %s is lost; trying to reach it again", before.address)
@@ -134,10 +158,14 @@ class DaskPool(Executor):
 
     async def _result(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for _ in range(MOST_LOSSES):
-            if self._client.status not in ("running", "connecting"):
+            if (
+                self._client.status not in ("running", "connecting")
+                or self.state.connection == "without workers"
+            ):
                 break
             # Not "pure": a second attempt must not be given what the first one came to.
             future = self._client.submit(fn, *args, pure=False, **kwargs)
+            self._asked_for.add(future)
             try:
                 return await future
             except self._distributed.KilledWorker as exc:
@@ -148,4 +176,6 @@ class DaskPool(Executor):
                 # The connection is lost, and with it all that was asked for. Asked for again, it waits with
                 # Dask's client for the scheduler's return.
                 await asyncio.sleep(LOOK_SECONDS)
+            finally:
+                self._asked_for.discard(future)
         raise ClusterLost("the Dask cluster is lost")
