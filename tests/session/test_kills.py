@@ -12,6 +12,7 @@ from session.aftermath import OVER, SUBMITTING, UNSENT, Aftermath, Made, Written
 from session.killing import JOBS, Outside, dies, once_gone, once_received, round_of
 from support.kept_clips import KeptClips
 
+from reelbook.client.scheduling.scheduler import SUBMISSIONS_AT_A_TIME
 from reelbook.ledger import CANCELLED, INTENDED, SENDING, UNCERTAIN, Spend
 from reelbook.sandbox import server
 
@@ -68,7 +69,7 @@ def test_an_answer_that_was_not_written_down_in_time_is_uncertain(service: Outsi
         found = batch.killed(once_gone)
     assert found.faults() == []
     assert len(found.received) == 3
-    assert len(found.unknown) == JOBS - 3
+    assert len(found.unknown) == SUBMISSIONS_AT_A_TIME  # of the seven that were left
 
 
 @pytest.mark.browser

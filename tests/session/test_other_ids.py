@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,7 @@ from support.hurried_time import HurriedLoop
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
+from reelbook.errors import SubmissionUncertain
 from reelbook.event_thread import EventThread
 from reelbook.media.clips import probe
 from reelbook.sandbox.render import Spec, render
@@ -110,3 +112,38 @@ def test_another_jobs_end_is_never_believed_however_often_it_comes(
         jobs[1].subscribe(lambda job: notes.add(job.view().error))
         assert lengths(*jobs) == [1.0, 2.0]
     assert any(note and "told of “req_1”" in note for note in notes)
+
+
+def test_one_id_for_two_submissions_is_said_and_the_second_is_uncertain(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It doesn't show the first one's clip: card, log and receipt say so, and its money is uncertain."""
+    answer = json.dumps({"request_id": "req_same", "status": "pending"}).encode()
+    about = json.dumps({"request_id": "req_same", "status": "pending"}).encode()
+
+    def handle(exchange: Exchange) -> None:
+        exchange.answer(200, answer if exchange.first_line.startswith("POST") else about)
+
+    with raw_server(handle) as service:
+        for number in range(2):  # in one session, and again in the next one
+            with rb.connect("live", api_key="sk-planted-ids", base_url=service.url) as session:
+                if not number:
+                    first = session.text_to_video("a boat", duration_seconds=1)
+                    until_it_has_an_id(first)
+                second = session.text_to_video("a ship", duration_seconds=2)
+                with pytest.raises(SubmissionUncertain, match="the id of another job, req_same, “a boat”"):
+                    second.result(20)
+                assert (second.state, second.request_id) == ("uncertain", None)
+                assert "can't be told apart" in rb.JobCard(second).face["note"]
+                assert session.spending().of_key.uncertain_usd == pytest.approx(0.10 * (number + 1))
+                notes = [row.note for row in session.receipt().rows if row.prompt == "a ship"]
+                assert all("the id of another job" in note for note in notes)
+                assert len(notes) == number + 1
+    assert sum("the id of another job" in message for message in caplog.messages) == 2
+
+
+def until_it_has_an_id(job: rb.Job) -> None:
+    end = time.monotonic() + 20
+    while job.request_id is None:
+        assert time.monotonic() < end
+        time.sleep(0.005)

@@ -34,7 +34,8 @@ _COST_IS: Final[dict[str, CostIs]] = {"spent": "charged", "reserved": "estimated
 @dataclass(frozen=True)
 class ReceiptRow:
     """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
-    uncertain, because the service never answered or failed at it. `seed` is None for a random one.
+    uncertain, because the service never answered or failed at it, and `note` then says why. `seed` is None
+    for a random one.
 
     The `mode` of a clip that an agent tool bought is "agent tool", and `asked_seconds` is None.
     """
@@ -52,6 +53,7 @@ class ReceiptRow:
     cost_is: CostIs
     experiment: str | None
     service: str
+    note: str = ""
 
 
 COLUMNS: Final = tuple(field.name for field in dataclasses.fields(ReceiptRow))
@@ -146,6 +148,8 @@ class Receipt:
             lines.append(
                 f"{row.submitted_at:%d %b %H:%M}  {_cost(row):>12}  {length:>6}  {state:<10}  {prompt}"
             )
+            if row.note:
+                lines.append(f"    {terminal_line(row.note)}")
         return "\n".join([*lines, self.summary] if self.rows else lines)
 
     def __repr__(self) -> str:
@@ -154,7 +158,7 @@ class Receipt:
     def _repr_html_(self) -> str:
         if not self.rows:
             return f"<p>{html.escape(self._title())}</p>"
-        body = [_table_row(_shown(row), "td") for row in self.rows[:SHOWN]]
+        body = [_table_row(_shown(row), "td") + _note_row(row) for row in self.rows[:SHOWN]]
         if (more := len(self.rows) - SHOWN) > 0:
             body.append(f'<tr><td colspan="{len(_HEAD)}">and {more} more</td></tr>')
         # A page with MathJax takes what stands between two dollar signs for a formula.
@@ -216,6 +220,7 @@ def _submitted(entries: Sequence[Entry], services: Mapping[int, str]) -> list[Re
             cost_is=_COST_IS[entry.charge],
             experiment=entry.experiment,
             service=services[entry.account_id],
+            note=(entry.error or "") if entry.charge == "uncertain" else "",
         )
         for entry in sorted(entries, key=lambda entry: (entry.intended_at, entry.id))
         if entry.charge in _COST_IS
@@ -277,6 +282,12 @@ def _table_row(cells: Sequence[str], tag: str) -> str:
         for style, cell in zip(styles, cells, strict=True)
     )
     return f"<tr>{inner}</tr>"
+
+
+def _note_row(row: ReceiptRow) -> str:
+    style = "text-align:left;opacity:0.8"
+    cell = f'<td colspan="{len(_HEAD)}" style="{style}">{html.escape(row.note)}</td>'
+    return f"<tr>{cell}</tr>" if row.note else ""
 
 
 def _cell(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import weakref
 from contextlib import aclosing
 from pathlib import Path
@@ -30,6 +31,8 @@ from ..models import Accepted, Completed, Failed, JobStatus
 from ..requests import JobRequest
 from .clip import Clip
 from .job import Job, state_of, unforeseen
+
+_log = logging.getLogger(__name__)
 
 REPORT_STEP = 0.05
 SAME_SECONDS = 0.5
@@ -162,6 +165,7 @@ class JobLifecycle:
     async def _submit(self, job: Job) -> None:
         try:
             accepted = await self._sent_or_told(job)
+            self._refuse_anothers_id(job, accepted.request_id)
         except SubmissionUncertain as error:
             self._ledger.uncertain(_entry(job), str(error))
             job._learn(state=UNCERTAIN, ended_at=_now())
@@ -197,6 +201,24 @@ class JobLifecycle:
                 f"{error!r}. The job goes on and is billed. Note the id; watch() fetches the clip."
             ) from error
         job._learn()
+
+    def _refuse_anothers_id(self, job: Job, request_id: str) -> None:
+        """Raises SubmissionUncertain where the service gave this job an id that another one has already.
+
+        Asked about, it would tell of the other one's clip, and nobody could say whether there is a second.
+        """
+        other = self._account.known(request_id)
+        if other is None or other.id == job.entry_id:
+            return
+        cost = _request(job).estimated_cost_usd
+        error = SubmissionUncertain(
+            f"The service answered with the id of another job, {request_id}, “{other.prompt[:40]}”, so they "
+            f"can't be told apart. It may be making this clip too, and may bill {dollars(cost)}. It was not "
+            "sent again.",
+            estimated_cost_usd=cost,
+        )
+        _log.warning("%s", error)
+        raise error
 
     async def _sent_or_told(self, job: Job) -> Accepted:
         """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is
