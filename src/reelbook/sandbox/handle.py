@@ -173,8 +173,8 @@ class Sandbox(SuggestsNames):
         """Pace, limits, balance, jobs under way, process and how long nobody used it.
 
         `requests` is how many arrived since the sandbox was started, by endpoint, whatever became of them.
-        `dask` is None, or the cluster that draws: `address`, `connection` ("connected", "reconnecting" or
-        "lost"), `workers`, and `when_lost` ("draw-here" or "fail").
+        `dask` is None, or the cluster that draws: `address`, `connection` ("connected", "without workers",
+        "reconnecting" or "lost"), `workers`, and `when_lost` ("draw-here" or "fail").
         """
         return self._ask(protocol.STATE, None)
 
