@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,8 +16,12 @@ from support import virtual_time
 
 import reelbook as rb
 from reelbook.account.balance import BalanceTracker
+from reelbook.explore.plan import plan
+from reelbook.formatting import dollars
 from reelbook.models import Usage
 from reelbook.sandbox.handle import Sandbox
+from reelbook.text.status_line import balance_words
+from reelbook.widgets.status_line import StatusLine
 
 
 @pytest.fixture
@@ -36,7 +44,8 @@ def test_what_is_told_of_the_money_reads_no_file(session: rb.Session) -> None:
     """A board of many jobs asks for the facts with every one of them: they are known in a closed ledger."""
     session.balance()
     session.text_to_video("a fox", duration_seconds=2).result(30)
-    session._account.spend = session._account.likely_balance_usd = None  # type: ignore[assignment,method-assign] # not to be called
+    assert session.facts.balance_usd == 24.9
+    session._account.spend = session._account.funds = None  # type: ignore[assignment,method-assign] # not to be called
     assert session.facts.balance_usd == 24.9
 
 
@@ -54,6 +63,7 @@ def test_a_new_answer_takes_the_place_of_the_sum(session: rb.Session, sandbox: S
 def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
     """The answer to the first question is from before; the second one is asked by itself, and no third."""
     asked: list[float] = []
+    heard: list[float] = []
 
     class Service:
         balance_usd = 25.0
@@ -69,15 +79,13 @@ def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
 
     async def main() -> None:
         service = Service()
-        account: Any = SimpleNamespace(
-            likely_balance_usd=lambda: None, usage_days=lambda: 30, heard_usage=lambda *_, **__: None
-        )
+        account: Any = SimpleNamespace(usage_days=lambda: 30, heard=lambda *_, **__: None)
         tracker = BalanceTracker(
             SimpleNamespace(client=service),  # type: ignore[arg-type] # only its client is used
             account,
             SimpleNamespace(spawn=asyncio.ensure_future),  # type: ignore[arg-type]
             told=lambda: None,
-            heard=lambda _: None,
+            heard=heard.append,
             observed=lambda: True,
         )
         tracker.moved()
@@ -86,6 +94,86 @@ def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
         tracker.moved()
         tracker.moved()
         await asyncio.sleep(100)
-        assert (tracker.balance_usd, asked) == (24.0, [25.0, 24.0])
+        assert (heard, asked) == ([25.0, 24.0], [25.0, 24.0])
 
     virtual_time.run(main())
+
+
+def everywhere(session: rb.Session) -> set[str]:
+    """What is left of the balance, in dollars, as each place says it; the form and the plan for a clip."""
+    with contextlib.ExitStack() as opened:
+        form, line, chart = rb.PromptForm(session), StatusLine(session), rb.UsageChart(session)
+        for panel in (form, line, chart):
+            opened.callback(panel.close)
+        session._refresh_balance().result(30)
+        assert chart.history is not None
+        chart.history.wait(30)
+        for panel in (form, line, chart):
+            panel.refresh()
+        leaves = float(form.words["lengths"][4]["line"].rpartition("$")[2])
+        planned = plan(session, [rb.JobRequest.from_text("an owl", duration_seconds=5)])
+        return {
+            line.facts["balance"],
+            f"${leaves + 0.25:.2f}",
+            dollars((planned.balance_left_usd or 0.0) + 0.25),
+            chart.head.words["pace"].split()[1].rstrip(","),
+            balance_words(session.facts).split()[0],
+        }
+
+
+def on_a_terminal() -> str:
+    """What `reelbook balance` says, in a process of its own."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "reelbook", "balance", "--service", "sandbox"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout.split()[1].rstrip(",")
+
+
+def test_a_clip_that_was_charged_while_nobody_watched_comes_off_once(sandbox: Sandbox) -> None:
+    """On its way, and charged behind the back of a session that doesn't watch it, the same is left."""
+    sandbox.settings(pace=600)
+    with rb.connect("sandbox") as first:
+        first.balance()
+        first.text_to_video("a fox", duration_seconds=5)
+        first._thread.call(first._lifecycle.submitted())
+        assert first.facts.balance_usd == 24.75
+    with rb.connect("sandbox") as second:
+        assert everywhere(second) == {"$24.75"}
+        assert (second.balance().balance_usd, second.facts.balance_usd) == (25.0, 24.75)
+    sandbox.advance(601)
+    with rb.connect("sandbox") as third:
+        assert third.balance().balance_usd == 24.75
+        assert (on_a_terminal(), everywhere(third)) == ("$24.75", {"$24.75"})
+        assert third.spending().of_key.reserved_usd == 0.25  # nobody has asked about it
+
+
+def test_all_places_follow_when_another_program_spends(
+    sandbox: Sandbox, session: rb.Session, tmp_path: Path
+) -> None:
+    """With the same key, from another home: the first answer that tells of it is everybody's."""
+    sandbox.settings(pace=600)
+    session.balance()
+    session.text_to_video("a fox", duration_seconds=5)
+    session._thread.call(session._lifecycle.submitted())
+    assert everywhere(session) == {"$24.75"}
+    sandbox.settings(pace=0)
+    with rb.connect("live", api_key=sandbox.api_key, base_url=sandbox.url, home=tmp_path) as other:
+        other.text_to_video("a wolf", duration_seconds=5).result(30)
+    told: list[rb.Job | None] = []
+    session.subscribe(told.append)
+    session.usage_history(7).wait(30)
+    assert None in told
+    assert (on_a_terminal(), everywhere(session)) == ("$24.50", {"$24.50"})
+
+
+def test_what_another_session_of_the_home_heard_is_known_at_once(sandbox: Sandbox) -> None:
+    """One that hears an older answer doesn't go back to it."""
+    with rb.connect("sandbox", max_spend=5) as one, rb.connect("sandbox", max_spend=6) as other:
+        other.balance()
+        sandbox.settings(balance_usd=7.0)
+        one.balance()
+        other._tell(None)
+        assert (one.facts.balance_usd, other.facts.balance_usd) == (7.0, 7.0)

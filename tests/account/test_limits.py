@@ -64,7 +64,7 @@ def test_what_passes_the_limit_is_refused_and_not_warned_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("balance", "reserved", "expected"),
+    ("balance", "to_come", "expected"),
     [
         (1.51, 0.0, []),
         (1.49, 0.0, [("balance", 1, "This leaves about $1.24 of the balance, enough for 24 more seconds.")]),
@@ -79,7 +79,7 @@ def test_what_passes_the_limit_is_refused_and_not_warned_of() -> None:
                 (
                     "balance",
                     3,
-                    "The balance was $0.40, and $0.25 of it is for clips on their way: "
+                    "The balance was $0.40, and clips may still cost $0.25 of it: "
                     "perhaps not enough for this.",
                 )
             ],
@@ -87,10 +87,11 @@ def test_what_passes_the_limit_is_refused_and_not_warned_of() -> None:
     ],
 )
 def test_the_end_of_the_balance_is_said(
-    balance: float, reserved: float, expected: list[tuple[str, int, str]]
+    balance: float, to_come: float, expected: list[tuple[str, int, str]]
 ) -> None:
     """From five more such clips on; clips on their way are taken from it too."""
-    assert said(0.25, Spend(9.0, reserved, 1.0), balance_usd=balance) == expected
+    known = {"balance_usd": balance - to_come, "to_come_usd": to_come}
+    assert said(0.25, Spend(9.0, 0.3, 1.0), **known) == expected
 
 
 def test_the_running_total_is_a_sentence() -> None:

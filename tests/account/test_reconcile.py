@@ -13,9 +13,8 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.account.reconcile_rules import PATIENCE_SECONDS
 from reelbook.agent_tools.parsing import found_jobs
-from reelbook.ledger.account_ledger import AccountLedger
+from reelbook.ledger.funds import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
 
 FOX: dict[str, Any] = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
@@ -55,10 +54,9 @@ def lose(session: rb.Session, sandbox: Sandbox, kind: Any = "answer_lost", **opt
 
 def later(session: rb.Session, seconds: float) -> None:
     """All that the ledger holds happened so much earlier."""
-    books: AccountLedger = session._account
     columns = {
         "entries": ("intended_at", "sent_at", "accepted_at", "ended_at"),
-        "samples": ("at",),
+        "samples": ("at", "asked_at"),
         "tool_calls": ("at",),
         "tool_jobs": ("called_at", "answered_at", "ended_at"),
     }
@@ -66,7 +64,6 @@ def later(session: rb.Session, seconds: float) -> None:
         for table, names in columns.items():
             changes = ", ".join(f"{name} = {name} - ?" for name in names)
             ledger.execute(f"UPDATE {table} SET {changes}", (seconds,) * len(names))
-    books.asked_at = {at - seconds: asked_at - seconds for at, asked_at in books.asked_at.items()}
 
 
 def verdict(session: rb.Session, *, alone: bool = False) -> rb.Verdict:

@@ -27,8 +27,8 @@ def told(
     rules: Rules = LIVE,
     tool_calls: list[ToolCall] | None = None,
 ) -> list[Finding]:
-    at_once = {sample.at: sample.at for sample in before}
-    evidence = Evidence(uncertain, others or [], before, now, rules, at_once, tool_calls or [])
+    at_once = [replace(sample, asked_at=sample.at) for sample in before]
+    evidence = Evidence(uncertain, others or [], at_once, now, rules, tool_calls or [])
     return compare(evidence, alone=alone)
 
 

@@ -76,7 +76,7 @@ def test_the_balance_is_said(run: Run, sandbox: Sandbox) -> None:
         "Balance $25.00, $3.00 spent in all (sandbox).\n"
     )
     told = json.loads(run("balance", "--service", "sandbox", "--json").stdout)
-    assert told == {"service": "sandbox", "balance_usd": 25.0, "total_spent_usd": 3.0}
+    assert told == {"service": "sandbox", "balance_usd": 25.0, "to_come_usd": 0.0, "total_spent_usd": 3.0}
 
 
 @pytest.mark.parametrize(

@@ -322,8 +322,7 @@ def test_the_form_says_what_a_clip_leaves_of_the_limit() -> None:
 
 def test_the_form_says_when_the_balance_runs_out() -> None:
     """What is on its way is taken from it too; far from its end the line says what it becomes."""
-    spend = Spend(0.0, 0.5, 0.0)
-    lengths = words.form_words(2.0, spend=spend)["lengths"]
+    lengths = words.form_words(1.5, to_come_usd=0.5)["lengths"]
     assert lengths[0] == {
         "line": "1 s × $0.05 · leaves $1.45",
         "button": "Generate · $0.05",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reelbook.account import Facts
 from reelbook.text import connection as words
 
 LIVE: dict[str, Any] = {
@@ -67,4 +68,4 @@ def test_the_sandbox_costs_play_money_and_a_live_service_real() -> None:
 
 def test_a_key_that_works_says_the_balance() -> None:
     """It is what the one request that tried it answered."""
-    assert words.tested(24.75) == "The key works. The balance is $24.75."
+    assert words.tested(Facts(24.75, 10, 10, None)) == "The key works. The balance is $24.75."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reelbook.account import Facts
 from reelbook.ledger import Spend
-from reelbook.text.status_line import facts_words
+from reelbook.text.status_line import balance_words, facts_words
 
 NOTHING = Spend(0.0, 0.0, 0.0)
 
@@ -37,3 +37,11 @@ def test_what_is_not_known_is_left_out() -> None:
     """A balance that wasn't heard, spending that can't be told; requests never go below nought."""
     said = facts_words("sandbox", Facts(None, -3, 10, None, 1.0))
     assert (said["balance"], said["limit_left"], said["left"]) == ("", "", 0)
+
+
+def test_what_is_taken_off_the_balance_is_said() -> None:
+    """The service says another figure then, and a person may compare the two."""
+    assert balance_words(Facts(None, 10, 10, None)) == ""
+    assert balance_words(Facts(25.0, 10, 10, None, to_come_usd=0.001)) == "$25.00"
+    said = balance_words(Facts(24.75, 10, 10, None, to_come_usd=0.25))
+    assert said == "$24.75 ($25.00 less $0.25 that clips may still cost)"

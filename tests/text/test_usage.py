@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from reelbook.account import Facts
 from reelbook.account.usage import DAY_SECONDS, Reading, Totals, UsageSpan
 from reelbook.account.usage_history import Own
 from reelbook.text.usage import (
@@ -46,7 +47,7 @@ def test_the_total_has_its_seconds_and_requests() -> None:
 )
 def test_the_balance_lasts_so_long(balance: float | None, words: str) -> None:
     """At the pace of the period; nothing is claimed without a balance or without spending."""
-    assert pace_words(balance, TOTAL, 30) == words
+    assert pace_words(Facts(balance, 10, 10, None), TOTAL, 30) == words
 
 
 def test_a_span_is_named_by_its_days() -> None:

@@ -70,7 +70,6 @@ class FakeSession:
     closed: bool = False
     submitted: list[JobRequest] = field(default_factory=list)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
-    refreshed: int = 0
     asked: list[tuple[bool, concurrent.futures.Future[Any]]] = field(default_factory=list)
     thread: FakeThread = field(default_factory=FakeThread)
     home: Path = Path("/dev/null")  # nothing can be kept there
@@ -102,7 +101,6 @@ class FakeSession:
         return lambda: self.listeners.remove(callback)
 
     def _refresh_balance(self) -> concurrent.futures.Future[None]:
-        self.refreshed += 1
         return concurrent.futures.Future()
 
     def _reconciling(self, *, alone: bool = False) -> concurrent.futures.Future[Any]:

@@ -171,12 +171,21 @@ def test_the_cost_follows_the_balance() -> None:
     assert form.words["lengths"][4]["off"] == "The balance is $0.10; this clip needs about $0.25."
 
 
-def test_an_unknown_balance_is_asked_for_once() -> None:
-    """Only where it isn't known: each question costs a request of the key."""
-    unknown, known = FakeSession(facts=Facts(None, 10, 10, None)), FakeSession()
-    make(unknown)
-    make(known)
-    assert (unknown.refreshed, known.refreshed) == (1, 0)
+def test_the_balance_is_asked_for_once(sandbox: Sandbox) -> None:
+    """Each question costs a request of the key: the second form knows what the first one heard."""
+    with rb.connect("sandbox") as earlier:
+        earlier.balance()
+    with rb.connect("sandbox") as session:
+        sandbox.settings(balance_usd=7)
+        asked = sandbox.state()["requests"]
+        first = rb.PromptForm(session)
+        session._refresh_balance().result(30)  # behind the form's own question
+        assert session.facts.balance_usd == 7
+        second = rb.PromptForm(session)
+        session._refresh_balance().result(30)
+        assert sum(sandbox.state()["requests"].values()) - sum(asked.values()) == 1
+        first.close()
+        second.close()
 
 
 def test_a_closed_form_listens_no_more() -> None:

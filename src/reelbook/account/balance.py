@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError
+from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError, SessionClosed
 from ..event_thread import EventThread
 from ..ledger.account_ledger import AccountLedger
+from ..ledger.funds import Funds
 from ..models import Balance, Usage
 from .connection import Connection
 
@@ -28,8 +29,9 @@ class Facts:
         facts = session.facts
         print(facts.balance_usd, facts.requests_left, "of", facts.requests_limit)
 
-    `balance_usd` is the balance as last heard, less what the key's clips cost since. `requests_left` of
-    `requests_limit` may go out now, and the next one comes back in `requests_back_in_seconds`.
+    `balance_usd` is what is left: the balance as last heard, less `to_come_usd`, which clips may still cost.
+    `requests_left` of `requests_limit` may go out now, and the next one comes back in
+    `requests_back_in_seconds`.
     `max_spend_usd` is the limit that this session was given for the key's clips. `trouble` says why the
     ledger can't be written, so that nothing can be bought; None if it can. `kept`: it is on the disk.
     """
@@ -41,12 +43,13 @@ class Facts:
     max_spend_usd: float | None = None
     trouble: str | None = None
     kept: bool = True
+    to_come_usd: float = 0.0
 
 
 class BalanceTracker:
     """Balance and usage, on the session's thread.
 
-    `told` is called after each change and each attempt, `heard` with each balance that the service said.
+    `told` is called after each answer and each attempt, `heard` with each balance that the service said.
     Nothing is asked by itself unless somebody looks at it, which `observed` says.
     """
 
@@ -60,10 +63,11 @@ class BalanceTracker:
         heard: Callable[[float], None],
         observed: Callable[[], bool],
     ) -> None:
-        # As last heard, less what the key's clips cost since: the service isn't asked again for each.
-        self.balance_usd: float | None = None
+        self.outdated = True  # something happened since the ledger was read
+        self._funds: Funds | None = None
         self.asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
+        self._first = asyncio.Lock()
         self._balance_only = False
         self._moved = False
         self._connection = connection
@@ -74,28 +78,32 @@ class BalanceTracker:
         self._heard = heard
         self._observed = observed
 
+    @property
+    def funds(self) -> Funds | None:
+        """What is left of the balance, as all are told; None where nobody heard it."""
+        if self.outdated:
+            self.outdated = False
+            with contextlib.suppress(SessionClosed):  # then it stays
+                self._funds = self._account.funds()
+        return self._funds
+
     async def balance(self, *, background: bool = False) -> Balance:
         """Asks for the balance."""
         asked_at = time.time()
         balance = await self._client.balance(background=background)
-        self._account.heard_balance(balance, asked_at=asked_at)
-        self._keep(balance.balance_usd)
+        self._keep(balance, balance.balance_usd, asked_at)
         return balance
 
     async def usage(self, days: int, *, background: bool = False) -> Usage:
         """Asks what was used in the last `days` days."""
         asked_at = time.time()
         usage = await self._client.usage(days, background=background)
-        self._account.heard_usage(usage, asked_at=asked_at)
-        if usage.current_balance_usd is not None:
-            self._keep(usage.current_balance_usd)
+        self._keep(usage, usage.current_balance_usd, asked_at)
         return usage
 
     def moved(self) -> None:
         """Something was paid for: the balance is asked for soon, where somebody looks."""
-        if self.balance_usd is not None and (likely := self._account.likely_balance_usd()) is not None:
-            self.balance_usd = round(likely, 6)
-            self._told()
+        self._told()
         if not self._observed():
             return
         self._moved = True
@@ -124,10 +132,13 @@ class BalanceTracker:
         await self._ask_quietly(FOLLOWED_SECONDS)
 
     async def refresh(self) -> None:
-        """Asks for the balance behind everything else; a failure is left to the next time."""
-        with contextlib.suppress(ReelbookError):
-            await self._connection.reach()
-        await self._ask_quietly(0.0)
+        """Asks behind everything else, if this session hasn't yet; a failure is left to the next time."""
+        async with self._first:
+            if (known := self.funds) is not None and known.heard_at >= self._account.opened_at:
+                return
+            with contextlib.suppress(ReelbookError):
+                await self._connection.reach()
+            await self._ask_quietly(0.0)
 
     async def _ask_quietly(self, pause_seconds: float) -> None:
         """By itself, so a sandbox that was stopped meanwhile isn't started for it.
@@ -155,6 +166,8 @@ class BalanceTracker:
             return False
         return usage.current_balance_usd is not None
 
-    def _keep(self, balance_usd: float) -> None:
-        self.balance_usd = balance_usd
-        self._heard(balance_usd)
+    def _keep(self, told: Balance | Usage, balance_usd: float | None, asked_at: float) -> None:
+        self._account.heard(told, asked_at=asked_at)
+        if balance_usd is not None:
+            self._heard(balance_usd)
+            self._told()

@@ -21,6 +21,7 @@ from ..errors import SpendingWarning
 from ..formatting import count, exact_dollars
 from ..ledger import Entry, Spend
 from ..ledger.account_ledger import AccountLedger
+from ..ledger.funds import Funds
 
 # The last fifth of a limit is a few clips: enough to finish a thought, or to raise the limit in good time.
 LIMIT_SHARE: Final = 0.8
@@ -92,19 +93,20 @@ def spend_notices(
     spend: Spend,
     limit_usd: float | None,
     balance_usd: float | None,
+    to_come_usd: float = 0.0,
     each_usd: float | None = None,
 ) -> tuple[SpendNotice, ...]:
     """What is to be said of a submission of `estimate_usd`, where `spend` is what counts before it.
 
-    `balance_usd` is the balance as last heard; clips on their way may still be taken from it. `each_usd` is
-    the dearest clip of a batch. A submission that would pass the limit is refused elsewhere, so nothing is
-    said of it here.
+    `balance_usd` is what is left of the balance, `to_come_usd` what was taken off it for clips on their way.
+    `each_usd` is the dearest clip of a batch. A submission that would pass the limit is refused elsewhere, so
+    nothing is said of it here.
     """
     each = estimate_usd if each_usd is None else each_usd
     said = []
     if limit_usd is not None and (near := _limit(estimate_usd, each, spend.committed_usd, limit_usd)):
         said.append(near)
-    if balance_usd is not None and (near := _balance(estimate_usd, each, spend.reserved_usd, balance_usd)):
+    if balance_usd is not None and (near := _balance(estimate_usd, each, balance_usd, to_come_usd)):
         said.append(near)
     return tuple(said)
 
@@ -124,14 +126,13 @@ def _limit(
 
 
 def _balance(
-    estimate_usd: float, each_usd: float, reserved_usd: float, balance_usd: float
+    estimate_usd: float, each_usd: float, balance_usd: float, to_come_usd: float
 ) -> SpendNotice | None:
-    left = _exact(balance_usd - reserved_usd - estimate_usd)
+    left = _exact(balance_usd - estimate_usd)
     if left < 0:
-        beside = (
-            f", and {exact_dollars(reserved_usd)} of it is for clips on their way" if reserved_usd else ""
-        )
-        text = f"The balance was {exact_dollars(balance_usd)}{beside}: perhaps not enough for this."
+        beside = f", and clips may still cost {exact_dollars(to_come_usd)} of it" if to_come_usd else ""
+        heard = exact_dollars(balance_usd + to_come_usd)
+        text = f"The balance was {heard}{beside}: perhaps not enough for this."
         return SpendNotice("balance", 3, left, text)
     more = math.floor(left / wire.PRICE_USD_PER_SECOND + _LEAST_USD)
     said = f"This leaves about {exact_dollars(left)} of the balance, enough for {count(more, 'more second')}."
@@ -185,10 +186,10 @@ class SpendWarner:
         self._account = account
         self._reached: dict[Kind, int] = {}
 
-    def look(self, new: Sequence[Entry], caller: Caller) -> None:
+    def look(self, new: Sequence[Entry], before: Funds | None, caller: Caller) -> None:
         """Warns `caller` of what was just written down and isn't sent yet.
 
-        Raises SpendingWarning where warnings are errors.
+        `before` is what was left of the balance until then. Raises SpendingWarning where warnings are errors.
         """
         limit_usd = self._account.max_spend_usd
         if not new or _silent.get():
@@ -199,7 +200,8 @@ class SpendWarner:
             sum(costs),
             spend=replace(spend, reserved_usd=max(0.0, round(spend.reserved_usd - sum(costs), 6))),
             limit_usd=limit_usd,
-            balance_usd=self._account.likely_balance_usd(),
+            balance_usd=None if before is None else before.left_usd,
+            to_come_usd=0.0 if before is None else before.to_come_usd,
             each_usd=max(costs),
         )
         stages = {each.kind: each.stage for each in near}

@@ -97,7 +97,6 @@ class Reconciler:
             samples=samples,
             now=now,
             rules=self._rules,
-            asked_at=self._account.asked_at,
             tool_calls=self._account.ledger.tool_calls.recent(KEPT),
         )
         return compare(evidence, alone=alone)

@@ -8,7 +8,7 @@ sure only if the figures fit it and don't fit its opposite.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
@@ -17,6 +17,7 @@ from .. import wire
 from ..client.client import DEADLINE_SECONDS
 from ..formatting import clock, exact_dollars, local
 from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, UNCERTAIN, Entry, Sample, ToolCall
+from ..ledger.funds import PATIENCE_SECONDS
 from .usage import SETTLED_SECONDS
 
 Answer = Literal["accepted", "not accepted", "can't tell"]
@@ -32,9 +33,7 @@ ROUNDING_USD: Final = 0.0101
 SAME_SECONDS: Final = 0.05
 # "The final cost_usd follows the actual duration" (interface, Limits): this far from the estimate at most.
 COST_SPREAD: Final = 0.2
-# A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
-# clip took that the ledger knows.
-PATIENCE_SECONDS: Final = 3600.0
+# Where the ledger knows a clip that took long, a clip may take so many times longer.
 PATIENCE_TIMES_LONGEST: Final = 10.0
 # What a tool's call bought may be charged when it is done; nothing in the interface says how long that takes.
 LINGERS_SECONDS: Final = 24 * 3600.0
@@ -92,8 +91,8 @@ class Finding:
 class Evidence:
     """What the ledger knows of an account, and what the service says of it `now`.
 
-    `others` are its entries but for the `uncertain` ones, `samples` what was said earlier, and `asked_at`
-    gives, by a sample's time, when it was asked for, where that is known. `now` has the time of its question.
+    `others` are its entries but for the `uncertain` ones, `samples` what was said earlier. `now` has the time
+    of its question.
     """
 
     uncertain: Sequence[Entry]
@@ -101,7 +100,6 @@ class Evidence:
     samples: Sequence[Sample]
     now: Sample
     rules: Rules = LIVE
-    asked_at: Mapping[float, float] | None = None
     tool_calls: Sequence[ToolCall] = ()
 
 
@@ -343,15 +341,15 @@ class _Reading:
 
 def _readings(evidence: Evidence, sent_at: float) -> list[_Reading]:
     """Each figure now, against the newest from before that time; those that can be compared."""
-    now, asked_at = evidence.now, evidence.asked_at or {}
+    now = evidence.now
     found = []
     for figure in FIELDS:
         holding = [each for each in evidence.samples if each.at < sent_at and value(figure, each) is not None]
         before = max(holding, key=lambda each: each.at, default=None)
         if before is None or (moved := _moved_by(figure, before, now)) is None:
             continue
-        # Of another session's sample only the time of its answer is known.
-        asked = asked_at.get(before.at, before.at - DEADLINE_SECONDS)
+        # Of a sample from before that was kept, only the time of its answer is known.
+        asked = before.at - DEADLINE_SECONDS if before.asked_at is None else before.asked_at
         found.append(_Reading(figure, before, moved, asked, now.at, evidence.rules))
     return found
 

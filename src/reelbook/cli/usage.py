@@ -51,15 +51,17 @@ def usage(
 
 def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
     """Say what is left of the balance, and what was spent in all."""
+    from ..text.status_line import balance_words
+
     with _session(service, home) as session:
         with waiting_notice(session):
-            told = session.balance()
+            told, facts = session.balance(), session.facts
         if as_json:
-            figures = {"balance_usd": told.balance_usd, "total_spent_usd": told.total_spent_usd}
-            say_json({"service": session.service, **figures})
+            figures = {"balance_usd": facts.balance_usd, "to_come_usd": facts.to_come_usd}
+            say_json({"service": session.service, **figures, "total_spent_usd": told.total_spent_usd})
             return
         spent = "" if told.total_spent_usd is None else f", {dollars(told.total_spent_usd)} spent in all"
-        say(f"Balance {dollars(told.balance_usd)}{spent} ({session.service}).")
+        say(f"Balance {balance_words(facts)}{spent} ({session.service}).")
 
 
 def _session(service: Service, home: Path | None) -> Session:
@@ -119,7 +121,7 @@ def _draw(screen: Console, history: UsageHistory, session: Session) -> None:
     total, reading = history.total, history.reading
     money, about = total_words(total, history.days)
     screen.print(Text.assemble((money, "bold"), f"  {about}"))
-    if pace := pace_words(session.facts.balance_usd, total, history.days):
+    if pace := pace_words(session.facts, total, history.days):
         screen.print(pace)
     busy = [span for span in history.spans if span.usd > 0]
     if busy:
@@ -168,6 +170,7 @@ def _document(history: UsageHistory, session: Session) -> dict[str, Any]:
         "total_seconds": total.seconds,
         "total_requests": total.requests,
         "balance_usd": session.facts.balance_usd,
+        "to_come_usd": session.facts.to_come_usd,
         "ledger_usd": round(sum(own.usd for own in history.own()), 6),
         "spans": [
             {

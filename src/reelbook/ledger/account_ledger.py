@@ -18,6 +18,7 @@ from ..formatting import dollars
 from ..models import Balance, Usage
 from ..requests import JobRequest
 from ..secret import Secret
+from .funds import Funds
 from .ledger import Ledger
 from .records import SENDING, UNCERTAIN, Account, EarlierRun, Entry, Marks, Pick, Sample, Spend, Submission
 from .request_log import AccountRequests
@@ -41,21 +42,19 @@ class AccountLedger:
     """The ledger as one account of `service` sees it.
 
     `ledger` is the home's, `requests` the key's request budget, shared with the kernels of the machine.
-    `max_spend_usd` limits what the account's clips may cost in all. `asked_at` says when an answer was asked
-    for, by the time at which it was heard (epoch seconds both).
+    `max_spend_usd` limits what the account's clips may cost in all, `opened_at` is when this session began
+    (epoch seconds).
     """
 
     def __init__(self, ledger: Ledger, service: str, key: Secret, *, max_spend_usd: float | None) -> None:
         self.max_spend_usd = max_spend_usd
         self.ledger = ledger
-        self.asked_at: dict[float, float] = {}
+        self.opened_at = time.time()
         self._service = service
         self._account: Account = self.ledger.account(service, key)
         # What a kernel that is gone never sent must neither use up the limit nor be waited for.
         self.ledger.recover(self._account)
         self._places = PlaceCounter()
-        self._opened_at = time.time()
-        self._heard: tuple[float, float] | None = None  # the balance, and what had been spent by then
         self.requests = AccountRequests(self.ledger.requests, self._account)
 
     def change_key(self, key: Secret) -> None:
@@ -208,7 +207,7 @@ class AccountLedger:
         """Whether this kernel bought it since this session began."""
         at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
         # A kernel's name begins with its process (ledger/process_locks.py).
-        return at >= self._opened_at and bought.kernel.startswith(f"{os.getpid()}-")
+        return at >= self.opened_at and bought.kernel.startswith(f"{os.getpid()}-")
 
     # What a person puts to them.
 
@@ -273,7 +272,7 @@ class AccountLedger:
 
     def spend_here(self) -> Spend:
         """The same of what this kernel submitted since this session began."""
-        return self.ledger.spend(self._account, since=self._opened_at, process=os.getpid())
+        return self.ledger.spend(self._account, since=self.opened_at, process=os.getpid())
 
     def bought(self, *, experiment: str | None, since: float | None, until: float | None) -> list[Entry]:
         """All that cost something or may have, oldest first."""
@@ -292,44 +291,23 @@ class AccountLedger:
             cost_usd = wire.cost_usd(seconds if seconds and can_be_meant else wire.DEFAULT_SECONDS)
         self.ledger.tool_jobs.ended(self._account, request_id, seconds=seconds, cost_usd=cost_usd)
 
-    def likely_balance_usd(self) -> float | None:
-        """The balance as last heard, less what this key's clips cost since; None if nobody heard it lately.
+    def funds(self) -> Funds | None:
+        """What is left of the balance; None where neither this session nor, lately, another one heard it."""
+        since = min(self.opened_at, time.time() - RECENT_SECONDS)
+        return self.ledger.funds(self._account, since=since)
 
-        Another session of this machine may have heard it, within the last hour.
-        """
-        if self._heard is not None:
-            balance, spent_then = self._heard
-            return balance - max(0.0, self._submitted_usd() - spent_then)
-        last = self.ledger.samples.last(self._account, having="balance_usd")
-        if last is None or last.balance_usd is None or last.at < time.time() - RECENT_SECONDS:
-            return None
-        return last.balance_usd - self._submitted_usd(since=last.at)
-
-    def heard_balance(self, balance: Balance, *, asked_at: float) -> None:
-        """Keeps what was said of the balance, to a question asked at that time (epoch seconds)."""
-        self.ledger.samples.add(
-            self._account,
-            Sample(
-                self._heard_at(asked_at, balance.balance_usd),
-                balance_usd=balance.balance_usd,
-                total_spent_usd=balance.total_spent_usd,
-            ),
+    def heard(self, told: Balance | Usage, *, asked_at: float) -> None:
+        """Keeps what a billing endpoint said, to a question asked at that time (epoch seconds)."""
+        known = told.model_dump(include={"total_requests", "total_seconds", "total_cost_usd", "period_days"})
+        balance = told.balance_usd if isinstance(told, Balance) else told.current_balance_usd
+        sample = Sample(
+            time.time(),
+            balance_usd=balance,
+            total_spent_usd=told.total_spent_usd,
+            asked_at=asked_at,
+            **known,
         )
-
-    def heard_usage(self, usage: Usage, *, asked_at: float) -> None:
-        """Keeps what was said of the usage, to a question asked at that time (epoch seconds)."""
-        self.ledger.samples.add(
-            self._account,
-            Sample(
-                self._heard_at(asked_at, usage.current_balance_usd),
-                balance_usd=usage.current_balance_usd,
-                total_spent_usd=usage.total_spent_usd,
-                total_requests=usage.total_requests,
-                total_seconds=usage.total_seconds,
-                total_cost_usd=usage.total_cost_usd,
-                period_days=usage.period_days,
-            ),
-        )
+        self.ledger.samples.add(self._account, sample)
 
     def samples(self, *, before: float) -> list[Sample]:
         """What the billing endpoints said before that time (epoch seconds), newest first."""
@@ -349,15 +327,3 @@ class AccountLedger:
         last = samples.last(self._account, before=sent_at, having="total_requests")
         last = last or samples.last(self._account, having="total_requests")
         return int(last.period_days) if last is not None and last.period_days else USAGE_DAYS
-
-    def _heard_at(self, asked_at: float, balance_usd: float | None) -> float:
-        now = time.time()
-        if balance_usd is not None:
-            self._heard = balance_usd, self._submitted_usd()
-        self.asked_at[now] = asked_at
-        return now
-
-    def _submitted_usd(self, *, since: float | None = None) -> float:
-        # A tool may have waited for its clip, which the balance heard at its end holds already.
-        known = self.ledger.spend(self._account, since=since)
-        return known.spent_usd - known.tools_usd

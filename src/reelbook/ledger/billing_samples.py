@@ -20,6 +20,7 @@ _COLUMNS: Final[dict[str, str]] = {
     "total_seconds": "total_seconds",
     "total_cost_usd": "total_cost_micro",
     "period_days": "period_days",
+    "asked_at": "asked_at",
 }
 
 

@@ -21,6 +21,7 @@ from . import records, search, spend, submissions, sweeps
 from .annotations import Annotations
 from .billing_samples import Samples
 from .classrooms import Classrooms
+from .funds import Funds, funds
 from .process_locks import Kernel
 from .records import (
     CANCELLED,
@@ -401,6 +402,11 @@ class Ledger:
     def spend(self, account: Account, *, since: float | None = None, process: int | None = None) -> Spend:
         """What the account's submissions cost so far, by how sure it is; of one process where it is given."""
         return self._store.read(lambda connection: spend.spend(connection, account.id, since, process))
+
+    def funds(self, account: Account, *, since: float) -> Funds | None:
+        """What is left of the account's balance, if anybody heard it since then (epoch seconds)."""
+        lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
+        return funds(self._store, account, since=since, lives=lives)
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
         return self._store.keep(

@@ -349,6 +349,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         # The keys whose limit was seen to begin anew as a whole. A later key has its number below zero.
         "CREATE TABLE fixed_windows (account INTEGER PRIMARY KEY) STRICT",
     ),
+    (
+        # What ended before a question was asked is in its answer.
+        "ALTER TABLE samples ADD COLUMN asked_at REAL",
+        "CREATE INDEX entries_by_end ON entries (account, ended_at)",
+    ),
 )
 
 

@@ -300,7 +300,10 @@ class Spend:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the billing endpoints said at one moment; a field that wasn't asked for is None."""
+    """What the billing endpoints said at one moment; a field that wasn't asked for is None.
+
+    `asked_at` is when it was asked for (epoch seconds), None where that wasn't kept.
+    """
 
     at: float
     balance_usd: float | None = None
@@ -309,6 +312,7 @@ class Sample:
     total_seconds: float | None = None
     total_cost_usd: float | None = None
     period_days: float | None = None
+    asked_at: float | None = None
 
 
 def _place(row: sqlite3.Row) -> Place | None:

@@ -37,6 +37,7 @@ from ..ledger import (
     Submission,
 )
 from ..ledger.account_ledger import AccountLedger
+from ..ledger.funds import Funds
 from ..ledger.search import Filter, Sort
 from ..media.images import PreparedImage
 from ..media.recent_images import RecentImages
@@ -93,7 +94,6 @@ class JobRegistry:
         batch: Sequence[Submission],
         *,
         caller: Caller,
-        balance_usd: float | None,
         again: bool,
         retry_uncertain: bool,
         withdrawn: Callable[[], bool],
@@ -102,12 +102,13 @@ class JobRegistry:
 
         Raises SpendLimitReached, and SpendingWarning where that is an error.
         """
+        funds = self._account.funds()
         written = self._account.intend(batch, again=again, withdrawn=withdrawn)
         new = [entry for entry, earlier in written if earlier is None]
         try:
-            self._warner.look(new, caller)
+            self._warner.look(new, funds, caller)
             jobs = [
-                self._intended(each.request, entry, balance_usd, retry_uncertain=retry_uncertain)
+                self._intended(each.request, entry, funds, retry_uncertain=retry_uncertain)
                 if earlier is None
                 else self._from_earlier_run(entry, earlier)
                 for each, (entry, earlier) in zip(batch, written, strict=True)
@@ -147,19 +148,18 @@ class JobRegistry:
         """Takes up what kernels that are gone have left unfinished."""
         return [self.of(entry, watch=True) for entry in self._account.left_over()]
 
-    def send_unsent(self, *, caller: Caller, balance_usd: float | None) -> list[Job]:
+    def send_unsent(self, *, caller: Caller) -> list[Job]:
         """Submits what kernels have left unsent, but for images that aren't kept any more.
 
         Raises as `submit`, and then nothing is sent.
         """
-        left = self._account.left_unsent()
+        left, funds = self._account.left_unsent(), self._account.funds()
         requests = {entry.id: self._request(entry) for entry in left}
         written = self._account.intend_again([entry for entry in left if requests[entry.id].complete])
         try:
-            self._warner.look(written, caller)
+            self._warner.look(written, funds, caller)
             jobs = [
-                self._intended(requests[entry.id], entry, balance_usd, retry_uncertain=False)
-                for entry in written
+                self._intended(requests[entry.id], entry, funds, retry_uncertain=False) for entry in written
             ]
         except BaseException:
             self._account.take_back(written, left_unsent=True)
@@ -266,8 +266,9 @@ class JobRegistry:
         return entry is not None and entry.state == INTENDED
 
     def _intended(
-        self, request: JobRequest, entry: Entry, balance_usd: float | None, *, retry_uncertain: bool
+        self, request: JobRequest, entry: Entry, funds: Funds | None, *, retry_uncertain: bool
     ) -> Job:
+        balance_usd = None if funds is None else funds.heard_usd
         known = self._snapshot(estimated_cost_usd=request.estimated_cost_usd, balance_before_usd=balance_usd)
         self._found.pop(entry.id, None)  # of one that was left unsent
         return self._new(request, known, entry, retry_uncertain=retry_uncertain)

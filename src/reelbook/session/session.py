@@ -162,7 +162,7 @@ class Session(Tooling, SuggestsNames):
             self._connection,
             self._account,
             self._thread,
-            told=lambda: self._listeners.tell(None),
+            told=lambda: self._tell(None),
             heard=lambda balance_usd: self._jobs.heard_balance(balance_usd),
             observed=lambda: bool(self._listeners) or self._jobs.observed,
         )
@@ -175,7 +175,7 @@ class Session(Tooling, SuggestsNames):
             self._connection,
             self._thread,
             RecentImages(home),
-            tell=self._listeners.tell,
+            tell=self._tell,
         )
         self._sweeps = SweepControl(
             self._submit, self._jobs, self._account, self._client, self._balance, self._thread
@@ -391,10 +391,7 @@ class Session(Tooling, SuggestsNames):
         self._thread.refuse_closed()
         jobs = self._thread.run(self._jobs.resume)
         if unsent:
-            send = functools.partial(
-                self._jobs.send_unsent, caller=caller(), balance_usd=self._balance.balance_usd
-            )
-            jobs += self._thread.run(send)
+            jobs += self._thread.run(functools.partial(self._jobs.send_unsent, caller=caller()))
         return tuple(jobs)
 
     def rotate_key(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
@@ -419,15 +416,16 @@ class Session(Tooling, SuggestsNames):
     @property
     def facts(self) -> Facts:
         """Balance, request budget, spending limit and the ledger's state as known now, without a request."""
-        budget = self._client.budget(self._thread.now())
+        budget, funds = self._client.budget(self._thread.now()), self._balance.funds
         return Facts(
-            self._balance.balance_usd,
+            None if funds is None else funds.left_usd,
             budget.left,
             budget.limit,
             budget.back_in_seconds,
             self._account.max_spend_usd,
             self._account.ledger.trouble,
             not self._account.ledger.in_memory,
+            0.0 if funds is None else funds.to_come_usd,
         )
 
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
@@ -458,7 +456,6 @@ class Session(Tooling, SuggestsNames):
             self._jobs.submit,
             batch,
             caller=caller(),
-            balance_usd=self._balance.balance_usd,
             again=again,
             retry_uncertain=retry_uncertain,
             withdrawn=lambda: withdrawn,
@@ -483,13 +480,17 @@ class Session(Tooling, SuggestsNames):
         if lost := self._account.ledger.close():
             print(lost, file=sys.stderr)  # noqa: T201 - nobody can ask for it any more
 
+    def _tell(self, job: Job | None) -> None:
+        self._balance.outdated = True
+        self._listeners.tell(job)
+
     def _ledger_changed(self) -> None:
         """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""
         said = self._account.ledger.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
 
         async def tell() -> None:
-            self._listeners.tell(None)
+            self._tell(None)
 
         with contextlib.suppress(SessionClosed):
             self._thread.submit(tell())
@@ -702,12 +703,13 @@ class Session(Tooling, SuggestsNames):
             cost_usd,
             spend=self._account.spend(),
             limit_usd=self._account.max_spend_usd,
-            balance_usd=self._account.likely_balance_usd(),
+            balance_usd=None if (funds := self._balance.funds) is None else funds.left_usd,
+            to_come_usd=0.0 if funds is None else funds.to_come_usd,
         )
         return tuple(each.text for each in near)
 
     def _refresh_balance(self) -> concurrent.futures.Future[None]:
-        """Asks for the balance without waiting; `facts` change when it is there."""
+        """Asks for the balance, if nobody here has, and doesn't wait; `facts` change when it is there."""
         return self._thread.submit(self._balance.refresh())
 
     def _reconciling(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
@@ -719,7 +721,7 @@ class Session(Tooling, SuggestsNames):
             comparison = await self._reconciler.compare(alone=alone)
             return tell_jobs(comparison, lambda entry: self._jobs.of(entry, watch=False))
         finally:
-            self._listeners.tell(None)
+            self._tell(None)
 
     # What its tools need, see `Tooling`.
 
@@ -744,7 +746,7 @@ class Session(Tooling, SuggestsNames):
             try:
                 return await ask(self._client)
             finally:
-                self._listeners.tell(None)
+                self._tell(None)
 
         return self._thread.call(call())
 

@@ -170,11 +170,11 @@ class SweepControl:
         return None if limit is None else round(limit - self._account.spend().committed_usd, 6)
 
     def balance_left_usd(self) -> float | None:
-        """The balance less what is on its way; asked for where nobody heard it, None where that fails."""
-        if self._account.likely_balance_usd() is None:
+        """What is left of the balance; asked for where nobody heard it, None where that fails."""
+        if self._balance.funds is None:
             with contextlib.suppress(ReelbookError):
                 self.thread.call(self._balance.balance())
-        return self._account.likely_balance_usd()
+        return None if (funds := self._balance.funds) is None else funds.left_usd
 
     def forecast(self, requests: Sequence[JobRequest]) -> tuple[float, float, float]:
         """When all of these would be here, in seconds from now: early, likely and late."""

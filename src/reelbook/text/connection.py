@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from reelbook.settings import API_KEY, BASE_URL
 
-from ..formatting import dollars
+from .status_line import balance_words
+
+if TYPE_CHECKING:
+    from reelbook.account import Facts
 
 DRIVE = Path("/content/drive")
 
@@ -94,6 +97,6 @@ def _keeping(*, colab: bool, keyring: bool, kept: bool) -> str:
     return "To keep a key in the system's keyring, install it: pip install keyring."
 
 
-def tested(balance_usd: float) -> str:
-    """That the key works."""
-    return f"The key works. The balance is {dollars(balance_usd)}."
+def tested(facts: Facts) -> str:
+    """That the key works, and what is left of the balance."""
+    return f"The key works. The balance is {balance_words(facts)}."

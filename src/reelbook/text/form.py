@@ -20,6 +20,7 @@ _NOTHING = Spend(0.0, 0.0, 0.0)
 def form_words(
     balance_usd: float | None,
     *,
+    to_come_usd: float = 0.0,
     spend: Spend | None = None,
     limit_usd: float | None = None,
     ledger_works: bool = True,
@@ -27,21 +28,29 @@ def form_words(
     """What the form says for each length from 1 s on.
 
     That is its cost, what the balance will be, why the button is off, and as "low" a warning before it is
-    pressed. All lengths come at once, so that the page can follow the slider without asking. `spend` is what
-    counts towards the limit so far, None if that isn't known. Where the ledger can't be written, nothing can
-    be bought.
+    pressed. All lengths come at once, so that the page can follow the slider without asking. `balance_usd` is
+    what is left of the balance after `to_come_usd`, which clips may still cost: they may also not, so the
+    button stays on. `spend` is what counts towards the limit so far, None if that isn't known. Where the
+    ledger can't be written, nothing can be bought.
     """
+    heard_usd = None if balance_usd is None else balance_usd + to_come_usd
     lengths = []
     for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
         cost = wire.cost_usd(length)
         line, low = f"{length} s × {dollars(wire.PRICE_USD_PER_SECOND)}", ""
-        off = _unaffordable(cost, balance_usd, spend, limit_usd) if ledger_works else NO_LEDGER
+        off = _unaffordable(cost, heard_usd, spend, limit_usd) if ledger_works else NO_LEDGER
         if not off:
-            near = spend_notices(cost, spend=spend or _NOTHING, limit_usd=limit_usd, balance_usd=balance_usd)
+            near = spend_notices(
+                cost,
+                spend=spend or _NOTHING,
+                limit_usd=limit_usd,
+                balance_usd=balance_usd,
+                to_come_usd=to_come_usd,
+            )
             # Of two limits the one that is nearer: it will be reached first.
             low = min(near, key=lambda each: each.left_usd).text if near else ""
             if balance_usd is not None and "balance" not in {each.kind for each in near}:
-                line += f" · leaves {dollars(balance_usd - (spend or _NOTHING).reserved_usd - cost)}"
+                line += f" · leaves {dollars(balance_usd - cost)}"
         lengths.append({"line": line, "button": f"Generate · {dollars(cost)}", "off": off, "low": low})
     return {
         "lengths": lengths,

@@ -37,6 +37,18 @@ def facts_words(
     }
 
 
+def balance_words(facts: Facts) -> str:
+    """What is left of the balance, and what of it the service says where that is more."""
+    if facts.balance_usd is None:
+        return ""
+    left, to_come = dollars(facts.balance_usd), dollars(facts.to_come_usd)
+    if to_come == dollars(0):
+        return left
+    return (
+        f"{left} ({dollars(facts.balance_usd + facts.to_come_usd)} less {to_come} that clips may still cost)"
+    )
+
+
 def _near(facts: Facts, spend: Spend | None) -> tuple[SpendNotice, ...]:
     if spend is None:
         return ()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reelbook.account.usage import Reading, Totals, UsageSpan
 from reelbook.account.usage_history import Own
 
 from ..formatting import count, dollars
+from .status_line import balance_words
+
+if TYPE_CHECKING:
+    from reelbook.account import Facts
 
 LITTLE_USD: Final = 0.005
 NOTHING_SPENT: Final = "Nothing was spent in this time. Clips that are paid for appear here day by day."
@@ -31,14 +35,14 @@ def total_words(total: Totals | None, days: int) -> tuple[str, str]:
     return f"{dollars(total.usd)} in {count(days, 'day')}", _amounts(total.seconds, total.requests)
 
 
-def pace_words(balance_usd: float | None, total: Totals | None, days: int) -> str:
-    """The balance, and how long it lasts if as much is spent as in the period."""
-    if balance_usd is None:
+def pace_words(facts: Facts, total: Totals | None, days: int) -> str:
+    """What is left of the balance, and how long it lasts if as much is spent as in the period."""
+    if facts.balance_usd is None:
         return ""
-    said = f"Balance {dollars(balance_usd)}"
-    if total is None or total.usd < LITTLE_USD or balance_usd <= 0:
+    said = f"Balance {balance_words(facts)}"
+    if total is None or total.usd < LITTLE_USD or facts.balance_usd <= 0:
         return said
-    return f"{said}, {_long(balance_usd / total.usd * days)} at this pace"
+    return f"{said}, {_long(facts.balance_usd / total.usd * days)} at this pace"
 
 
 def span_words(span: UsageSpan, reading: Reading | None) -> SpanWords:

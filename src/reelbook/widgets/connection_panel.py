@@ -81,7 +81,12 @@ class ConnectionPanel(WorksInBackground):
 
     def _on_test(self, *_: object) -> None:
         session = self.session
-        self._start_work("Testing the connection", lambda: tested(session.balance().balance_usd))
+
+        def test() -> str:
+            session.balance()
+            return tested(session.facts)
+
+        self._start_work("Testing the connection", test)
 
     def _on_use(self, content: dict[str, Any], _: object) -> None:
         """A key was typed in: it is tried at once, and used if the service accepts it."""
@@ -96,7 +101,7 @@ class ConnectionPanel(WorksInBackground):
 
         def use() -> str:
             try:
-                balance = session.balance()
+                session.balance()
                 if keep:
                     settings.keep(settings.API_KEY, key)
                     settings.keep(settings.BASE_URL, Secret(session.base_url))
@@ -105,7 +110,7 @@ class ConnectionPanel(WorksInBackground):
                     session.close()
                 raise
             self._take(session, "keyring" if keep else "panel")
-            return tested(balance.balance_usd)
+            return tested(session.facts)
 
         self._start_work("Testing the key", use)
 

@@ -83,7 +83,7 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
         super().__init__(mark=mark, words=self._costs(), **traits)
         self._live = Live(self.refresh)
         self._endings = (self._live.close, session.subscribe(self._session_changed))
-        if session.facts.balance_usd is None and not session.closed:
+        if not session.closed:
             session._refresh_balance()
 
     def on_job(self, callback: Callable[[Job], object]) -> None:
@@ -153,6 +153,7 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
         spend = None if self.session.closed else self.session.spending().of_key
         return form_words(
             facts.balance_usd,
+            to_come_usd=facts.to_come_usd,
             spend=spend,
             limit_usd=facts.max_spend_usd,
             ledger_works=facts.trouble is None,

@@ -240,7 +240,7 @@ class UsageChart(Host):
             self.head.words = {
                 "total": money,
                 "about": "" if failed else about,
-                "pace": pace_words(self.session.facts.balance_usd, total, history.days),
+                "pace": pace_words(self.session.facts, total, history.days),
                 "again": history.done and bool(history.trouble),
                 "empty": NOTHING_SPENT if total is not None and not total.usd else failed,
                 "sandbox": self.session.service == "sandbox",
