@@ -8,7 +8,7 @@ import pytest
 from support.raw_server import RawServer, raw_server
 
 import reelbook as rb
-from reelbook.errors import ConfigurationError, LedgerTrouble, LedgerUnavailable
+from reelbook.errors import ConfigurationError, LedgerTrouble, LedgerUnavailable, SubmissionUncertain
 from reelbook.sandbox.handle import Sandbox
 
 KEY = "sk-planted-connect"
@@ -123,3 +123,22 @@ def test_who_wants_no_ledger_gets_none_on_the_disk(live: RawServer, tmp_path: Pa
         assert other.ledger_trouble is None
     with pytest.raises(ConfigurationError, match="'home' or None"):
         rb.connect(home=home, ledger="memory")  # type: ignore[arg-type]
+
+
+def test_what_was_never_answered_is_said_to_the_next_one_who_connects(
+    sandbox: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, with its cost and how to find out: in the notebook's cell, and beside a script's own output."""
+    with rb.connect("sandbox") as session:
+        sandbox.fault("answer_lost", endpoint="generate", times=2)
+        for prompt in ("a fox", "a hen"):
+            with pytest.raises(SubmissionUncertain):
+                session.text_to_video(prompt, duration_seconds=5).result(30)
+    assert capsys.readouterr() == ("", "")
+    said = "2 submissions were never answered (up to $0.50): {} finds out which were bought.\n"
+    with rb.connect("sandbox") as later:
+        assert rb.connect("sandbox") is later
+        assert capsys.readouterr() == ("", said.format("reelbook jobs resume --find-out"))
+    monkeypatch.setattr("reelbook.session.display.in_notebook", lambda: True)
+    with rb.connect("sandbox"):
+        assert capsys.readouterr() == (said.format("session.reconcile()"), "")

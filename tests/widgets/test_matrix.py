@@ -327,3 +327,25 @@ def test_code_and_state_are_small(session: rb.Session) -> None:
     sweep = foxes(animal=[f"animal number {n}" for n in range(20)], seed=list(range(10)))
     matrix = Matrix(sweep, session)
     assert len(json.dumps(matrix.get_state(), default=str).encode()) < 30_000
+
+
+def test_the_head_finds_out_about_all_that_was_not_answered(session: rb.Session, sandbox: Sandbox) -> None:
+    """At one press, with one question for the balance; then the person's word is asked for, once too."""
+    session.usage()
+    sandbox.fault("answer_lost", endpoint="generate", times=2)
+    run = foxes(animal=["fox"]).run(session)
+    until(lambda: [cell.state for cell in run.cells] == ["uncertain"] * 2 and run.state != "running")
+    page = Page(Matrix(run))
+    assert page.head["controls"] == [["find_out", "Find out about 2 clips"]]
+    assert "balance" not in sandbox.state()["requests"]
+    page.press("find_out")
+    assert page.head["controls"] == []
+    until(lambda: page.head["controls"])
+    assert page.head["controls"] == [
+        ["find_out", "Find out about 2 clips"],
+        ["only_me", "Only I use this account"],
+    ]
+    assert sandbox.state()["requests"]["balance"] == 1
+    page.press("only_me")
+    until(lambda: {cell["word"] for cell in page.cells.values()} == {"Lost"})
+    assert page.head["controls"] == []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from ..client.transport import Transport
 from ..deadlines import Deadline
 from ..errors import ConfigurationError, LedgerTrouble, LedgerUnavailable, ReelbookError
 from ..event_thread import EventThread, uninterrupted
-from ..formatting import count
+from ..formatting import count, dollars
 from ..ledger import Ledger
 from ..secret import Secret, quotable, veiled
 from . import display
@@ -35,10 +36,14 @@ _Name = tuple[str, str, str, str, float | None, str | None]
 
 
 class _News(NamedTuple):
-    """What there is to say of a new session: what is wrong with its ledger, how many jobs it took up."""
+    """What there is to say of a new session: what is wrong with its ledger, how many jobs it took up.
+
+    `uncertain` are the estimates, in USD, of what was sent and never answered.
+    """
 
     notice: str | None
     resumed: int
+    uncertain: Sequence[float]
 
 
 _sessions: dict[_Name, Session] = {}
@@ -179,7 +184,7 @@ def _opened(name: _Name, make: Callable[[], Session]) -> Session:
                 session = _sessions[name] = make()
                 # A script asks for it with session.resume(): it may not live as long as the jobs.
                 jobs = session.resume() if in_notebook else ()
-                _untold[name] = _News(session._ledger_notice, len(jobs))
+                _untold[name] = _News(session._ledger_notice, len(jobs), session._uncertain_usd())
             return session
 
     # Stop ends the waiting. The session is made all the same, and the next connect() finds it.
@@ -188,11 +193,23 @@ def _opened(name: _Name, make: Callable[[], Session]) -> Session:
         if news.resumed:
             clips = count(news.resumed, "unfinished clip")
             print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().")  # noqa: T201 - said where the person connects
+        if news.uncertain:
+            # A script's own output may be read by a program.
+            print(_unanswered(news.uncertain, in_notebook), file=sys.stdout if in_notebook else sys.stderr)
         if news.notice:
             warnings.warn_explicit(news.notice, LedgerTrouble, **caller()._asdict())
     if trouble := session.facts.trouble:
         warnings.warn_explicit(trouble, LedgerTrouble, **caller()._asdict())
     return session
+
+
+def _unanswered(costs_usd: Sequence[float], in_notebook: bool) -> str:
+    one = len(costs_usd) == 1
+    how = "session.reconcile()" if in_notebook else "reelbook jobs resume --find-out"
+    return (
+        f"{count(len(costs_usd), 'submission')} {'was' if one else 'were'} never answered (up to "
+        f"{dollars(sum(costs_usd))}): {how} finds out {'whether it was' if one else 'which were'} bought."
+    )
 
 
 def _open(name: _Name) -> Session | None:

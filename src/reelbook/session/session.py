@@ -708,6 +708,10 @@ class Session(Tooling, SuggestsNames):
         )
         return tuple(each.text for each in near)
 
+    def _uncertain_usd(self) -> list[float]:
+        """What each submission that was never answered may have cost."""
+        return [entry.estimated_cost_usd for entry in self._account.uncertain_entries()]
+
     def _refresh_balance(self) -> concurrent.futures.Future[None]:
         """Asks for the balance, if nobody here has, and doesn't wait; `facts` change when it is there."""
         return self._thread.submit(self._balance.refresh())

@@ -179,6 +179,12 @@ def buy_words(plan: Plan, *, verb: str = "Make") -> str:
     return f"{verb} {count(plan.bought, 'clip')} · {dollars(plan.cost_usd)}"
 
 
+def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:
+    """The buttons that find out what became of all that wasn't answered."""
+    buttons = [["find_out", f"Find out about {count(uncertain, 'clip')}"]] if uncertain else []
+    return [*buttons, ["only_me", "Only I use this account"]] if word_would_tell else buttons
+
+
 def saved(path: Path) -> str:
     """Where the grid was saved."""
     return f"The grid is in {path.absolute()}."

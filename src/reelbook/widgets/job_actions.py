@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Hashable
+import functools
+from collections.abc import Hashable, Sequence
+from concurrent.futures import Future
 from typing import Any
 
-from reelbook.session import Clip, Job, JobView, Session
+from reelbook.session import Clip, Job, JobView, Reconciliation, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
@@ -19,7 +21,8 @@ TWICE_SECONDS = 1.5  # two presses within this time are one double press
 class ActsOnJobs(WorksInBackground):
     """Answers the page's `stop`, `watch`, `cancel`, `find_out`, `only_me` and `code`, each about one job.
 
-    A panel implements `_job` and `_news_of`. They aren't abstract methods only because a widget's metaclass
+    `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A panel implements `_job` and
+    `_news_of`. They aren't abstract methods only because a widget's metaclass
     doesn't allow those.
     """
 
@@ -71,31 +74,38 @@ class ActsOnJobs(WorksInBackground):
             self.say_problem("It was already sent. The job goes on and is billed.")
 
     def _on_find_out(self, content: dict[str, Any], _: object) -> None:
-        self._find_out(self._job(content), alone=False)
+        self._find_out(self._doubtful(content), alone=False)
 
     def _on_only_me(self, content: dict[str, Any], _: object) -> None:
-        self._find_out(self._job(content), alone=True)
+        self._find_out(self._doubtful(content), alone=True)
 
     def _on_code(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)
         if job is not None and job.request is not None:
             self._send_code(content, request_code(job.request, content["kind"]))
 
-    def _find_out(self, job: Job | None, *, alone: bool) -> None:
-        if job is None or self._doing(job):
+    def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
+        """The jobs that are to be found out about."""
+        job = self._job(content)
+        return () if job is None else (job,)
+
+    def _find_out(self, jobs: Sequence[Job], *, alone: bool) -> None:
+        """Asks once for all of them."""
+        jobs = [job for job in jobs if not self._doing(job)]
+        if not jobs:
             return
-        asked = Session.of(job)._reconciling(alone=alone)
-
-        def take_verdict() -> None:
-            mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
-            if any(verdict.answer == "can't tell" != verdict.if_alone for verdict in mine):
-                self._word_would_tell.add(job)
-            else:
-                self._word_would_tell.discard(job)
-
-        self._start_work("Finding out", take_verdict, name=job)
-        self._news_of(job)
+        asked = Session.of(jobs[0])._reconciling(alone=alone)
+        for job in jobs:
+            self._start_work("Finding out", functools.partial(self._take_verdict, job, asked), name=job)
+            self._news_of(job)
         self.refresh()
+
+    def _take_verdict(self, job: Job, asked: Future[Reconciliation]) -> None:
+        mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
+        if any(verdict.answer == "can't tell" != verdict.if_alone for verdict in mine):
+            self._word_would_tell.add(job)
+        else:
+            self._word_would_tell.discard(job)
 
     def _work_ended(self, name: Hashable) -> None:
         if isinstance(name, Job):

@@ -10,7 +10,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +20,7 @@ from reelbook.errors import InvalidInput
 from reelbook.explore import Sweep, SweepRun
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
+from reelbook.ledger import UNCERTAIN
 from reelbook.session import Job, Session
 from reelbook.session.request_code import request_code
 
@@ -285,11 +286,14 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         """The buttons of the whole sweep: name and label."""
         if self.run.state == "running":
             return [["pause", "Pause buying"], ["halt", "Stop buying"]]
+        doubtful = [job for job in self._doubtful({}) if not self._doing(job)]
+        told = sum(job in self._word_would_tell for job in doubtful)
+        found = words.find_out_controls(len(doubtful), told)
         plan = self._planned() if any(cell.missing for cell in self.run.cells) else None
         if plan is None:
-            return []
+            return found
         if self.run.id is not None:
-            return [["resume", words.buy_words(plan, verb="Resume,")]]
+            return [["resume", words.buy_words(plan, verb="Resume,")], *found]
         if not self._asked_twice:
             return [["buy", words.buy_words(plan)]]
         return [["buy", words.buy_words(plan, verb="Yes, make")], ["no", "No"]]
@@ -382,6 +386,12 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
 
     def _job(self, content: dict[str, Any]) -> Job | None:
         return self._job_of(_number(content))
+
+    def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
+        """The cell's job, or those of all cells that are uncertain where the head was pressed."""
+        if "n" in content:
+            return super()._doubtful(content)
+        return [cell.job for cell in self.run.cells if cell.job and cell.state == UNCERTAIN]
 
     def _news_of(self, job: Job) -> None:
         for cell in self.run.cells:

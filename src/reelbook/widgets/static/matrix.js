@@ -262,7 +262,7 @@ function render({ model, el }) {
     setText(note, shown.problem);
     note.hidden = !shown.problem;
     if (isNew(controls, shown.controls)) {
-      refill(controls, shown.controls.map(([name, text]) => plainButton(text, () => tell(model, { name }), { class: name === "buy" || name === "resume" ? "rb-primary" : "rb-plain", "data-act": name, "aria-disabled": name === "buy" && shown.problem ? "true" : null })), table.querySelector('td[tabindex="0"]'));
+      refill(controls, shown.controls.map(([name, text], at) => plainButton(text, () => tell(model, { name }), { class: !at && name !== "pause" ? "rb-primary" : "rb-plain", "data-act": name, "aria-disabled": name === "buy" && shown.problem ? "true" : null })), table.querySelector('td[tabindex="0"]'));
     }
     if (shown.said !== here) frame.say(here = shown.said);
   };
