@@ -45,8 +45,8 @@ FILE_NAME: Final = "ledger.db"
 # SQLite asks often only while a wait is young, and hears no Stop meanwhile: long waits are many short ones.
 _SLICE_SECONDS: Final = 0.25
 _PAUSE_SECONDS: Final = 0.01
-# The session's thread waits here too, and all its jobs with it.
-_IN_USE_SECONDS: Final = 1.0
+# The session's thread waits here too, and all its jobs with it; and within a second a person is to be told.
+_IN_USE_SECONDS: Final = 0.5
 _RETURN_SECONDS: Final = 0.5
 _CLOSING_SECONDS: Final = 5.0
 _COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
@@ -84,13 +84,15 @@ def patiently(attempt: Callable[[], T], busy_seconds: float) -> T:
     """The result of `attempt`, which is done again for `busy_seconds` where other programs lock the file."""
     countdown = Countdown(busy_seconds)
     while True:
-        pause = countdown.next_pause(_PAUSE_SECONDS)
+        pause = countdown.next_pause(_SLICE_SECONDS)  # so long SQLite itself may wait within an attempt
         try:
             return attempt()
         except sqlite3.Error as error:
             if primary_code(error) != sqlite3.SQLITE_BUSY or not pause:
                 raise
-        time.sleep(pause)  # SQLite doesn't wait by itself where two would wait for each other
+        time.sleep(
+            min(pause, _PAUSE_SECONDS)
+        )  # SQLite doesn't wait by itself where two would wait for each other
 
 
 def is_damage(error: sqlite3.Error) -> bool:
