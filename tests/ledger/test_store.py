@@ -90,6 +90,20 @@ def test_a_kernel_that_ends_with_a_full_disk_leaves_rows_that_can_be_believed(
     assert len(ledger.left_unsent(account)) == len(recovered)
 
 
+def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(folder: Path) -> None:
+    """As after a kill: what was never marked as sent is left unsent, and isn't called uncertain."""
+    closed = Ledger.open(folder)
+    account = closed.account(SERVICE, KEY)
+    closed.sending(closed.intend(account, fox(prompt="sent")).entry.id)
+    closed.intend(account, fox(prompt="not sent"))
+    read_only(closed).__enter__()
+    assert "It was closed all the same" in str(closed.close())
+    with Ledger.open(folder) as ledger:
+        recovered = {entry.prompt: entry.state for entry in ledger.recover(account)}
+        assert recovered == {"sent": "uncertain", "not sent": "cancelled"}
+        assert [entry.prompt for entry in ledger.left_unsent(account)] == ["not sent"]
+
+
 def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
     """Another program holds the lock for long: it is named, and what was learnt is written later."""
     holder = subprocess.Popen(

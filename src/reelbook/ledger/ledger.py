@@ -134,7 +134,7 @@ class Ledger:
         settle = functools.partial(submissions.settle_kernel, kernel=self._kernel.name, now=self._clock())
         self._store.keep(settle)
         written = self._store.close()
-        self._kernel.end()
+        self._kernel.end(settled=written)
         if written:
             return None
         ids = f" Ids that it doesn't have: {', '.join(self._received)}." if self._received else ""

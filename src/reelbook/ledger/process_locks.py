@@ -54,15 +54,14 @@ class Kernel:
         with contextlib.suppress(OSError):
             self._path(name).unlink(missing_ok=True)
 
-    def end(self) -> None:
-        """Takes the sign down: at the end, or where what this kernel does is no longer on the disk."""
+    def end(self, *, settled: bool = True) -> None:
+        """Takes the sign down; not `settled`, it leaves the file of a kernel that is gone, to be settled."""
         if self._lock is not None:
-            # First the name, then the lock: nobody may find the file unlocked and believe the rows.
-            self.forget(self.name)
             with contextlib.suppress(OSError):
                 self._lock.release()
             self._lock = None
-            self.forget(self.name)  # Windows removes no open file
+            if settled:
+                self.forget(self.name)
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.lock"
