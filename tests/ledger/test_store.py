@@ -66,8 +66,8 @@ def test_on_a_full_disk_nothing_is_intended_and_what_is_learnt_is_kept(
     count, kept, state, said = heard(writer).split("|")
     assert int(kept) == int(count) + 1 > 3
     assert state == "pending"
-    assert said.startswith(f"Nothing was sent. The ledger {ledger._store.path} can't be written: ")
-    assert "Nothing more is bought until it can be" in said
+    assert said.startswith("Nothing was sent. The ledger can't be written: ")
+    assert str(ledger._store.path) in said
     assert said.endswith(" Twice.")
     assert [each.state for each in ledger.find(text="before")] == ["sending"]
     assert len(ledger.find(account=account, limit=1000)) == int(kept)

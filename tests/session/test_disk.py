@@ -120,7 +120,7 @@ def test_a_sweep_pauses_with_the_reason_and_goes_on(session: rb.Session, sandbox
     until(lambda: sent(sandbox) == 3)
     with read_only(session._account.ledger):
         until(lambda: run.state == "paused")
-        assert "The ledger can't be written" in str(run.trouble)
+        assert "The ledger couldn't be written" in str(run.trouble)
         until(lambda: not run.counts["sending"])
     run.resume()
     assert len(run.results(SECONDS)) == 4

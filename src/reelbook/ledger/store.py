@@ -285,6 +285,7 @@ class Store:
         self._owed: deque[tuple[Work[Any], bool]] = deque()  # what the disk has to be told, in its order
         self._locked = False
         self._damaged = False
+        self._refused = ""
         self._prepare: Work[None] = lambda connection: None
         self._told: list[Callable[[], None]] = []
 
@@ -441,7 +442,9 @@ class Store:
             copy.execute("COMMIT")
             self._copy = copy
             self._return_later()
-        self._tell(f"{_why(error, self.path)} {_MEANWHILE} {_remedy(error)}")
+        why, remedy = f"The ledger can't be written: {_reason(error, self.path)}.", _remedy(error, self.path)
+        self._refused = f"Nothing was sent. {why} {remedy}"
+        self._tell(f"{why} {_MEANWHILE} {remedy}")
         return self._copy
 
     def _returned(self) -> bool:
@@ -493,7 +496,7 @@ class Store:
 
     def _refusal(self) -> LedgerUnavailable:
         kind = LedgerLocked if self._locked else LedgerUnavailable
-        return kind(f"Nothing was sent. {self.trouble}")
+        return kind(self._refused)
 
 
 class _Thread:
@@ -582,14 +585,12 @@ def unusable(error: Exception, path: Path) -> LedgerUnavailable:
     )
 
 
-def _why(error: sqlite3.Error, path: Path) -> str:
-    return f"The ledger {path} can't be written: {_reason(error, path)}."
-
-
-def _remedy(error: sqlite3.Error) -> str:
+def _remedy(error: sqlite3.Error, path: Path) -> str:
     if is_damage(error):
-        return "Restart the kernel: what can be read of it goes into a new one."
-    return "Reelbook goes on by itself once that is over."
+        return f"Restart the kernel: what can be read of it goes into a new one. The file is {path}."
+    if _is_lock(error):
+        return f"It is tried again all the time. The file is {path}."
+    return f"Set that right; it is tried again all the time. The file is {path}."
 
 
 def _reason(error: Exception, path: Path) -> str:

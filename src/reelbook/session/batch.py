@@ -34,7 +34,7 @@ _STOPPED_BY: dict[type[ReelbookError], tuple[str, str]] = {
     InsufficientBalance: ("the balance ended", "Add credits"),
     AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
     PermissionRefused: ("the service refuses this to the key", "Look at what it says"),
-    LedgerUnavailable: ("the ledger can't be written", "Set that right"),
+    LedgerUnavailable: ("the ledger couldn't be written", "Set that right"),
     SubmissionUncertain: (
         "the service leaves submissions unanswered",
         "Find out what became of those with session.reconcile()",
