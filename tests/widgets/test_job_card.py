@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -41,6 +43,20 @@ def test_a_change_reaches_the_card_from_any_thread() -> None:
     threading.Thread(target=learn, args=(running,), kwargs={"progress": 0.7}).start()
     assert seen.wait(5)
     assert card.progress == 0.7
+
+
+def test_a_card_says_that_the_ledger_cannot_be_written() -> None:
+    """At once, though nothing changes in its job; and it says when that is over."""
+    session: Any = FakeSession()
+    running = job(session)
+    card, said = JobCard(running), SimpleQueue[str]()
+    card.observe(lambda change: said.put(change["new"]["text"]), "message")
+    for trouble in ("The ledger can't be written: the disk is full.", None):
+        session.facts = replace(session.facts, trouble=trouble)
+        session.tell(None)
+        assert said.get(timeout=5) == (trouble or "The ledger can be written again.")
+    card.close()
+    assert session.listeners == []
 
 
 def test_a_question_of_the_page_is_answered_within_its_message() -> None:

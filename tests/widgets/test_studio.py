@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +26,20 @@ def test_a_sent_form_puts_its_job_on_the_card() -> None:
     assert studio.form.message["text"] == ""
     studio.close()
     assert session.listeners == []
+
+
+def test_trouble_with_the_ledger_is_said_once() -> None:
+    """By the line on top, which is in every view; the form's button gives its reason all the same."""
+    session: Any = FakeSession()
+    before = Studio(session)
+    trouble = "The ledger can't be written: the disk is full."
+    session.facts = replace(session.facts, trouble=trouble)
+    for studio in (before, Studio(session)):
+        for panel in studio.children:
+            panel.refresh()
+        assert [panel.message["text"] for panel in studio.children] == [trouble, "", ""]
+        assert "the ledger can't be written" in studio.form.words["lengths"][0]["off"]
+        studio.close()
 
 
 def test_the_saved_studio_shows_the_latest_clip() -> None:

@@ -135,6 +135,7 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()
     _trouble: str | None = None
+    says_trouble = True  # not where another panel beside it does
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
@@ -204,6 +205,8 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
 
     def _say_trouble(self) -> None:
         """While a session's ledger can't be written, nothing can be bought: that stands under its panels."""
+        if not self.says_trouble:
+            return
         # Some panels have no session, or the connection of a tool server alone.
         facts = getattr(getattr(self, "session", None), "facts", None)
         trouble = None if facts is None else facts.trouble

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,11 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
         self._endings = (self._live.close, lambda: self._unsubscribe())
         self.job = job
 
+    @property
+    def session(self) -> Session | None:
+        """That of the job; None without one."""
+        return None if self.job is None else Session.of(self.job)
+
     def on_vary(self, callback: Callable[[Job], object]) -> None:
         """`callback(job)` is called when Vary is pressed."""
         self._vary_callbacks.append(callback)
@@ -67,8 +73,17 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
         self._unsubscribe()
         self._forget_what_was_asked()
         job = change["new"]
-        self._unsubscribe = job.subscribe(self._live.changed) if job is not None else _nothing
+        self._unsubscribe = _nothing
+        if job is not None:
+            subscriptions = contextlib.ExitStack()
+            subscriptions.callback(job.subscribe(self._live.changed))
+            subscriptions.callback(Session.of(job).subscribe(self._session_changed))
+            self._unsubscribe = subscriptions.close
         self.refresh()
+
+    def _session_changed(self, _: Job | None) -> None:
+        if (session := self.session) is not None and session.facts.trouble != self._trouble:
+            self._live.changed()
 
     def update(self) -> None:
         job = self.job

@@ -106,6 +106,13 @@ class Studio(Host):
         self.panes = {"": [self.line], "create": [self.form, self.card]}
         self._show()
 
+    @traitlets.observe("panes")
+    def _say_trouble_once(self, _: object) -> None:
+        for panel in self.children:
+            panel.says_trouble = panel is self.line  # it is in every view
+            if panel is not self.line and panel.message["text"] == panel._trouble:
+                panel.say("")
+
     @traitlets.observe("view")
     def _show(self, _: object = None) -> None:
         if not self.panes:
