@@ -90,8 +90,26 @@ def test_a_kernel_that_ends_with_a_full_disk_leaves_rows_that_can_be_believed(
     assert len(ledger.left_unsent(account)) == len(recovered)
 
 
-def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(folder: Path) -> None:
+def test_a_closing_ledger_waits_a_moment_for_the_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An id that arrived meanwhile is on the disk then."""
+    closed = Ledger.open(folder)
+    sent = closed.intend(closed.account(SERVICE, KEY), fox()).entry.id
+    closed.sending(sent)
+    disk = closed._store._connection
+    read_only(closed).__enter__()
+    closed.accepted(sent, "req-late")
+    mended = SimpleNamespace(sleep=lambda _: disk.execute("PRAGMA query_only=0"))
+    monkeypatch.setattr(store, "time", mended)
+    assert closed.close() is None
+    with Ledger.open(folder) as ledger:
+        assert [entry.request_id for entry in ledger.find()] == ["req-late"]
+
+
+def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As after a kill: what was never marked as sent is left unsent, and isn't called uncertain."""
+    monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
     closed = Ledger.open(folder)
     account = closed.account(SERVICE, KEY)
     closed.sending(closed.intend(account, fox(prompt="sent")).entry.id)

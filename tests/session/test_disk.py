@@ -15,7 +15,7 @@ from support.read_only import read_only
 import reelbook as rb
 from reelbook.errors import LedgerUnavailable, SpendingWarning, SpendLimitReached
 from reelbook.explore import SweepRun
-from reelbook.ledger import Ledger
+from reelbook.ledger import Ledger, store
 from reelbook.sandbox.handle import Sandbox
 
 SECONDS = 30.0
@@ -178,9 +178,10 @@ def test_a_job_that_meets_a_lock_before_it_is_sent_waits(
 
 
 def test_the_next_kernel_buys_nothing_again(
-    sandbox: Sandbox, home: Path, capfd: pytest.CaptureFixture[str]
+    sandbox: Sandbox, home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A label of `once` and a limit hold over two sessions, the first of which ends with a failing disk."""
+    monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
     sandbox.fault("stall", endpoint="generate", seconds=1)
     with connected(sandbox, home, max_spend=0.10) as session:
         job = session.text_to_video("a fox", duration_seconds=1, once="fox")

@@ -48,7 +48,7 @@ _PAUSE_SECONDS: Final = 0.01
 # The session's thread waits here too, and all its jobs with it; and within a second a person is to be told.
 _IN_USE_SECONDS: Final = 0.5
 _RETURN_SECONDS: Final = 0.5
-_CLOSING_SECONDS: Final = 5.0
+_CLOSING_SECONDS: Final = 3.0  # Jupyter kills a kernel 5 s after it asked it to end
 _COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MISSING: Final = "A job that is missing goes on at the service: take it up by its id with session.job(id)."
@@ -376,19 +376,31 @@ class Store:
         return self._thread.call(keep)
 
     def close(self) -> bool:
-        """Closes the file; what was written is in it. Whether that is all: the rest is lost."""
+        """Closes the file; what was written is in it. Whether that is all: the rest is lost.
+
+        A disk that takes no writes is waited for a moment: what it is owed are ids of clips that are paid.
+        """
 
         def close() -> bool:
-            written = self._copy is None
+            written = self._copy is None or self._paid_at_last()
             if self._copy is not None:
-                with contextlib.suppress(sqlite3.Error):
-                    patiently(self._pay, _CLOSING_SECONDS)
-                    written = True
                 self._copy.close()
             self._connection.close()
             return written
 
         return self._thread.end(close)
+
+    def _paid_at_last(self) -> bool:
+        countdown = Countdown(_CLOSING_SECONDS)
+        while True:
+            pause = countdown.next_pause(_SLICE_SECONDS)
+            try:
+                self._pay()
+                return True
+            except sqlite3.Error:
+                if self._damaged or not pause:
+                    return False
+            time.sleep(pause)
 
     def _transaction(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
         connection = self._connection
