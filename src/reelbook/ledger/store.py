@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 FILE_NAME: Final = "ledger.db"
 # SQLite asks often only while a wait is young, and hears no Stop meanwhile: long waits are many short ones.
-_SLICE_SECONDS: Final = 0.25
+_SLICE_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.01
 # The session's thread waits here too, and all its jobs with it; and within a second a person is to be told.
 _IN_USE_SECONDS: Final = 0.5
@@ -393,7 +393,7 @@ class Store:
     def _paid_at_last(self) -> bool:
         countdown = Countdown(_CLOSING_SECONDS)
         while True:
-            pause = countdown.next_pause(_SLICE_SECONDS)
+            pause = countdown.next_pause(_RETURN_SECONDS)
             try:
                 self._pay()
                 return True
