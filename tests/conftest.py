@@ -11,7 +11,7 @@ from typing import Any
 import numpy  # noqa: F401  # pytest.approx looks at it, also half imported by a sandbox's thread
 import pytest
 from hypothesis import HealthCheck, settings
-from support.hurried_time import HurriedLoop
+from support.jumping_time import JumpingLoop
 from support.kept_clips import KeptClips
 from support.short_jobs import SHORT_JOBS
 
@@ -33,7 +33,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("reelbook", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("reelbook")
 
-SESSIONS_SPEED = 5
 # What takes longest begins first, so that nobody waits for it in the end.
 FIRST = (
     "tests/colab/test_liveness.py",
@@ -112,9 +111,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture(autouse=True)
-def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sessions' clock runs faster."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SESSIONS_SPEED)))
+def jumping_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sessions wait for answers and threads, and for nothing else."""
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(JumpingLoop))
 
 
 @pytest.fixture(autouse=True)

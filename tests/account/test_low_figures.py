@@ -10,21 +10,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from support.hurried_time import HurriedLoop
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.account.limits import without_spend_warnings
-from reelbook.event_thread import EventThread
 
 Said = dict[str, Any]
 
-
-@pytest.fixture(autouse=True)
-def hurried(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key's minute is a second."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(60)))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @contextmanager

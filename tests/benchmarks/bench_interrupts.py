@@ -21,10 +21,10 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from support.hurried_time import HurriedLoop
+from support.jumping_time import JumpingLoop
 
 import reelbook as rb
-from reelbook import event_thread, wire
+from reelbook import wire
 from reelbook.errors import WaitTimeout
 from reelbook.event_thread import EventThread
 from reelbook.ledger import CANCELLED, Ledger
@@ -33,7 +33,6 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
 
 WAIT_SECONDS = 60.0
-SPEED = 5.0  # of the sessions' clock: they give a job some seconds before they first ask about it
 # Interrupts come between these two moments of an action, at each order of magnitude as often.
 SOONEST_SECONDS, LATEST_SECONDS = 0.00003, 0.3
 SHAPE = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
@@ -189,8 +188,7 @@ def run(home: Path, sandbox: Sandbox, times: int, seed: int) -> list[str]:
         start_new_session=True,
     )
     signal.signal(signal.SIGALRM, signal.default_int_handler)  # the system's timer: no thread has to run
-    EventThread._new_loop = staticmethod(lambda: HurriedLoop(SPEED))
-    event_thread.SETTLE_SECONDS *= SPEED  # the sandbox's answers come at their usual time
+    EventThread._new_loop = staticmethod(JumpingLoop)
     person = Interrupted(home, random.Random(seed))
     while sum(person.done.values()) < times:
         person.once()

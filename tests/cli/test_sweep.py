@@ -14,10 +14,8 @@ from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, TinyClips, start
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
-from support.hurried_time import HurriedLoop
 
 import reelbook as rb
-from reelbook.event_thread import EventThread
 from reelbook.sandbox.handle import Sandbox
 
 ANIMALS, PLACES = ["red fox", "heron", "bear"], ["snow", "fog, at night", "dunes"]
@@ -32,12 +30,6 @@ place = ["snow", "fog, at night", "dunes"]
 seed = "1-2"
 """
 FOXES = ("a {animal} runs", "--axis", "animal=fox,heron", "--seed", "1-2", "--duration", "1")
-
-
-@pytest.fixture(autouse=True)
-def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job's first question comes after some seconds of the session's clock."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
 
 
 def test_code_magic_and_terminal_send_the_same_requests(

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 import pytest
-from support import hurried_time
+from support import jumping_time
 from support.raw_server import Exchange, Handler, raw_server
 
 from reelbook import errors
@@ -289,7 +289,7 @@ def test_a_watch_outlives_faults_and_unknown_states() -> None:
             return [o async for o in client.watch("r")]
 
     with raw_server(lambda e: next(answers)(e)) as service:
-        seen = hurried_time.run(scene(service.url))
+        seen = jumping_time.run(scene(service.url))
     assert [type(o.error).__name__ for o in seen if o.error] == ["NotFound", "ServerError"]
     assert [o.status.status for o in seen if o.status] == ["warming_up", "completed"]
 
@@ -313,7 +313,7 @@ def test_a_failed_job_has_the_services_own_reason_or_none(said: str | None, show
 
     with raw_server(lambda e: e.answer(200, body)) as service:
         with pytest.raises(errors.JobFailed, match=shown) as failed:
-            hurried_time.run(waited(service.url))
+            jumping_time.run(waited(service.url))
     assert (failed.value.request_id, failed.value.reason) == ("r", said)
 
 

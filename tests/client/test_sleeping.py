@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import hurried_time
+from support import jumping_time
 from support.raw_server import Exchange, raw_server
 
 from reelbook import deadlines
@@ -151,7 +151,7 @@ def test_a_wait_that_slept_hears_what_came_meanwhile() -> None:
             return (await client.wait("r", timeout_seconds=20)).video_url
 
     with raw_server(after_a_moment(COMPLETED)) as service:
-        assert hurried_time.run(waits(service.url), speed=20) == "/v.mp4"
+        assert jumping_time.run(waits(service.url)) == "/v.mp4"
 
 
 async def test_a_wait_still_ends() -> None:

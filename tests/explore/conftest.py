@@ -7,18 +7,10 @@ from pathlib import Path
 
 import pytest
 from cli.doubles import TinyClips
-from support.hurried_time import HurriedLoop
 
 import reelbook as rb
-from reelbook.event_thread import EventThread
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
-
-
-@pytest.fixture(autouse=True)
-def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job's first question comes after some seconds of the session's clock."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
 
 
 @pytest.fixture

@@ -386,11 +386,11 @@ def test_waiting_can_end_before_the_run(session: rb.Session, sandbox: Sandbox) -
 
 CHILD = """
 import os, signal, sys
-from support.hurried_time import HurriedLoop
+from support.jumping_time import JumpingLoop
 import reelbook as rb
 from reelbook.event_thread import EventThread
 from reelbook.ledger import Ledger, Sweeps
-EventThread._new_loop = staticmethod(lambda: HurriedLoop(20))
+EventThread._new_loop = staticmethod(JumpingLoop)
 session = rb.connect()
 """
 BUYS = """

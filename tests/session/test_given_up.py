@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.hurried_time import HurriedLoop
+from support.jumping_time import now
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors, text
-from reelbook.event_thread import EventThread
 from reelbook.ledger import Ledger
 from reelbook.sandbox.render import Spec, render
 
-SPEED = 60
 KEY = "sk-planted-given-up"
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1"}
+
+pytestmark = pytest.mark.usefixtures("home")
 
 
 class Service:
@@ -37,7 +36,7 @@ class Service:
     def __call__(self, exchange: Exchange) -> None:
         path = exchange.first_line.split()[1]
         if exchange.first_line.startswith("POST"):
-            self._began = time.monotonic()
+            self._began = now()
             return exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')
         if path == "/clip.mp4":
             return exchange.answer(200, self._mp4)
@@ -47,7 +46,7 @@ class Service:
             return exchange.answer(404)
         self.asked += 1
         state: str | None = "processing"
-        if time.monotonic() - self._began >= self.until / SPEED:
+        if now() - self._began >= self.until:
             state = self.said[0] if len(self.said) == 1 else self.said.pop(0)
         body = {"request_id": "req_1", "status": state, "cost_usd": 0.05, "video_url": f"{self.url}/clip.mp4"}
         return exchange.answer(404) if state is None else exchange.answer(200, json.dumps(body).encode())
@@ -62,12 +61,6 @@ def running(service: Service) -> Iterator[Service]:
 
 def connected(service: Service) -> rb.Session:
     return rb.connect("live", api_key=KEY, base_url=service.url)
-
-
-@pytest.fixture(autouse=True)
-def hurried(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minute of the sessions' clocks is a second."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SPEED)))
 
 
 def test_one_stray_404_costs_no_clip() -> None:

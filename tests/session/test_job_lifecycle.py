@@ -15,13 +15,11 @@ from typing import Any
 
 import pytest
 from support.fragments import cut, fragmented
-from support.hurried_time import HurriedLoop
 from support.raw_server import Exchange, Handler, RawServer, raw_server
 
 import reelbook as rb
 from reelbook import errors, text
 from reelbook.client import AsyncClient, downloads, retries
-from reelbook.event_thread import EventThread
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.render import Spec, render
 
@@ -32,13 +30,6 @@ KEY = "sk-planted-fetching"
 def session(sandbox: Sandbox) -> Iterator[rb.Session]:
     with rb.connect("sandbox") as session:
         yield session
-
-
-@pytest.fixture
-def hurried(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The test's home; the clock of the sessions runs faster, as they give a job some seconds at first."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
-    return home
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +233,7 @@ def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes)
     ["x" * 255, "狐" * 90, "a" * 4000, "..", "con"],
     ids=["long", "quoted", "endless", "dots", "con"],
 )
-def test_a_clip_is_fetched_whatever_its_id_is(request_id: str, hurried: Path, mp4: bytes) -> None:
+def test_a_clip_is_fetched_whatever_its_id_is(request_id: str, home: Path, mp4: bytes) -> None:
     """An id that no file can be called by has its clip all the same, and later sessions find it."""
     with raw_server(lambda e: e.answer(200, mp4)) as files:
         with service_with(lambda: files.url, request_id=request_id) as service:
@@ -251,12 +242,12 @@ def test_a_clip_is_fetched_whatever_its_id_is(request_id: str, hurried: Path, mp
             with rb.connect("live", api_key=KEY, base_url=service.url) as session:
                 assert session.job(request_id).result(30).path == clip.path
     assert clip.path.read_bytes() == mp4
-    assert clip.path.parent.parent == hurried / "clips"
+    assert clip.path.parent.parent == home / "clips"
     assert [path.name for path in clip.path.parent.iterdir()] == [clip.path.name]
     assert len(files.seen) == 1
 
 
-def test_ids_that_differ_in_capitals_alone_have_clips_of_their_own(hurried: Path, mp4: bytes) -> None:
+def test_ids_that_differ_in_capitals_alone_have_clips_of_their_own(home: Path, mp4: bytes) -> None:
     """Where the disk doesn't tell capitals from small letters, one clip isn't taken for the other."""
     names = []
     with raw_server(lambda e: e.answer(200, mp4)) as files:
@@ -269,7 +260,7 @@ def test_ids_that_differ_in_capitals_alone_have_clips_of_their_own(hurried: Path
 
 
 def test_an_endless_clip_ends_at_a_bound_for_its_length(
-    hurried: Path, mp4: bytes, monkeypatch: pytest.MonkeyPatch
+    home: Path, mp4: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is far larger than a clip of that length is no clip: the error says how much was allowed."""
     monkeypatch.setattr(downloads, "MIN_LIMIT_BYTES", 100_000)
@@ -283,7 +274,7 @@ def test_an_endless_clip_ends_at_a_bound_for_its_length(
             with rb.connect("live", api_key=KEY, base_url=service.url) as session:
                 with pytest.raises(errors.DownloadFailed, match=r"more than the 2\.0 MB"):
                     session.text_to_video("a fox", duration_seconds=2).result(30)
-    assert not [path for path in hurried.glob("clips/*/*") if path.is_file()]
+    assert not [path for path in home.glob("clips/*/*") if path.is_file()]
 
 
 def without_length(data: bytes) -> Handler:
@@ -292,7 +283,7 @@ def without_length(data: bytes) -> Handler:
 
 
 def test_a_clip_that_was_cut_between_fragments_is_fetched_again(
-    hurried: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It plays, but is shorter than the service says: the whole one is what lands."""
     monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
@@ -306,7 +297,7 @@ def test_a_clip_that_was_cut_between_fragments_is_fetched_again(
 
 
 def test_a_clip_that_is_short_twice_alike_is_taken_and_told(
-    hurried: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    home: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was paid for stays in reach: the service has no more of it."""
     monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
@@ -323,7 +314,7 @@ def test_a_clip_that_is_short_twice_alike_is_taken_and_told(
 
 
 def test_a_clip_that_is_cut_elsewhere_each_time_is_refused(
-    hurried: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error says both lengths, nothing is kept for whole, and it can be fetched later."""
     monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
@@ -335,13 +326,13 @@ def test_a_clip_that_is_cut_elsewhere_each_time_is_refused(
                 job = session.text_to_video("a fox", duration_seconds=2)
                 with pytest.raises(errors.DownloadFailed, match=r"0\.8 s instead of 2\.0 s"):
                     job.result(30)
-                assert not [path for path in hurried.glob("clips/*/*") if path.is_file()]
+                assert not [path for path in home.glob("clips/*/*") if path.is_file()]
                 job.watch()
                 assert job.result(30).path.read_bytes() == whole
 
 
 def test_a_short_clip_whose_link_works_once_is_kept(
-    hurried: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    home: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What came of what was paid for is better than nothing."""
     monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)

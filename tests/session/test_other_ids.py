@@ -11,23 +11,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from support.hurried_time import HurriedLoop
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook.errors import SubmissionUncertain
-from reelbook.event_thread import EventThread
 from reelbook.media.clips import probe
 from reelbook.sandbox.render import Spec, render
 
-SPEED = 30
 Answers = Callable[[str, int], dict[str, Any]]
 
-
-@pytest.fixture(autouse=True)
-def hurried(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pauses between questions are short ones."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(SPEED)))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 from cli.doubles import TinyClips
-from support.hurried_time import HurriedLoop
 from widgets.doubles import heard, page_sends
 
 import reelbook as rb
 from reelbook.errors import InvalidInput
-from reelbook.event_thread import EventThread
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.request_code import request_code
@@ -24,9 +22,8 @@ from reelbook.widgets.matrix import Matrix
 
 
 @pytest.fixture(autouse=True)
-def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job's first question comes after some seconds of the session's clock, and a plan knows its time."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
+def known_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan knows its time."""
     monkeypatch.setattr("reelbook.session.sweeps.forecast", lambda *_: (240.0, 300.0, 360.0))
 
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 from cli.doubles import TinyClips
-from support.hurried_time import HurriedLoop
 from widgets.doubles import heard, page_sends
 
 import reelbook as rb
 from reelbook.errors import ConfirmationNeeded, InvalidInput
-from reelbook.event_thread import EventThread
 from reelbook.explore import SweepRun
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -21,9 +19,8 @@ from reelbook.widgets.sweep_form import SweepForm
 
 
 @pytest.fixture(autouse=True)
-def hurried_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job's first question comes after some seconds of the session's clock, and a plan knows its time."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(lambda: HurriedLoop(20)))
+def known_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan knows its time."""
     monkeypatch.setattr("reelbook.session.sweeps.forecast", lambda *_: (240.0, 300.0, 360.0))
 
 

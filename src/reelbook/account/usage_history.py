@@ -55,8 +55,10 @@ class UsageHistory:
         balance: BalanceTracker,
         thread: EventThread,
         days: int,
+        most_requests: int | None = None,
     ) -> None:
         self.days = days
+        self._most_requests = most_requests
         self.trouble = ""
         self._connection = connection
         self._account = account
@@ -157,6 +159,8 @@ class UsageHistory:
         try:
             await self._connection.reach()
             while (days := usage.next_days(self._known, self._asked)) is not None:
+                if self._most_requests is not None and self.asked >= self._most_requests:
+                    break
                 answer = await self._balance.usage(days, background=True)
                 self._asked.append(days)
                 if (totals := _totals(time.time(), answer.period_days or days, answer)) is None:

@@ -39,8 +39,8 @@ def usage(
     is known so far.
     """
     with _session(service, home) as session:
-        history = session.usage_history(days)
-        _wait_for_days(history, most=8 if quick else None)
+        history = session.usage_history(days, most_requests=8 if quick else None)
+        _wait_for_days(history)
         if history.total is None:
             raise ReelbookError(history.trouble or "The service didn't say what was used.")
         if as_json:
@@ -70,13 +70,13 @@ def _session(service: Service, home: Path | None) -> Session:
     return connect(service.value, home=home)
 
 
-def _wait_for_days(history: UsageHistory, most: int | None) -> None:
-    """Waits until the days are told apart, `most` requests are spent, or Ctrl-C after a first answer."""
+def _wait_for_days(history: UsageHistory) -> None:
+    """Waits until the history asks no more, or Ctrl-C after a first answer."""
     from ..text.usage import progress_words
 
     person = sys.stderr.isatty()
     try:
-        while not history.done and (most is None or history.asked < most):
+        while not history.done:
             if person:
                 line = progress_words(spans=history.spans, asked=history.asked, done=False, trouble="")
                 say_in_place(line.replace("dashed ", ""))

@@ -660,10 +660,13 @@ class Session(Tooling, SuggestsNames):
         """Asks what was used in the last `days` days and waits (GET billing/usage)."""
         return self._call(lambda _: self._balance.usage(days))
 
-    def usage_history(self, days: int = 30) -> UsageHistory:
-        """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait."""
+    def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
+        """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait.
+
+        It stops after `most_requests`, if given.
+        """
         validation.days(days)
-        return UsageHistory(self._connection, self._account, self._balance, self._thread, days)
+        return UsageHistory(self._connection, self._account, self._balance, self._thread, days, most_requests)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
