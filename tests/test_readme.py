@@ -58,7 +58,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def shell(sandbox: Sandbox) -> Iterator[Any]:
     """IPython as it is in a notebook's kernel."""
-    yield InteractiveShell.instance()
+    shell: Any = InteractiveShell.instance()
+    yield shell
+    for left in shell.user_ns.values():
+        if isinstance(left, rb.Session):
+            left.close()
     InteractiveShell.clear_instance()
 
 
