@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,16 +27,6 @@ READY = """(cell) => {
 }"""
 TIMES = "(cell) => [...cell.querySelectorAll('video')].map((video) => video.currentTime)"
 STILL = "(cell) => [...cell.querySelectorAll('video')].every((video) => video.paused && !video.seeking)"
-# How far the playing clips are apart, looked at in fifty frames, or in those of ten seconds.
-APART = """(cell) => new Promise((done) => {
-  const videos = [...cell.querySelectorAll('video')], began = performance.now(), apart = [];
-  const look = () => {
-    const times = videos.filter((video) => !video.paused && !video.ended).map((video) => video.currentTime);
-    if (times.length > 1) apart.push(Math.max(...times) - Math.min(...times));
-    apart.length < 50 && performance.now() - began < 10000 ? requestAnimationFrame(look) : done(apart);
-  };
-  look();
-})"""
 # The mean brightness of the difference, 0 to 255.
 LIGHT = """(cell) => {
   const canvas = cell.querySelector('canvas');
@@ -67,14 +56,9 @@ def apart(times: list[float]) -> float:
 
 
 def test_clips_keep_one_time(notebook: Notebook) -> None:
-    """Playing, after a scrub and after a step all are within a frame; a shorter clip waits at its end."""
+    """After a scrub and after a step all are within a frame; a shorter clip waits at its end."""
     cell = opened(notebook, "compare40 = rb.Compare([jobs40[0], jobs40[2], jobs40[1]])\ncompare40")
     cell.get_by_role("button", name="Play all").click()
-    until(cell, "(cell) => [...cell.querySelectorAll('video')].every((video) => video.currentTime > 0.1)")
-    gaps: list[float] = cell.evaluate(APART)
-    print(f"while playing: {max(gaps) * 1000:.1f} ms apart at most, in {len(gaps)} frames")
-    assert len(gaps) > 10
-    assert median(gaps) < FRAME  # a busy machine may hold one up for a moment
     says(cell, "3 · ended at 2.0 s")
     cell.get_by_role("button", name="Pause").click()
     stands(cell)
@@ -83,7 +67,6 @@ def test_clips_keep_one_time(notebook: Notebook) -> None:
     box: Any = line.bounding_box()
     line.click(position={"x": box["width"] * 0.3, "y": box["height"] / 2})
     times = stands(cell)
-    print(f"after a scrub: {apart(times) * 1000:.1f} ms apart")
     assert apart(times) < FRAME
     assert abs(times[0] - 0.3 * 4) < 0.15
     cell.get_by_role("button", name="Frame forward").click()

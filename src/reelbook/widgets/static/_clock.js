@@ -94,7 +94,11 @@ export function commonClock(clips, onTime) {
   };
   const go = () => {
     if (wanted && !rests && clips().length) start();
-    else stop();
+    else {
+      stop();
+      // A machine that is late leaves them apart.
+      if (!rests) clips().forEach(put);
+    }
   };
   return {
     at: () => at,
