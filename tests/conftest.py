@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import Generator, Iterator
@@ -114,6 +115,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def jumping_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sessions wait for answers and threads, and for nothing else."""
     monkeypatch.setattr(EventThread, "_new_loop", staticmethod(JumpingLoop))
+
+
+@pytest.fixture
+def real_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sessions wait for their timers, too: for a service whose minutes are real ones."""
+    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(asyncio.SelectorEventLoop))
 
 
 @pytest.fixture(autouse=True)

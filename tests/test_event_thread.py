@@ -55,7 +55,7 @@ def test_a_task_that_was_never_begun_is_ended_too() -> None:
         engine.submit(parent())
 
     engine.loop.call_soon_threadsafe(close_and_hand_over)
-    engine._thread.join(5)
+    engine._thread.join(60)
     gc.collect()
     assert engine.closed
     assert inspect.CORO_CREATED not in [inspect.getcoroutinestate(coroutine) for coroutine in born]
@@ -100,19 +100,19 @@ def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without
     def slowly(*asked: Any) -> object:
         """`close` goes on when the loop has been closing for a while."""
         handle = hand_over(*asked)
-        goes_on.wait(10)
+        goes_on.wait(60)
         return handle
 
     monkeypatch.setattr(engine.loop, "call_soon_threadsafe", slowly)
     engine.on_close(close)
     closer = threading.Thread(target=engine.close)
     closer.start()
-    assert closing.wait(10)
+    assert closing.wait(60)
     assert engine.closed
     with pytest.raises(SessionClosed):
         engine.submit(asyncio.sleep(60))
     goes_on.set()
-    closer.join(10)
+    closer.join(60)
     assert engine.loop.is_closed()
 
 
@@ -131,7 +131,7 @@ def test_what_counts_as_closed_ends(line: int) -> None:
     with _traced(stop), contextlib.suppress(KeyboardInterrupt):
         engine.close()
     if engine.closed:
-        engine._thread.join(5)
+        engine._thread.join(60)
         assert not engine._thread.is_alive()
     engine.close()
     assert engine.closed

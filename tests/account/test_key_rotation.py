@@ -97,6 +97,7 @@ def test_the_next_kernel_finds_the_jobs_with_the_new_key(
         assert [job.request.prompt for job in later.jobs() if job.request] == ["a fox"]
 
 
+@pytest.mark.usefixtures("real_time")
 def test_requests_are_counted_anew(session: rb.Session, sandbox: Sandbox) -> None:
     """A rate limit is a key's own: the new key's budget holds only what it was used for."""
     sandbox.settings(rate_limiting=True)

@@ -29,7 +29,7 @@ RATE = 24
 # A colour, a title with a bell, an 8-bit order, a line over this one, a turned direction, a line of its own.
 HOSTILE = "a\x1b[31mb\x1b]0;t\x07c\x9b31md\re\u202ef\nFAKE"
 ORDERS = re.compile("[\x80-\x9f\x07\u202e]|\x1b\\]|\x1b\\[31mb")
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120
 
 
 class TinyClips(Executor):

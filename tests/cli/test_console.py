@@ -184,7 +184,7 @@ def heard(monkeypatch: pytest.MonkeyPatch, *, person: bool, quiet_seconds: float
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(console, "QUIET_SECONDS", quiet_seconds)
     with console.waiting_notice(cast("Session", cast(Any, SimpleNamespace(facts=USED_UP)))):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 120
         while said not in stream.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
     return stream.getvalue()

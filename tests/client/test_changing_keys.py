@@ -28,7 +28,7 @@ def test_what_is_under_way_finishes_and_the_next_carries_the_new_key() -> None:
         keys.append(exchange.header("authorization"))
         if len(keys) == 1:
             arrived.set()
-            go_on.wait(10)
+            go_on.wait(60)
         exchange.answer(200, BALANCE)
 
     async def scene(url: str) -> tuple[bool, float]:

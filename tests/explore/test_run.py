@@ -29,7 +29,7 @@ from reelbook.executions import Execution
 from reelbook.explore import RunCell, SweepRun
 from reelbook.sandbox.handle import Sandbox
 
-SECONDS = 30.0
+SECONDS = 120
 TESTS = Path(__file__).parent.parent
 
 

@@ -155,7 +155,7 @@ def test_what_is_uncertain_is_given_back_and_never_sent_by_itself(
         with rb.connect("live", **arguments) as later:  # type: ignore[arg-type]
             job = later.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
             with pytest.raises(errors.SubmissionUncertain):
-                job.result(5)
+                job.result(60)
             assert job.state == "uncertain"
     assert len([e for e in service.seen if e.first_line.startswith("POST")]) == 1
 

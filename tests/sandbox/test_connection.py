@@ -34,7 +34,7 @@ def breaking(break_: Break) -> Iterator[socket.socket]:
             yield client
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
 
 
 def test_bytes_that_are_no_http_arrive_before_the_end() -> None:

@@ -66,7 +66,7 @@ def serve(home: Path) -> Iterator[Callable[[str], Sandbox]]:
     yield start
     server.stop(home)
     for process in started:
-        process.wait(10)
+        process.wait(60)
 
 
 def test_idle_connections_keep_nobody_out(
@@ -78,7 +78,7 @@ def test_idle_connections_keep_nobody_out(
         connect(sandbox, source="127.0.0.1")
     begun = time.monotonic()
     assert sandbox.state()["pid"] == sandbox.pid
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < connection_limits.SECONDS["head"]  # until an idle one would make way
     assert psutil.Process(sandbox.pid).num_fds() < 256
     assert len(Places.under(home).log.read_bytes()) < 10_000
 
@@ -143,7 +143,7 @@ def test_a_client_that_keeps_it_waiting_is_cut_off(
         if slow == "second head":
             assert _status(slowly) == 200
         while not _ended(slowly, 0.02):
-            assert time.monotonic() - begun < 10
+            assert time.monotonic() - begun < 60
             if slow != "silent":
                 with suppress(ConnectionError):
                     slowly.sendall(b"x")

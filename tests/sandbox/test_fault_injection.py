@@ -326,7 +326,7 @@ def _post(body: dict[str, Any]) -> bytes:
 def _arrived(client: Client, request: bytes) -> str:
     """What comes back, in a word: a reset, bytes that are no HTTP, or a status with a whole or short body."""
     where = urlsplit(client.sandbox.url)
-    with socket.create_connection((where.hostname, where.port), timeout=10) as connection:
+    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
         connection.sendall(request % client.sandbox.api_key.reveal().encode())
         got = b""
         try:

@@ -50,7 +50,7 @@ def test_a_read_doesnt_wait_for_a_transaction(tmp_path: Path) -> None:
             thread.start()
             assert store.read("SELECT * FROM history") == []
             assert not written.wait(0.05)
-        thread.join(10)
+        thread.join(60)
         assert len(store.read("SELECT * FROM history")) == 2
 
 

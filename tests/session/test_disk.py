@@ -18,7 +18,7 @@ from reelbook.explore import SweepRun
 from reelbook.ledger import Ledger, store
 from reelbook.sandbox.handle import Sandbox
 
-SECONDS = 30.0
+SECONDS = 120
 
 
 @pytest.fixture

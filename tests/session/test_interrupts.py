@@ -89,7 +89,7 @@ def test_stop_in_a_wait_for_the_lock_ends_it_at_once_and_buys_nothing(
     assert session.text_to_video("an owl", **FOX).result(30).path.exists()  # type: ignore[arg-type]
     assert [job.prompt for job in session.jobs()] == ["an owl"]
     assert sandbox.state()["requests"]["text-to-video"] == 1
-    assert took < 1
+    assert took < 5  # not slept to its end
 
 
 def test_stop_while_answers_are_awaited_loses_no_id(session: rb.Session, sandbox: Sandbox) -> None:
@@ -166,7 +166,7 @@ def test_an_interrupted_look_at_a_future_leaves_it_to_be_settled() -> None:
                 interrupts += 1
             setter = threading.Thread(target=future.set_result, args=(1,), daemon=True)
             setter.start()
-            setter.join(5)
+            setter.join(60)
             assert not setter.is_alive()
             assert future.result() == 1
     finally:

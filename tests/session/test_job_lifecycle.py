@@ -75,7 +75,7 @@ def in_turn(*handlers: Handler) -> Handler:
     return lambda exchange: next(left)(exchange)
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never happened"

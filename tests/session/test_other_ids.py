@@ -136,7 +136,7 @@ def test_one_id_for_two_submissions_is_said_and_the_second_is_uncertain(
 
 
 def until_it_has_an_id(job: rb.Job) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while job.request_id is None:
         assert time.monotonic() < end
         time.sleep(0.005)

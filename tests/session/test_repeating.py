@@ -106,7 +106,7 @@ def test_it_is_off_unless_asked_for(home: object) -> None:
     """Without it a lost answer is sent once."""
     with serving(lose, accept) as service, live(service) as session:
         with pytest.raises(errors.SubmissionUncertain):
-            session.text_to_video("a fox", duration_seconds=1).result(10)
+            session.text_to_video("a fox", duration_seconds=1).result(60)
     assert posts(service) == 1
 
 
@@ -116,7 +116,7 @@ def test_a_spending_limit_ends_the_repetitions(home: object) -> None:
         with pytest.warns(errors.SpendingWarning):
             job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
         with pytest.raises(errors.SubmissionUncertain, match=r"not sent again: .*limit of \$0\.07"):
-            job.result(10)
+            job.result(60)
         assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
         assert [e.state for e in entries(session)] == ["uncertain"]
     assert posts(service) == 1
@@ -133,7 +133,7 @@ def test_a_refused_repetition_leaves_the_job_uncertain(home: object, monkeypatch
         run_cell(1)
         job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
         with pytest.raises(errors.SubmissionUncertain, match="may bill") as uncertain:
-            job.result(10)
+            job.result(60)
         assert isinstance(uncertain.value.refusal, errors.InsufficientBalance)
         assert [e.state for e in entries(session)] == ["uncertain", "refused"]
         assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
@@ -142,6 +142,7 @@ def test_a_refused_repetition_leaves_the_job_uncertain(home: object, monkeypatch
     assert posts(service) == 2
 
 
+@pytest.mark.usefixtures("real_time")
 def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back(home: object) -> None:
     """While the repetition waits for the rate limit, the first attempt is out of anybody's hands."""
     with serving(lose, lambda e: e.answer(429, b"{}", {"retry-after": "60"})) as service:

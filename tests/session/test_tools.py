@@ -167,7 +167,7 @@ def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
         assert tools.tool_calls()[0].outcome is None
         run.cancel()
         with pytest.raises(ToolCallUncertain, match="may have been carried out"):
-            run.result(5)
+            run.result(60)
         for _ in range(100):
             if tools.tool_calls()[0].outcome:
                 break

@@ -82,7 +82,7 @@ def raw_server(handler: Handler, *, read_at_most: int | None = None) -> Iterator
         # A listener that is only closed leaves accept() waiting in its thread.
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(5)
+        thread.join(60)
 
 
 def _read(connection: socket.socket) -> Exchange | None:

@@ -40,10 +40,10 @@ def test_work_of_one_name_goes_on_once_and_says_what_it_came_to(panel: Workshop)
     """A second press starts nothing, another name does; the page knows that something goes on."""
     gate = threading.Event()
     panel.say_problem("of before")
-    assert panel._start_work("Painting", lambda: f"Painted: {gate.wait(10)}.")
+    assert panel._start_work("Painting", lambda: f"Painted: {gate.wait(60)}.")
     assert (panel._doing(), panel.live, panel.message["text"]) == ("Painting", True, "")
     assert not panel._start_work("Painting again", lambda: None)
-    assert panel._start_work("Sawing", lambda: str(gate.wait(10))[:0], name="saw")
+    assert panel._start_work("Sawing", lambda: str(gate.wait(60))[:0], name="saw")
     gate.set()
     work_ends(panel)
     assert (panel._doing(), panel.live) == ("", False)
@@ -90,12 +90,12 @@ def test_a_closed_panel_is_left_alone(panel: Workshop) -> None:
     """The work ends, and nothing is said or refreshed."""
     gate = threading.Event()
     updates: list[None] = []
-    panel._start_work("Working", lambda: f"Done: {gate.wait(10)}.")
+    panel._start_work("Working", lambda: f"Done: {gate.wait(60)}.")
     (worker,) = (each for each in threading.enumerate() if each.name == "reelbook-panel")
     panel.update = lambda: updates.append(None)  # type: ignore[method-assign] # it is watched
     panel.close()
     gate.set()
-    worker.join(10)
+    worker.join(60)
     assert (panel.message["text"], updates) == ("", [])
 
 

@@ -50,7 +50,7 @@ def prompts(message: dict[str, Any]) -> list[str]:
     return [tile["prompt"] for tile in message["tiles"]]
 
 
-def until(condition: Any, seconds: float = 10) -> None:
+def until(condition: Any, seconds: float = 120) -> None:
     """Waits for what another thread does."""
     end = time.monotonic() + seconds
     while not condition():

@@ -41,7 +41,7 @@ def test_a_change_reaches_the_card_from_any_thread() -> None:
     card = JobCard(running)
     card.observe(lambda _: seen.set(), "progress")
     threading.Thread(target=learn, args=(running,), kwargs={"progress": 0.7}).start()
-    assert seen.wait(5)
+    assert seen.wait(60)
     assert card.progress == 0.7
 
 

@@ -47,7 +47,7 @@ def test_two_threads_draw_one_poster(tmp_path: Path) -> None:
     posters, drawn = PosterCache(), list[int]()
     path = tmp_path / "a.mp4"
     path.touch()
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
 
     def draw() -> bytes:
         drawn.append(1)
@@ -61,5 +61,5 @@ def test_two_threads_draw_one_poster(tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert drawn == [1]

@@ -277,4 +277,4 @@ def test_a_hostile_schema_makes_a_small_form() -> None:
         assert len(json.dumps([form.described(), form.start()])) <= 200_000
     pattern = fields({"p": {"type": "string", "pattern": "^(a+)+$"}})["p"]
     assert pattern.value("a" * 5000 + "b") == "a" * 5000 + "b"  # left to the server
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
