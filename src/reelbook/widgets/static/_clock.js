@@ -96,8 +96,7 @@ export function commonClock(clips, onTime) {
     if (wanted && !rests && clips().length) start();
     else {
       stop();
-      // A machine that is late leaves them apart.
-      if (!rests) clips().forEach(put);
+      clips().forEach(put); // a machine that is late leaves them apart
     }
   };
   return {
@@ -126,8 +125,7 @@ export function commonClock(clips, onTime) {
     seek(value) {
       at = Math.max(0, Math.min(value, length));
       onTime(at);
-      if (wanted && !rests) start();
-      else clips().forEach(put);
+      go();
     },
     /** Adds a clip that has been loaded. */
     join(one) {
