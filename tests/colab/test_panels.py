@@ -15,7 +15,6 @@ from browser import (
     test_panels,
     test_picker,
     test_player,
-    test_usage,
 )
 from browser.lab import PLAYS, says, shown, until
 
@@ -27,23 +26,18 @@ AS_IN_JUPYTERLAB: list[Callable[[Any], None]] = [
     test_panels.test_from_a_prompt_to_a_playing_clip,
     test_panels.test_an_image_dropped_on_the_form_becomes_a_playing_clip,
     test_panels.test_a_large_image_is_sent_in_pieces,
-    test_panels.test_an_image_can_be_pasted_and_chosen_and_removed,
     test_panels.test_keys_pressed_in_a_panel_never_reach_the_notebook,
     test_panels.test_a_panel_and_python_hold_the_same_values,
-    test_panels.test_an_error_in_a_callback_stands_under_the_panel,
     test_panels.test_two_views_of_one_player_both_play,
     test_panels.test_a_reloaded_page_finds_its_panels_again,
     test_board.test_jobs_of_other_cells_appear_move_and_play,
     test_board.test_the_board_is_worked_by_keyboard_and_the_notebook_hears_nothing,
-    test_board.test_a_row_at_the_windows_edge_opens_into_view,
-    test_gallery.test_search_open_mark_and_delete_by_mouse,
     test_gallery.test_the_grid_by_keyboard_alone,
     test_compare.test_two_clips_by_keyboard,
     test_player.test_a_clip_by_keyboard,
     test_picker.test_the_part_that_is_sent_is_chosen_by_keyboard_and_mouse,
     test_picker.test_a_recent_image_is_taken_again_by_keyboard_alone,
     test_keys.test_a_key_is_made_seen_once_and_revoked,
-    test_usage.test_a_day_is_chosen_by_mouse_and_by_keyboard,
     test_matrix.test_by_keyboard_alone,
 ]
 

@@ -75,9 +75,12 @@ def python(*arguments: str, stdin: str | None = None) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("script", [SCRIPT, ASYNC_SCRIPT], ids=["blocking", "asyncio"])
-@pytest.mark.parametrize("how", ["file", "stdin", "-c"])
-def test_a_clip_is_made_without_a_main_guard(running: Sandbox, tmp_path: Path, script: str, how: str) -> None:
+@pytest.mark.parametrize(
+    ("how", "script"),
+    [("file", SCRIPT), ("stdin", ASYNC_SCRIPT), ("-c", SCRIPT)],
+    ids=["file", "stdin, asyncio", "-c"],
+)
+def test_a_clip_is_made_without_a_main_guard(running: Sandbox, tmp_path: Path, how: str, script: str) -> None:
     """A file, standard input and `-c` all work, end by themselves and leave nothing on stderr."""
     if how == "file":
         (tmp_path / "script.py").write_text(script)
