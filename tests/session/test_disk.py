@@ -159,8 +159,8 @@ def test_a_press_doesnt_keep_the_kernel_waiting_for_a_lock(
         assert form.message["tone"] == "problem"
         assert "has locked it" in form.message["text"]
         until(lambda: form.words["lengths"][0]["off"])
+    until(lambda: form.message["text"] == "The ledger can be written again.")
     until(lambda: not form.words["lengths"][0]["off"])
-    assert form.message["text"] == "The ledger can be written again."
     assert sent(sandbox) == 0
     form.close()
 
