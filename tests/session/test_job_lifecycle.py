@@ -277,6 +277,20 @@ def test_an_endless_clip_ends_at_a_bound_for_its_length(
     assert not [path for path in home.glob("clips/*/*") if path.is_file()]
 
 
+@pytest.mark.parametrize("progress", [99, 100])
+def test_a_job_that_stays_all_but_done_counts_down_to_nothing(hurried: Path, progress: int) -> None:
+    """Once it was asked about again and is still not completed, the card says what it waits for."""
+    with service_with(lambda: "nowhere", status="processing", progress=progress) as service:
+        with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+            job = session.text_to_video("a fox", duration_seconds=1)
+            asked = set[float | None]()
+            job.subscribe(lambda job: asked.add(job._snapshot.asked_at))
+            wait_for(lambda: len(asked - {None}) >= 3)
+            line = text.plain(text.job_lines(job.view(), None)[0])
+            job.stop_watching()
+    assert line == "99 % · waiting for the service"
+
+
 def without_length(data: bytes) -> Handler:
     """Serves `data` and closes, as servers did before there were lengths."""
     return lambda exchange: exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + data)

@@ -24,6 +24,7 @@ def row(request: JobRequest | None = FOX, **changes: Any) -> Row:
     ("changes", "said"),
     [
         ({}, "14 s left"),
+        ({"progress": 0.99, "remaining_seconds": None}, "waiting for the service"),
         ({"remaining_seconds": None}, "62 %"),
         ({"remaining_seconds": None, "progress": None}, "23 s so far"),
         ({"watched": False}, "not watched"),

@@ -40,6 +40,15 @@ def test_what_is_due_is_about_to_happen() -> None:
     assert lines(view(elapsed_seconds=0.0))[1] == "0 s so far"
 
 
+@pytest.mark.parametrize("progress", [0.99, 1.0])
+def test_a_job_that_is_all_but_done_waits_for_the_service(progress: float) -> None:
+    """However long "completed" takes, nothing counts down to it; before that the moment is still known."""
+    state = view(progress=progress, remaining_seconds=None)
+    assert lines(state)[0] == f"{int(progress * 100)} % · waiting for the service"
+    assert lines(view(progress=progress))[0] == f"{int(progress * 100)} % · about 14 s left"
+    assert lines(view(progress=0.98, remaining_seconds=None))[0] == "98 %"
+
+
 def test_a_job_without_a_figure_says_so() -> None:
     """No progress and no estimate make an honest line and an empty bar."""
     state = view(progress=None, remaining_seconds=None)

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import InvalidInput
-from ..formatting import count, dollars, seconds, terminal_line
+from ..formatting import count, dollars, plain, seconds, terminal_line
 from .console import STOPPED, CtrlC, require_yes, say, say_json
 from .options import AsJson, Home, Service, Which, command_line
 
@@ -319,7 +319,7 @@ def _progress() -> Iterator[Any]:
             def draw(run: SweepRun) -> None:
                 counts = run.counts
                 total = len(run.cells) - counts.get("left out", 0)
-                bars.update(bar, total=total, completed=counts.get("completed", 0), figures=_counts(run))
+                bars.update(bar, total=total, completed=counts.get("completed", 0), figures=_so_far(run))
 
             yield draw
         return
@@ -327,12 +327,21 @@ def _progress() -> Iterator[Any]:
 
     def tell(run: SweepRun) -> None:
         nonlocal last
-        words, now = _counts(run), time.monotonic()
-        if words != last[0] and now - last[1] >= SAY_AGAIN_SECONDS:
-            last = (words, now)
-            say(words, err=True)
+        counts, now = _counts(run), time.monotonic()
+        if counts != last[0] and now - last[1] >= SAY_AGAIN_SECONDS:
+            last = (counts, now)
+            say(_so_far(run), err=True)
 
     yield tell
+
+
+def _so_far(run: SweepRun) -> str:
+    """ "12 completed, 6 processing · about 40 s left"."""
+    from ..text.matrix import left_line
+
+    _, planned, _ = run.planned_seconds or (0.0, 0.0, 0.0)
+    left = left_line(run.remaining_seconds, planned=planned, elapsed=run.elapsed_seconds)
+    return " · ".join(filter(None, [_counts(run), plain(left)]))
 
 
 def _counts(sweep: SweepRun | SweepRecord) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from .. import wire
 from ..errors import ConfirmationNeeded, InvalidInput, LedgerLocked, ReelbookError, WaitTimeout
 from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
@@ -147,6 +148,24 @@ class SweepRun:
     def elapsed_seconds(self) -> float:
         """How long it has been running so far, without the time in which it was paused."""
         return 0.0 if self.id is None else self._control.record(self.id).elapsed_seconds
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        """About how long until all its clips are here, never less than until the key may ask for them.
+
+        It is that of its jobs; where not all of them say one, what was planned counts, too. None where that
+        has passed, or where all that is missing is being fetched.
+        """
+        jobs = [each.job for each in self.cells if each.job is not None and each.job.running]
+        views = [job.view() for job in jobs]
+        asked = [view for view in views if view.state != wire.COMPLETED]  # else it is being fetched
+        left = [view.remaining_seconds for view in asked if view.remaining_seconds is not None]
+        if len(left) < len(asked) or self._waiting():
+            planned = self.planned_seconds[1] - self.elapsed_seconds if self.planned_seconds else 0.0
+            if planned <= 0:
+                return None
+            left += [planned, *(view.waiting_seconds or 0.0 for view in asked)]
+        return max(left, default=None)
 
     def plan(self) -> Plan:
         """What would be bought now."""

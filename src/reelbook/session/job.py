@@ -44,7 +44,7 @@ class JobSnapshot:
     status: JobStatus | None = None
     watched: bool = True
     progress: float | None = None
-    ends_at: float | None = None
+    known_at: float | None = None  # about when its end will be known
     ended_at: float | None = None
     asked_at: float | None = None
     next_ask_at: float | None = None
@@ -72,7 +72,9 @@ class JobView:
     service said no at the submission), `uncertain` (sent, never answered), `lost` (it was accepted, its id
     never arrived), `not accepted` (it turned out not to be), `cancelled` (taken back before it was sent), or
     a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
-    is None waits for its turn to be fetched. `from_earlier_run`: the cell was run again, and this is the job
+    is None waits for its turn to be fetched. `remaining_seconds` is about how long until the job is known to
+    have ended, never less than until the key may ask again; None also where it takes longer than it looked.
+    `from_earlier_run`: the cell was run again, and this is the job
     that its earlier run submitted; `earlier_run` says which run that was.
     `unanswered`: so many attempts before the last were never answered, and may be billed too. `unheard`: it
     was taken up by its id, and the service hasn't said anything of it yet.
@@ -259,11 +261,13 @@ class Job(SuggestsNames):
             progress=known.progress,
             elapsed_seconds=max(0.0, (now if until_done is None else until_done) - known.began_at),
             remaining_seconds=None
-            if known.ends_at is None or until_done is not None
-            else max(0.0, known.ends_at - now),
+            if known.known_at is None or until_done is not None
+            else max(known.known_at - now, waits or 0.0),
             took_seconds=None if until_done is None else max(0.0, until_done - known.began_at),
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
-            next_ask_in_seconds=None if known.next_ask_at is None else max(0.0, known.next_ask_at - now),
+            next_ask_in_seconds=None
+            if known.next_ask_at is None
+            else max(known.next_ask_at - now, waits or 0.0),
             waiting_seconds=waits if unsent or (known.watched and until_done is None) else None,
             estimated_cost_usd=known.estimated_cost_usd,
             cost_usd=known.cost_usd,
@@ -374,7 +378,7 @@ class Job(SuggestsNames):
             until_done = {
                 "watched": False,
                 "next_ask_at": None,
-                "ends_at": None,
+                "known_at": None,
                 "clip": clip,
                 "error": error,
             }

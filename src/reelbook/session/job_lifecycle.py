@@ -12,6 +12,7 @@ from ..account.balance import BalanceTracker
 from ..account.connection import Connection
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
 from ..client.scheduling.estimates import Belief, Pace, Took
+from ..client.scheduling.forecast import known_at
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..errors import (
     InsufficientBalance,
@@ -36,6 +37,7 @@ _log = logging.getLogger(__name__)
 
 REPORT_STEP = 0.05
 SAME_SECONDS = 0.5
+ESTIMATE_SECONDS = 1.0  # how often it is looked whether the time left is still right, and to what it is
 ANSWER_LOOK_SECONDS = 0.02
 LOCKED_SECONDS = 0.25
 DOWNLOADS_AT_A_TIME = 2
@@ -68,6 +70,8 @@ class JobLifecycle:
         # Jobs of one kind share what is learnt of their time while one of them is on its way; afterwards the
         # ledger's records are all that is believed of the next ones.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
+        self._ends_at: dict[Job, float] = {}  # by the jobs' own pace, whatever the key's requests allow
+        self._estimating: asyncio.Task[None] | None = None
         self._tasks: dict[Job, asyncio.Task[None]] = {}
         self._again: set[Job] = set()  # to be watched anew, once the watch that is being ended has ended
         self._sent: set[Job] = set()
@@ -94,6 +98,7 @@ class JobLifecycle:
 
     def _ended(self, job: Job) -> None:
         del self._tasks[job]
+        self._ends_at.pop(job, None)
         if job in self._again:
             self._begin(job)
 
@@ -114,7 +119,7 @@ class JobLifecycle:
         elif (task := self._tasks.get(job)) is not None:
             task.cancel()
             self._again.discard(job)
-            job._learn(watched=False, next_ask_at=None, ends_at=None)
+            job._learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, job: Job, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
         """Takes a job back that wasn't sent. False if it was, or is over.
@@ -292,8 +297,10 @@ class JobLifecycle:
 
     async def _watch(self, job: Job) -> None:
         belief = self._belief(job)
-        remaining = belief.remaining_seconds(_now())
-        job._learn(ends_at=None if remaining is None else _now() + remaining)
+        self._expect(job, belief.remaining_seconds(_now()))
+        self._estimate()
+        if self._estimating is None or self._estimating.done():
+            self._estimating = self._thread.spawn(self._keep_estimating())
         # One that was given up before is asked about a few times, in case the service has found it again.
         patience = 0.0 if job._snapshot.given_up else PATIENCE_SECONDS
         watching = self._client.watch(_id(job), belief=belief, patience_seconds=patience)
@@ -322,16 +329,48 @@ class JobLifecycle:
             pace = self._paces[kind] = Pace([Took(*each) for each in self._account.took_seconds(request)])
         return Belief(pace, submitted_at, estimate)
 
+    def _expect(self, job: Job, remaining_seconds: float | None) -> None:
+        """The job ends in so many seconds. 0, where it runs longer than it looked: then nothing is known."""
+        if remaining_seconds:
+            self._ends_at[job] = _now() + remaining_seconds
+        else:
+            self._ends_at.pop(job, None)
+
+    async def _keep_estimating(self) -> None:
+        """While jobs are watched: what else is asked of the service puts their estimates off."""
+        while self._watched:
+            await asyncio.sleep(ESTIMATE_SECONDS)
+            self._estimate()
+
+    @property
+    def _watched(self) -> list[Job]:
+        """The jobs that are asked about."""
+        return [job for job in self._tasks if job.request_id and job.running and not job._snapshot.ended_at]
+
+    def _estimate(self) -> None:
+        """Works out for all jobs together when their ends will be known, and tells where that has changed."""
+        now, watched = _now(), self._watched
+        # Those that run longer than they looked take requests, too.
+        asked_at = {job: self._ends_at.get(job, 0.0) for job in watched}
+        for job in watched:
+            asked_at[job] = max(asked_at[job], job._snapshot.next_ask_at or 0.0)
+        unsent = sum(job.request_id is None and job not in self._sent for job in self._tasks)
+        known = known_at(asked_at, self._client.budget(now), unsent)
+        for job in watched:
+            was = job._snapshot.known_at
+            # A moment that has passed says nothing any more; the question that tells is due.
+            at = known[job] if job in self._ends_at and known[job] > now else None
+            if (at is None) != (was is None) or abs((at or 0.0) - (was or 0.0)) > ESTIMATE_SECONDS:
+                job._learn(known_at=at)
+
     def _observe(self, job: Job, seen: Observation) -> None:
         known = job._snapshot
-        ends_at = known.ends_at if seen.remaining_seconds is None else _now() + seen.remaining_seconds
         changes: dict[str, object] = {
             "asked_at": seen.asked_at or known.asked_at,
             "next_ask_at": seen.next_ask_at,
             "progress": known.progress
             if seen.progress is None
             else max(seen.progress, known.progress or 0.0),
-            "ends_at": ends_at,
             "error": seen.error,
         }
         if (status := seen.status) is not None:
@@ -339,12 +378,15 @@ class JobLifecycle:
             estimate = getattr(status, "estimated_cost_usd", None)
             changes["estimated_cost_usd"] = known.estimated_cost_usd if estimate is None else estimate
             if status.finished:
-                changes |= {"ended_at": _now(), "ends_at": None}
+                changes |= {"ended_at": _now(), "known_at": None}
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
         if isinstance(status, Failed):
             changes |= {"error": job_failed(_id(job), status.error)}
-        job._learn(**changes)
+        job._keep(**changes)
+        self._expect(job, seen.remaining_seconds)
+        self._estimate()
+        job._learn()
         if seen.status is not None:
             self._write_down(job, seen.status, seen.took and (seen.took.at_least, seen.took.at_most))
 

@@ -202,7 +202,7 @@ class JobRegistry:
             said = _NOT_SENT if job in unsent else _left(job)
             error = SessionClosed(f"The session was closed{said}")
             job._settle(error=error)
-            job._learn(watched=False, next_ask_at=None, ends_at=None, error=error)
+            job._learn(watched=False, next_ask_at=None, known_at=None, error=error)
         return len(unsent)
 
     def of(self, entry: Entry, *, watch: bool) -> Job:

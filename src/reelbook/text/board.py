@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 from reelbook import wire
 
 from ..formatting import Line, count, counting, dollars, seconds
-from .card import FINAL, job_face
+from .card import ALMOST_DONE, FINAL, almost_done, job_face
 
 if TYPE_CHECKING:
     from reelbook.account import Facts
@@ -180,6 +180,8 @@ def _time(view: JobView, clip: Clip | None) -> Line:
         return ["being sent"]
     if view.remaining_seconds is not None:
         return [counting(view.remaining_seconds, -1), " left"]
+    if almost_done(view):
+        return [ALMOST_DONE]
     if view.progress is not None:
         return [f"{int(view.progress * 100)} %"]
     return [counting(view.elapsed_seconds, 1), " so far"]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NOT_WATCHING = "Not watching. The job goes on and is billed."
+ALMOST_DONE = "waiting for the service"
 NOT_KEPT = "There is no ledger: this clip's id is gone when the kernel ends."
 CODE_ACTION = ["code", "Copy as code"]
 
@@ -179,7 +180,14 @@ def _figure(view: JobView) -> Line:
         line = [f"{int(view.progress * 100)} %"]
     if view.remaining_seconds is not None and view.watched:
         line += [" · about ", counting(view.remaining_seconds, -1), " left"]
+    elif almost_done(view) and view.watched:
+        line += [f" · {ALMOST_DONE}"]
     return line
+
+
+def almost_done(view: JobView) -> bool:
+    """Whether nothing but the service's "completed" is missing, however long that takes."""
+    return view.progress is not None and int(view.progress * 100) >= 99
 
 
 def _fetching(view: JobView) -> list[Line]:

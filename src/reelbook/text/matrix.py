@@ -149,12 +149,11 @@ def head(states: Sequence[str], *, state: str, here: int, cost_usd: float) -> st
     return " · ".join(filter(None, parts))
 
 
-def left_line(likely: float, elapsed: float) -> Line:
-    """About how long a running sweep still takes."""
-    left = likely - elapsed
-    return ["about ", counting(max(1.0, left), -1), " left"] if left > 0 else [
-        "longer than planned, ", counting(elapsed, 1), " so far"
-    ]  # fmt: skip
+def left_line(remaining: float | None, *, planned: float, elapsed: float) -> Line:
+    """About how long a running sweep still takes; `planned` is how long it was to take. All in seconds."""
+    if remaining is not None:
+        return ["about ", counting(remaining, -1), " left"]
+    return ["longer than planned, ", counting(elapsed, 1), " so far"] if elapsed > planned else []
 
 
 def time_words(planned: tuple[float, float, float] | None, elapsed: float | None) -> str:

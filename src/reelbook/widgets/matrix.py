@@ -277,7 +277,8 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
                 cost_usd=sum(cell.job.view().cost_usd or 0.0 for cell in bought if cell.job),
             )
             if running and run.planned_seconds:
-                left = words.left_line(run.planned_seconds[1], run.elapsed_seconds)
+                planned, elapsed = run.planned_seconds[1], run.elapsed_seconds
+                left = words.left_line(run.remaining_seconds, planned=planned, elapsed=elapsed)
             elif not running:
                 said += f" · {words.time_words(run.planned_seconds, run.elapsed_seconds)}"
         return {"said": said, "controls": self._controls(), "problem": problem}, {"left": left}

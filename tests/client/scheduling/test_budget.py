@@ -250,6 +250,17 @@ def test_the_view_tells_when_the_next_request_comes_back() -> None:
     assert budget.view(20).back_in_seconds == pytest.approx(40, abs=0.2)
 
 
+def test_the_view_tells_when_each_place_is_free() -> None:
+    """Those that are left now, those used when they come back; after a lower limit only the last of them."""
+    budget = Budget(limit=4)
+    for second in (1, 2, 3):
+        spend(budget, second)
+    assert budget.view(10).free_at == pytest.approx((10, 61, 62, 63), abs=0.1)
+    budget.limit = 2
+    assert budget.view(10).free_at == pytest.approx((62, 63), abs=0.1)
+    assert budget.view(10).back_in_seconds == pytest.approx(budget.wait_seconds(10))
+
+
 @pytest.mark.parametrize("value", ["17", "1800000017", "1800000017000"])
 def test_reset_is_read_in_every_unit(value: str) -> None:
     """Seconds to wait, epoch seconds and epoch milliseconds mean the same."""

@@ -40,11 +40,15 @@ class Purpose(enum.IntEnum):
 
 @dataclass(frozen=True)
 class BudgetView:
-    """What a person may see of the budget: requests `left` of `limit`, and when the next one comes back."""
+    """What a person may see of the budget: requests `left` of `limit`, and when the next one comes back.
+
+    `free_at` is when each of the places may be used next, soonest first.
+    """
 
     limit: int
     left: int
     back_in_seconds: float | None
+    free_at: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -193,16 +197,16 @@ class Budget:
 
     def view(self, now: float) -> BudgetView:
         """The budget as a person may see it. Changes nothing, so any thread may ask."""
-        opened = self._fixed_end is not None and self._fixed_end <= now
-        oldest = now - self.window_seconds - MARGIN_SECONDS
-        counted = [] if opened else [at for at in self._counted() if at > oldest]
-        left = 0 if self._closed_until > now else max(0, self.limit - self._in_flight - len(counted))
-        if left:
-            return BudgetView(self.limit, left, None)
-        free = counted[0] - oldest if counted else 1.0
-        if self._fixed_end is not None and not opened:
-            free = min(free, self._fixed_end - now)
-        return BudgetView(self.limit, 0, max(free, self._closed_until - now))
+        fixed_end = math.inf if self._fixed_end is None else self._fixed_end
+        # One without an answer counts from its answer on.
+        used = [*self._counted(), *(now for _ in range(self._in_flight))] if fixed_end > now else []
+        back = (min(at + self.window_seconds + MARGIN_SECONDS, fixed_end) for at in used)
+        back_at = [at for at in back if at > now]
+        free = [now] * (self.limit - len(back_at))
+        # Of more than the limit only the last ones make room.
+        free_at = tuple(max(at, self._closed_until) for at in [*free, *back_at][-self.limit :])
+        left = sum(at <= now for at in free_at)
+        return BudgetView(self.limit, left, None if left else free_at[0] - now, free_at)
 
     def _fits_at(self, now: float, keep: int) -> float:
         counted = self._counted()

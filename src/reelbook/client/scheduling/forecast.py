@@ -1,8 +1,9 @@
-"""How long clips will take under the key's limit, said before they are submitted: pure.
+"""How long clips take under the key's limit: pure.
 
-It takes each clip's time from what is believed of such times, and its requests from the budget: the
-submission, the question that finds it done, and for the late end some in vain. Which of them go first when
-places are scarce is what `polling.py` weighs; here both extremes are tried, and the truth lies in between.
+`known_at` says it of jobs under way, `forecast` before anything is submitted. The forecast takes each clip's
+time from what is believed of such times, and its requests from the budget: the submission, the question that
+finds it done, and for the late end some in vain. Which of them go first when places are scarce is what
+`polling.py` weighs; here both extremes are tried, and the truth lies in between.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import copy
 import heapq
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
-from .budget import Budget
+from ... import wire
+from .budget import Budget, BudgetView
 from .estimates import COMMON_SECONDS, Pace
 
 RUNS = 25
@@ -21,6 +24,24 @@ EARLY, LATE = 0.15, 0.85
 # Where it goes slowly, by what bench_polling.py shows:
 IN_VAIN = 0.25  # questions for each clip that find it still running
 LAG = 1.1  # by how much a clip is known done later than it is
+
+J = TypeVar("J")
+
+
+def known_at(ends_at: Mapping[J, float], budget: BudgetView, waiting: int) -> dict[J, float]:
+    """About when each job under way will be known done: its end is only noticed by a question.
+
+    `ends_at` is when a question may find it done. The first to end is asked about first, as soon as the key
+    has a request for it; the `waiting` submissions take those that are free before that.
+    """
+    free, known = list(budget.free_at), dict[J, float]()
+    for job, ends in sorted(ends_at.items(), key=lambda each: each[1]):
+        while waiting and free[0] < ends:
+            heapq.heapreplace(free, free[0] + wire.RATE_WINDOW_SECONDS)
+            waiting -= 1
+        known[job] = max(ends, free[0])
+        heapq.heapreplace(free, known[job] + wire.RATE_WINDOW_SECONDS)
+    return known
 
 
 def forecast(
