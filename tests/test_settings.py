@@ -36,6 +36,14 @@ def test_nothing_configured_is_none() -> None:
     assert settings.find("REELBOOK_API_KEY") is None
 
 
+def test_what_is_empty_in_the_environment_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It isn't looked for in the keyring, so that a notebook can do without what is kept there."""
+    monkeypatch.setattr(settings, "_from_keyring", lambda name: Secret("kept"))
+    assert settings.find("REELBOOK_BASE_URL") == settings.Found(Secret("kept"), "keyring")
+    monkeypatch.setenv("REELBOOK_BASE_URL", "")
+    assert settings.find("REELBOOK_BASE_URL") is None
+
+
 def test_an_empty_argument_is_an_error() -> None:
     """An empty key is a mistake, not a wish for the next source."""
     with pytest.raises(ConfigurationError, match="API key given is empty"):

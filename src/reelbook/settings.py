@@ -45,18 +45,22 @@ class Found:
 
 
 def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) -> Found | None:
-    """The setting `name` (such as `REELBOOK_API_KEY`) from the first place that has it, or None."""
+    """The setting `name` (such as `REELBOOK_API_KEY`) from the first place that has it, or None.
+
+    One that is empty in the environment isn't looked for in Colab's secrets and the keyring: it is off.
+    """
     if argument is not None:
         argument = Secret.of(argument)
         if not argument.reveal().strip():
             raise ConfigurationError(f"The {_words(name)} given is empty.")
         return Found(argument, "argument")
-    if value := os.environ.get(name, "").strip():
-        return Found(Secret(value), "environment")
-    if secret := _from_colab(name):
-        return Found(secret, "Colab secret")
-    if secret := _from_keyring(name):
-        return Found(secret, "keyring")
+    if (value := os.environ.get(name)) is None:
+        if secret := _from_colab(name):
+            return Found(secret, "Colab secret")
+        if secret := _from_keyring(name):
+            return Found(secret, "keyring")
+    elif value.strip():
+        return Found(Secret(value.strip()), "environment")
     if ask and (secret := _from_prompt(name)):
         return Found(secret, "prompt")
     return None

@@ -56,7 +56,8 @@ def test_jupyterlab_opens_on_the_first_lesson_and_never_sees_a_key(
         rest, _ = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 0, rest
     assert not any(child.is_running() for child in jupyter)
-    assert live.seen == []
+    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
+    assert "sk-planted" not in live.seen[0].head
 
 
 def test_a_kernel_s_environment_has_no_way_to_a_live_service(tmp_path: Path) -> None:
@@ -70,6 +71,26 @@ def test_a_kernel_s_environment_has_no_way_to_a_live_service(tmp_path: Path) -> 
         "REELBOOK_HOME": str(tmp_path),
         "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
     }
+
+
+def test_in_a_class_the_lessons_get_the_settings_of_the_card(
+    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lessons use the class's sandbox, and no other is started; a tool server isn't it."""
+    seen: dict[str, str] = {}
+    monkeypatch.setattr(lab, "_run", lambda command, environment: seen.update(environment) or 0)
+    card = {"REELBOOK_API_KEY": "sk-card", "REELBOOK_MAX_SPEND": "2.00"}
+    with server.in_thread(home.with_name("teacher"), pace=0) as shared:
+        card["REELBOOK_BASE_URL"] = shared.url
+        for name, value in (card | {"REELBOOK_USER_ID": "me"}).items():
+            monkeypatch.setenv(name, value)
+        result = run("lab")
+        assert (result.exit_code, f"class's sandbox runs at {shared.url}" in result.stdout) == (0, True)
+    assert {name: value for name, value in seen.items() if name.startswith("REELBOOK_")} == {
+        **card,
+        "REELBOOK_HOME": str(home),
+    }
+    assert server.find(home) is None
 
 
 def test_without_jupyterlab_the_install_command_is_said(

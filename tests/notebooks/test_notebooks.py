@@ -12,8 +12,11 @@ from notebooks.nbval_run import nbval
 from notebooks.refresh import VOLATILE, nbformat, read, write
 from support.raw_server import raw_server
 
+import reelbook as rb
+from reelbook.classroom.classroom import open_classroom
 from reelbook.cli.lab import shipped_lessons
 from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
 
 LESSONS = shipped_lessons()
 KEY = "sk-planted-lesson"
@@ -23,7 +26,7 @@ MAX_LINES = 20  # of a cell, text or code
 @pytest.mark.browser
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: Path) -> None:
-    """Every stored output is what comes out, and a configured live service hears nothing of it."""
+    """Every stored output is what comes out; a configured live service is asked at most who it is."""
     sandbox = server.ensure(home)
     sandbox.settings(pace=1)  # nobody watches
     sandbox.settings(rate_limiting=False)
@@ -31,8 +34,39 @@ def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: P
         shutil.copy(lesson, tmp_path)
         done = nbval(tmp_path, REELBOOK_API_KEY=KEY, REELBOOK_BASE_URL=live.url)
     assert done.returncode == 0, done.stdout
-    assert live.seen == []
+    assert {exchange.first_line for exchange in live.seen} <= {"GET /_sandbox/about HTTP/1.1"}
+    assert not [exchange for exchange in live.seen if KEY in exchange.head]
     assert KEY not in done.stdout
+
+
+@pytest.mark.browser
+def test_in_a_class_a_lesson_uses_the_room_s_sandbox(sandbox: Sandbox, tmp_path: Path) -> None:
+    """With the three settings of a student's card: the clips are ordered there, and no other one starts."""
+    with rb.connect("sandbox") as teacher:
+        room = open_classroom(teacher, ["Ada"], address=sandbox.url).classroom
+    card = dict(
+        line.split("=", 1)
+        for line in (Path(room.folder) / room.seats[0].file).read_text().splitlines()
+        if line.startswith("REELBOOK_")
+    )
+    shutil.copy(next(each for each in LESSONS if each.stem.startswith("03")), tmp_path)
+    student = tmp_path / "student"
+    done = nbval(tmp_path, REELBOOK_HOME=str(student), **card)
+    assert done.returncode == 0, done.stdout
+    assert sandbox.state()["requests"]["text-to-video"] == 8
+    assert server.find(student) is None
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_no_lesson_changes_a_class_s_sandbox(lesson: Path) -> None:
+    """Where it needs a sandbox's controls it asks for one of its own, or asks first whether it has them."""
+    code = [cell.source for cell in read(lesson).cells if cell.cell_type == "code"]
+    if any(
+        source.startswith('os.environ["REELBOOK_BASE_URL"] = ""') for source in "\n".join(code).split("\n")
+    ):
+        return
+    using = [source for source in code if ".sandbox." in source.replace("reelbook.sandbox", "")]
+    assert [source for source in using if "if session.sandbox:" not in source] == []
 
 
 @pytest.mark.browser

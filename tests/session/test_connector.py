@@ -9,6 +9,7 @@ from support.raw_server import RawServer, raw_server
 
 import reelbook as rb
 from reelbook.errors import ConfigurationError, LedgerTrouble, LedgerUnavailable, SubmissionUncertain
+from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
 KEY = "sk-planted-connect"
@@ -39,11 +40,53 @@ def test_with_key_and_address_auto_is_live(live: RawServer, home: Path) -> None:
     assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
 
 
-def test_the_sandbox_by_name_sends_nothing_to_a_configured_service(live: RawServer, sandbox: Sandbox) -> None:
-    """A lesson asks for the sandbox by name, and the configured service never hears of it."""
+def test_the_sandbox_by_name_asks_a_configured_service_who_it_is_and_no_more(
+    live: RawServer, sandbox: Sandbox
+) -> None:
+    """A lesson asks for the sandbox by name: the configured service hears one question, without the key."""
     with rb.connect("sandbox") as session:
+        assert session.base_url == sandbox.url
         session.text_to_video("a fox", duration_seconds=1).result(30)
-    assert live.seen == []
+    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
+    assert not any(KEY in exchange.head for exchange in live.seen)
+
+
+def test_in_a_class_the_sandbox_is_the_one_on_the_card(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the three settings of a card: its address, its key and its limit, and no other sandbox starts."""
+    monkeypatch.setenv("REELBOOK_API_KEY", sandbox.api_key.reveal())
+    monkeypatch.setenv("REELBOOK_BASE_URL", sandbox.url)
+    monkeypatch.setenv("REELBOOK_MAX_SPEND", "1.00")
+    student = tmp_path / "student"
+    with rb.connect("sandbox", home=student) as session:
+        assert rb.connect("sandbox", home=student) is session
+        assert (session.service, session.base_url, session.sandbox) == ("sandbox", sandbox.url, None)
+        session.text_to_video("a fox", duration_seconds=1).result(30)
+        assert session.facts.max_spend_usd == 1
+    assert sandbox.state()["requests"]["text-to-video"] == 1
+    assert server.find(student) is None
+
+
+def test_a_class_sandbox_without_the_key_is_an_error(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names the card's line, and how to start a sandbox of one's own."""
+    monkeypatch.setenv("REELBOOK_BASE_URL", sandbox.url)
+    with pytest.raises(ConfigurationError, match=r"key is missing\. Set REELBOOK_API_KEY"):
+        rb.connect("sandbox", home=tmp_path)
+    assert server.find(tmp_path) is None
+
+
+def test_where_nothing_answers_nobody_works_in_another_sandbox_unawares(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A configured address may be the class's sandbox: the error names the setting and the way out."""
+    with raw_server(lambda exchange: None) as gone:
+        monkeypatch.setenv("REELBOOK_BASE_URL", gone.url)
+    with pytest.raises(ConfigurationError, match=r"REELBOOK_BASE_URL names .*own, set REELBOOK_BASE_URL"):
+        rb.connect("sandbox")
+    assert server.find(home) is None
 
 
 def test_a_sandbox_reached_by_address_is_known_as_one(sandbox: Sandbox, home: Path) -> None:

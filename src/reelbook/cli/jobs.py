@@ -675,13 +675,13 @@ def _sessions(
 ) -> list[tuple[Session, Account]]:
     """A session for each service that has one of the jobs and is configured; others are left alone."""
     from ..ledger.records import origin
-    from ..session import connect
+    from ..session.connector import connect, connect_own_sandbox
 
     account_ids = {entry.account_id for entry in entries}
     origins = {account.origin for account in lookup.ledger.overview.accounts() if account.id in account_ids}
     sessions = []
     if job_lookup.SANDBOX in origins:
-        session = stack.enter_context(connect("sandbox", home=home))
+        session = stack.enter_context(connect_own_sandbox(home))
         assert session.sandbox is not None
         sessions.append((session, lookup.ledger.account(job_lookup.SANDBOX, session.sandbox.api_key)))
     key, address = settings.find(settings.API_KEY), settings.find(settings.BASE_URL)

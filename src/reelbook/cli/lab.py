@@ -1,4 +1,4 @@
-"""`reelbook lab`: JupyterLab on the lessons, with the sandbox running and no way to a live service."""
+"""`reelbook lab`: JupyterLab on the lessons, with a sandbox running and no way to a live service."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ def lab(
 ) -> None:
     """Open the lessons in JupyterLab.
 
-    They run on the sandbox, whatever is configured. Copies of them that are there already are kept as they
-    are. Ctrl-C ends it.
+    They run on your class's sandbox where its address is configured, else on one of your own, and never on a
+    live service. Copies of them that are there already are kept as they are. Ctrl-C ends it.
     """
     from ..sandbox import server
+    from ..session.connector import configured_sandbox
 
     if importlib.util.find_spec("jupyterlab") is None:
         raise ReelbookError("JupyterLab isn't installed. Install it with: pip install jupyterlab")
@@ -54,15 +55,17 @@ def lab(
     lessons = shipped_lessons()
     kept = copy_lessons(lessons, folder)
     home = settings.home(home)
-    sandbox = server.ensure(home)
+    of_class = configured_sandbox()
+    address = of_class or server.ensure(home).url
     _silence_news(home)
     say(f"The lessons are in {folder}")
     if kept:
         names = ", ".join(theirs.name for theirs in kept)
         say(f"Kept as they are: {names}. To start one afresh, rename it and run this again.")
-    say(f"The sandbox runs at {sandbox.url}. The lessons' clips come from it and cost nothing.")
+    whose = "Your class's sandbox" if of_class else "The sandbox"
+    say(f"{whose} runs at {address}. The lessons' clips come from it and cost nothing.")
     command = _command(folder / FIRST_LESSON, port=port, browser=not no_browser)
-    raise typer.Exit(_run(command, environment(os.environ, home)))
+    raise typer.Exit(_run(command, environment(os.environ, home, in_class=of_class is not None)))
 
 
 def shipped_lessons() -> list[Path]:
@@ -96,16 +99,18 @@ def copy_lessons(lessons: list[Path], folder: Path) -> list[Path]:
     return kept
 
 
-def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The environment of JupyterLab and its kernels: `base` without a way to a live service."""
-    kept = {name: value for name, value in base.items() if not name.startswith("REELBOOK_")}
+def environment(base: Mapping[str, str], home: Path, *, in_class: bool = False) -> dict[str, str]:
+    """The environment of JupyterLab and its kernels: `base` without a way to a live service.
+
+    `in_class`, the settings of a card stay: they are for the class's sandbox.
+    """
     config_path = [str(home / JUPYTER), *filter(None, [base.get("JUPYTER_CONFIG_PATH")])]
-    return kept | {
-        settings.HOME: str(home),
-        # A key in the system's keyring would be found by a bare connect() in a cell.
-        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
-        "JUPYTER_CONFIG_PATH": os.pathsep.join(config_path),
-    }
+    changed = {settings.HOME: str(home), "JUPYTER_CONFIG_PATH": os.pathsep.join(config_path)}
+    card = (settings.API_KEY, settings.BASE_URL, settings.MAX_SPEND) if in_class else ()
+    kept = {name: value for name, value in base.items() if name in card or not name.startswith("REELBOOK_")}
+    if not in_class:  # a key in the system's keyring would be found by a bare connect() in a cell
+        changed["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+    return kept | changed
 
 
 def _silence_news(home: Path) -> None:

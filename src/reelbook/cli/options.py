@@ -46,9 +46,12 @@ class ManyArguments(TyperCommand):
 def needs_sandbox(service: Service, home: Path | None) -> bool:
     """Whether a session for `service` would have to start a sandbox first."""
     from ..sandbox import server
+    from ..session.connector import configured_sandbox
 
     live = settings.find(settings.API_KEY) or settings.find(settings.BASE_URL)
     if service is Service.live or (service is Service.auto and live):
+        return False
+    if service is Service.sandbox and configured_sandbox():
         return False
     return server.find(settings.home(home)) is None
 

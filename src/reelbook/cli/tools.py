@@ -131,14 +131,15 @@ def call(
 
 
 def _source(server: str | None, service: Service, home: Path | None) -> Session | Tools:
-    from ..session import connect, connect_tools
+    from ..session import connect_tools
+    from ..session.connector import connect_own_sandbox
 
     configured = server or settings.find(settings.MCP_URL) or settings.find(settings.USER_ID)
     elsewhere = settings.find(settings.API_KEY) or settings.find(settings.BASE_URL)
     if service == Service.sandbox and server:
         raise InvalidInput("The sandbox has its own tool server: leave --server out.")
     if service == Service.sandbox or (service == Service.auto and not configured and not elsewhere):
-        return connect("sandbox", home=home)
+        return connect_own_sandbox(home)  # a class's cards have no user id for its tool server
     return connect_tools(server, home=home, ask=bool(configured) and sys.stdin.isatty())
 
 

@@ -16,7 +16,13 @@ from ..account.connection import Service
 from ..account.limits import caller
 from ..client.transport import Transport
 from ..deadlines import Deadline
-from ..errors import ConfigurationError, LedgerTrouble, LedgerUnavailable, ReelbookError
+from ..errors import (
+    ConfigurationError,
+    LedgerTrouble,
+    LedgerUnavailable,
+    ReelbookError,
+    ServiceUnreachable,
+)
 from ..event_thread import EventThread, uninterrupted
 from ..formatting import count, dollars
 from ..ledger import Ledger
@@ -67,8 +73,9 @@ def connect(
         session = rb.connect("live", max_spend=5.00)
 
     "auto" takes the live service where a key and an address are configured, and the local sandbox where
-    neither is. "sandbox" takes the sandbox whatever is configured, "live" never takes it. `ask=True` prompts
-    for a key or address that is missing. `home` is the folder for clips, ledger and sandbox
+    neither is. "sandbox" never takes a live service: it takes the configured address where a sandbox answers
+    there, such as a class's, and starts one of your own otherwise. "live" never starts one. `ask=True`
+    prompts for a key or address that is missing. `home` is the folder for clips, ledger and sandbox
     (`REELBOOK_HOME`).
 
     With `max_spend` in USD (`REELBOOK_MAX_SPEND`) nothing is submitted when what this key's clips cost so
@@ -80,8 +87,8 @@ def connect(
     The ledger in `home` is written before anything is paid. `ledger=None` does without one: the ids of clips
     are gone when the kernel ends, and each card says so.
 
-    Raises ConfigurationError that says what is missing, LedgerUnavailable where `home` can't be written, and
-    SandboxError if the sandbox can't be started.
+    Raises ConfigurationError that says what is missing, or that nothing answers where a sandbox may be meant;
+    LedgerUnavailable where `home` can't be written, and SandboxError if the sandbox can't be started.
     """
     # Verbose tracebacks print arguments, and a key may stand in the wrong one.
     api_key = None if api_key is None else Secret.of(api_key)
@@ -102,11 +109,18 @@ def connect(
             raise ConfigurationError(
                 "The sandbox has its own key and address: leave api_key and base_url out."
             )
-        return _sandbox_session(folder, limit, ledger)
+        if configured_sandbox() is None:
+            return _own_sandbox(folder, limit, ledger)
     key = settings.find(settings.API_KEY, api_key, ask=ask)
     address = settings.find(settings.BASE_URL, address_given, ask=ask)
     if key is None and address is None and service == "auto":
-        return _sandbox_session(folder, limit, ledger)
+        return _own_sandbox(folder, limit, ledger)
+    if key is None and address is not None and service == "sandbox":
+        raise ConfigurationError(
+            f"A sandbox answers at the configured address ({address.source}), and your key is missing. "
+            f"Set {settings.API_KEY} as your card has it; or, to start a sandbox of your own, set "
+            f'{settings.BASE_URL} to "".'
+        )
     if key is None:
         found = f"the address ({address.source})" if address else "neither key nor address"
         raise ConfigurationError(
@@ -123,20 +137,45 @@ def connect(
     secret = settings.checked_key(key.value)
 
     def make() -> Session:
-        service: Service = "sandbox" if _is_sandbox(url) else "live"
+        kind: Service = "sandbox" if service == "sandbox" or _is_sandbox(url) else "live"
         return Session(
             secret,
             url,
-            service=service,
+            service=kind,
             home=folder,
             max_spend_usd=limit,
-            ledger=_opened_ledger(folder, service, ledger),
+            ledger=_opened_ledger(folder, kind, ledger),
         )
 
     return _opened(name, make)
 
 
-def _sandbox_session(folder: Path, limit: float | None, kept: str | None) -> Session:
+def connect_own_sandbox(home: str | os.PathLike[str] | None = None) -> Session:
+    """The session of the home's own sandbox, whatever is configured. Raises as `connect`."""
+    return _own_sandbox(settings.home(home), settings.max_spend_usd(), "home")
+
+
+def configured_sandbox() -> str | None:
+    """The configured address, if a sandbox answers there; None for a live service, and without an address.
+
+    It is asked without the key. Raises ConfigurationError where nothing answers: whoever was given the
+    address of a class's sandbox would otherwise work in another one, and not know.
+    """
+    if (address := settings.find(settings.BASE_URL)) is None:
+        return None
+    with warnings.catch_warnings():  # no key goes there yet
+        warnings.simplefilter("ignore", settings.InsecureAddress)
+        url = settings.checked_base_url(address.value)
+    if (answer := _is_sandbox(url)) is None:
+        raise ConfigurationError(
+            f"Nothing answers at {url}, which {settings.BASE_URL} names ({address.source}), so nobody can "
+            "tell whether it is your class's sandbox. Nothing was started. Look whether it runs and you are "
+            f'in its network; or, to start a sandbox of your own, set {settings.BASE_URL} to "".'
+        )
+    return url if answer else None
+
+
+def _own_sandbox(folder: Path, limit: float | None, kept: str | None) -> Session:
     from ..sandbox import server
 
     name = ("sandbox", "", "", str(folder), limit, kept)
@@ -225,10 +264,10 @@ def _changed_to(name: _Name) -> Session | None:
     return None
 
 
-def _is_sandbox(url: str) -> bool:
-    """Whether a sandbox answers at `url`, asked without the key. A service that doesn't answer is live."""
+def _is_sandbox(url: str) -> bool | None:
+    """Whether a sandbox answers at `url`, asked without the key; None where nothing answers."""
 
-    async def ask() -> bool:
+    async def ask() -> bool | None:
         transport = Transport(url, Secret(""))
         try:
             async with (
@@ -244,7 +283,9 @@ def _is_sandbox(url: str) -> bool:
                         return False
                 about = json.loads(body)
                 return isinstance(about, dict) and about.get("service") == "reelbook-sandbox"
-        except (ReelbookError, TimeoutError, ValueError):
+        except (ServiceUnreachable, TimeoutError):
+            return None
+        except (ReelbookError, ValueError):
             return False
         finally:
             await transport.aclose()
