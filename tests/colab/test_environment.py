@@ -96,9 +96,7 @@ def test_lesson_06_runs_in_colab_after_its_first_cell(notebook_machine: Path, tm
             folder,
             "--nbval-kernel-name=colab",
             package=packages,
-            JUPYTER_PATH=str(tmp_path / "jupyter"),
-            REELBOOK_INSTALL=str(wheel),
-            **home,
+            settings={"JUPYTER_PATH": str(tmp_path / "jupyter"), "REELBOOK_INSTALL": str(wheel), **home},
         )
     finally:
         server.stop(tmp_path / "home")
