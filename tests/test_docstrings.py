@@ -48,6 +48,8 @@ def shell(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         key = session.keys.create("live").api_key
         monkeypatch.setenv(settings.API_KEY, key.reveal())
         monkeypatch.setenv(settings.BASE_URL, session.base_url)
+        monkeypatch.setenv(settings.MCP_URL, sandbox.mcp_url)
+        monkeypatch.setenv(settings.USER_ID, sandbox.user_id)
         nested = "nest_asyncio2" if sys.version_info >= (3, 14) else "nest_asyncio"
         monkeypatch.setattr(f"{nested}.apply", lambda: None)  # it would patch this process for good
         shell: Any = InteractiveShell.instance()

@@ -31,7 +31,7 @@ for _ in range(8):
 
 
 @pytest.fixture
-def enforcing(home: Path) -> Sandbox:
+def enforcing(home: Path, real_time: None) -> Sandbox:
     return server.ensure(home)
 
 

@@ -121,9 +121,9 @@ def test_a_balance_that_is_too_low_is_said_with_both_amounts(
 def test_the_sandbox_by_name_is_taken_whatever_is_configured(
     run: Run, live: RawServer, sandbox: Sandbox, folder: Path
 ) -> None:
-    """With a key and an address in the environment, `--service sandbox` sends that service nothing."""
+    """With a key and an address in the environment, `--service sandbox` only asks that service who it is."""
     assert run("generate", "a fox", "--duration", "1", "--service", "sandbox").exit_code == 0
-    assert live.seen == []
+    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
 
 
 def test_a_live_service_gets_nothing_where_nobody_can_be_asked(

@@ -89,6 +89,15 @@ def test_where_nothing_answers_nobody_works_in_another_sandbox_unawares(
     assert server.find(home) is None
 
 
+def test_without_a_network_a_configured_live_service_is_no_hindrance(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing answers at an address with https, which is no room's: the home's own sandbox is taken."""
+    monkeypatch.setenv("REELBOOK_BASE_URL", "https://127.0.0.1:9")
+    with rb.connect("sandbox") as session:
+        assert session.base_url == sandbox.url
+
+
 def test_a_sandbox_reached_by_address_is_known_as_one(sandbox: Sandbox, home: Path) -> None:
     """Clips of a sandbox in the room's network are marked too."""
     with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url) as session:

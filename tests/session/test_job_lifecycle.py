@@ -278,7 +278,7 @@ def test_an_endless_clip_ends_at_a_bound_for_its_length(
 
 
 @pytest.mark.parametrize("progress", [99, 100])
-def test_a_job_that_stays_all_but_done_counts_down_to_nothing(hurried: Path, progress: int) -> None:
+def test_a_job_that_stays_all_but_done_counts_down_to_nothing(home: Path, progress: int) -> None:
     """Once it was asked about again and is still not completed, the card says what it waits for."""
     with service_with(lambda: "nowhere", status="processing", progress=progress) as service:
         with rb.connect("live", api_key=KEY, base_url=service.url) as session:

@@ -158,15 +158,17 @@ def connect_own_sandbox(home: str | os.PathLike[str] | None = None) -> Session:
 def configured_sandbox() -> str | None:
     """The configured address, if a sandbox answers there; None for a live service, and without an address.
 
-    It is asked without the key. Raises ConfigurationError where nothing answers: whoever was given the
-    address of a class's sandbox would otherwise work in another one, and not know.
+    It is asked without the key. Raises ConfigurationError where nothing answers at an address with http:
+    whoever was given that of a class's sandbox would otherwise work in another one, and not know. Where
+    nothing answers at one with https it is taken for a live service, which nobody needs for a sandbox.
     """
     if (address := settings.find(settings.BASE_URL)) is None:
         return None
     with warnings.catch_warnings():  # no key goes there yet
         warnings.simplefilter("ignore", settings.InsecureAddress)
         url = settings.checked_base_url(address.value)
-    if (answer := _is_sandbox(url)) is None:
+    answer = _is_sandbox(url)
+    if answer is None and url.startswith("http://"):
         raise ConfigurationError(
             f"Nothing answers at {url}, which {settings.BASE_URL} names ({address.source}), so nobody can "
             "tell whether it is your class's sandbox. Nothing was started. Look whether it runs and you are "
