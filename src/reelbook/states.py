@@ -26,6 +26,9 @@ LOST: Final = "lost"  # was uncertain: accepted and billed, but its id never arr
 NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
 CANCELLED: Final = "cancelled"  # taken back before it was sent
 
+# The interface doesn't name them, so a service that uses one of these words means something of its own.
+OWN: Final = frozenset({INTENDED, SENDING, REFUSED, UNCERTAIN, LOST, NOT_ACCEPTED, CANCELLED})
+
 
 @dataclass(frozen=True)
 class State:

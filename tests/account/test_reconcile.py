@@ -207,7 +207,9 @@ def test_a_lost_answer_takes_figures_though_nobody_looks(session: rb.Session, sa
     while not session._account.samples(before=time.time()):
         assert time.monotonic() < end
         time.sleep(0.02)
-    first = session._account.samples(before=time.time())[-1]  # hours of the jumping clock may have brought more
+    first = session._account.samples(before=time.time())[
+        -1
+    ]  # hours of the jumping clock may have brought more
     assert (first.total_requests, first.balance_usd is not None) == (1, True)
 
 

@@ -44,7 +44,7 @@ def run():
         for job in session.at_work[step * 8 % 200:][:8]:
             now = time.monotonic()
             share = (now - begun) / {2 * SECONDS}
-            job._learn(progress=share, known_at=begun + {2 * SECONDS} + step % 7, asked_at=now)
+            job._life.learn(progress=share, known_at=begun + {2 * SECONDS} + step % 7, asked_at=now)
         time.sleep(0.2)
 sent.clear()
 threading.Thread(target=run).start()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support import jumping_time
 from support.raw_server import Exchange, Handler, raw_server
+from support.records import Heard
 
 from reelbook import errors
 from reelbook.client import AsyncClient, retries
@@ -114,12 +115,12 @@ async def test_a_rate_limited_submission_is_sent_again() -> None:
     answers: Iterator[Handler] = iter(
         [lambda e: e.answer(429, b"{}", {"retry-after": "0"}), lambda e: e.answer(200, ACCEPTED)]
     )
-    sending: list[bool] = []
+    heard = Heard()
     with raw_server(lambda e: next(answers)(e)) as service:
         async with AsyncClient(KEY, service.url) as client:
-            accepted = await client.text_to_video("a fox", on_sending=sending.append)
+            accepted = await client.text_to_video("a fox", record=heard)
     assert accepted.request_id == "req_1"
-    assert sending == [True, False, True]
+    assert heard == ["sent", "no effect", "sent"]
     assert service.seen[0].body == service.seen[1].body
 
 

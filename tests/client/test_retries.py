@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.raw_server import Exchange, Handler, raw_server
+from support.records import Heard
 
 from reelbook import errors
 from reelbook.client import AsyncClient, retries
@@ -138,24 +139,12 @@ def in_turn(handlers: Iterable[Handler]) -> Handler:
     return lambda exchange: next(left)(exchange)
 
 
-class Heard(list[str]):
-    """What a submission's caller hears of its attempts, in order."""
-
-    def sending(self, goes_out: bool) -> None:
-        self.append("sent" if goes_out else "no effect")
-
-    def uncertain(self, error: errors.ReelbookError) -> None:
-        self.append(type(error).__name__)
-
-
 async def test_a_submission_that_is_uncertain_goes_out_again_only_for_who_asks() -> None:
     """After a lost answer and a 500 the third attempt's job is given, and each attempt was told."""
     heard = Heard()
     with raw_server(in_turn([lose, fail, accept])) as service:
         async with AsyncClient(KEY, service.url) as client:
-            accepted = await client.text_to_video(
-                "a fox", retry_uncertain=True, on_sending=heard.sending, on_uncertain=heard.uncertain
-            )
+            accepted = await client.text_to_video("a fox", retry_uncertain=True, record=heard)
     assert accepted.request_id == "req_1"
     assert heard == ["sent", "AnswerLost", "sent", "ServerError", "sent"]
     assert len({exchange.body for exchange in service.seen}) == 1
@@ -192,15 +181,16 @@ async def test_a_refused_repetition_doesnt_hide_the_attempt_before_it() -> None:
 
 
 async def test_the_caller_can_hold_a_repetition_back() -> None:
-    """What `on_uncertain` raises ends it, and is said."""
+    """What its record raises ends it, and is said."""
 
-    def hold_back(error: errors.ReelbookError) -> None:
-        raise errors.SpendLimitReached("Too much.", limit_usd=0.25, committed_usd=0.25, needed_usd=0.25)
+    class Limited(Heard):
+        def unanswered(self, error: errors.ReelbookError) -> None:
+            raise errors.SpendLimitReached("Too much.", limit_usd=0.25, committed_usd=0.25, needed_usd=0.25)
 
     with raw_server(lose) as service:
         async with AsyncClient(KEY, service.url) as client:
             with pytest.raises(errors.SubmissionUncertain, match=r"not sent again: Too much\.") as uncertain:
-                await client.text_to_video("a fox", retry_uncertain=True, on_uncertain=hold_back)
+                await client.text_to_video("a fox", retry_uncertain=True, record=Limited())
     assert len(service.seen) == 1
     assert (uncertain.value.estimated_cost_usd, uncertain.value.refusal) == (0.25, None)
 

@@ -25,7 +25,7 @@ from reelbook.models import job_status
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
-from reelbook.session.job import state_of
+from reelbook.session.job_lifecycle import state_of
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
@@ -216,7 +216,7 @@ def test_a_session_that_closes_says_what_becomes_of_each_job(
             jobs += [session.text_to_video(prompt, **FOX) for prompt in ("an owl", "a cat")]  # type: ignore[arg-type]
             assert asked.wait(30)
             session.close()
-        said = [str(job._outcome.exception()) for job in jobs]
+        said = [str(job._life.outcome.exception()) for job in jobs]
         closed.set()
     assert "goes on at the service and is billed; the next session's resume()" in said[0]
     assert "before the service answered. It may be making this clip, and may bill it." in said[1]
@@ -349,7 +349,7 @@ def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session:
     ((entry, _),) = account.intend(account.submissions([JobRequest.from_text("a fox", duration_seconds=1)]))
     job = session._jobs.of(entry, watch=False)
     account.ledger.accepted(entry.id, "req_1")
-    session._lifecycle._write_down(job, job_status({"request_id": "req_1", "status": "uncertain"}))
+    job._life.write_down(job_status({"request_id": "req_1", "status": "uncertain"}))
     heard = account.ledger.get(entry.id)
     assert heard is not None
     assert (heard.state, heard.charge) == ("uncertain by the service", "reserved")
@@ -365,5 +365,5 @@ def test_a_tools_clip_of_unsaid_cost_counts_with_its_price(
     number = calls.add("https://tools.example/mcp", Secret("user-planted"), "make", {"prompt": "a fox"})
     calls.ended(number, "done", took_seconds=1.0, request_ids=("req_tool",))
     status = {"request_id": "req_tool", "status": "completed", "duration_seconds": seconds}
-    session._lifecycle._write_down(session.job("req_tool"), job_status(status))
+    session.job("req_tool")._life.write_down(job_status(status))
     assert session.spending().of_key.tools_usd == cost

@@ -16,6 +16,7 @@ import reelbook as rb
 from reelbook import errors, event_thread
 from reelbook.models import Accepted
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session.job_lifecycle import JobLifecycle
 
 
 @pytest.fixture
@@ -88,8 +89,8 @@ def test_a_watch_that_ends_can_be_taken_up_at_once(session: rb.Session, sandbox:
     wait_for(lambda: job.request_id)
 
     def stop_and_watch() -> None:
-        session._jobs.stop_watching(job)
-        session._jobs.watch(job)
+        job._life.stop_watching()
+        job._life.watch()
 
     session._thread.run(stop_and_watch)
     assert job.view().watched
@@ -266,7 +267,7 @@ def test_what_is_out_when_a_session_closes_keeps_its_id(
     for _ in range(5):
         with rb.connect("sandbox") as session:
             job = session.text_to_video("a fox", duration_seconds=1)
-            while not (job in session._lifecycle._sent or job.request_id):
+            while job._life.quiet.is_set() and not job.request_id:
                 time.sleep(0.0005)
     with rb.connect("sandbox") as after:
         assert [job.state for job in after.jobs() if job.request_id is None] == []
@@ -280,7 +281,7 @@ def test_closing_does_not_wait_long_for_a_service_that_says_nothing(
     sandbox.fault("stall", endpoint="text-to-video")
     session = rb.connect("sandbox")
     job = session.text_to_video("a fox", duration_seconds=1)
-    wait_for(lambda: job in session._lifecycle._sent)
+    wait_for(lambda: not job._life.quiet.is_set())
     began = time.monotonic()
     session.close()
     assert time.monotonic() - began < 10  # for an answer it would wait for more than ten
@@ -315,14 +316,14 @@ def test_the_wait_for_the_limit_is_no_part_of_the_time_a_job_takes(
 ) -> None:
     """When to ask is decided from the acceptance on, however long the submission had to wait."""
     sent_at: list[float] = []
-    send = session._lifecycle._send
+    send = JobLifecycle._send
 
-    async def late(job: rb.Job) -> Accepted:
-        job._learn(began_at=job._snapshot.began_at - 100)
+    async def late(life: JobLifecycle) -> Accepted:
+        life.learn(began_at=life.known.began_at - 100)
         sent_at.append(session._thread.now())
-        return await send(job)
+        return await send(life)
 
-    monkeypatch.setattr(session._lifecycle, "_send", late)
+    monkeypatch.setattr(JobLifecycle, "_send", late)
     job = session.text_to_video("a fox", duration_seconds=1)
     job.result(30)
-    assert session._lifecycle._belief(job).submitted_at >= sent_at[0]
+    assert job._life._belief().submitted_at >= sent_at[0]

@@ -284,7 +284,7 @@ def test_a_job_that_stays_all_but_done_counts_down_to_nothing(home: Path, progre
         with rb.connect("live", api_key=KEY, base_url=service.url) as session:
             job = session.text_to_video("a fox", duration_seconds=1)
             asked = set[float | None]()
-            job.subscribe(lambda job: asked.add(job._snapshot.asked_at))
+            job.subscribe(lambda job: asked.add(job._life.known.asked_at))
             wait_for(lambda: len(asked - {None}) >= 3)
             line = text.plain(text.job_lines(job.view(), None)[0])
             job.stop_watching()

@@ -15,7 +15,7 @@ import numpy as np
 
 from reelbook.account import Facts, Spending
 from reelbook.session import Clip, Job, JobRequest, JobView, Session
-from reelbook.session.job import JobSnapshot
+from reelbook.session.job_lifecycle import JobLifecycle, JobSnapshot
 from reelbook.widgets.background import WorksInBackground
 from reelbook.widgets.base import Panel
 
@@ -77,7 +77,7 @@ class FakeSession:
     def __post_init__(self) -> None:
         made: Any = Session._made
         made.add(self)
-        self._jobs = self  # as its jobs' control
+        self._jobs = self.services = self  # as what its jobs share
 
     def tell(self, job: Job) -> None:
         for listener in tuple(self.listeners):
@@ -116,12 +116,12 @@ def job(session: Any = None, request: JobRequest | None = FOX, **known: Any) -> 
     """A job in the state that `known` describes."""
     facts = JobSnapshot(**{"began_at": 77.0, "state": "processing", "request_id": "req-1", **known})
     owner: Any = session or FakeSession()
-    return Job(owner, 1, request, facts)
+    return Job(1, JobLifecycle(owner, request, facts, entry_id=None), owner.tell)
 
 
 def learn(job: Job, **changes: Any) -> None:
     """The session's thread hears something new."""
-    job._learn(**changes)
+    job._life.learn(**changes)
 
 
 def heard(panel: Panel) -> list[tuple[dict[str, Any], list[bytes]]]:

@@ -475,7 +475,7 @@ def test_the_still_form_is_kept_once_everything_has_ended() -> None:
     board.still()
     kept: list[Any] = []
     board._displays = (SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"])),)
-    fox._finish(error=rb.errors.ReelbookError("content policy"), state="failed")
+    fox._life.finish(error=rb.errors.ReelbookError("content policy"), state="failed")
     for _ in range(3):
         board.refresh()
     page_sends(board, {"name": "hello"})

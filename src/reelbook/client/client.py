@@ -26,7 +26,7 @@ from ..requests import JobRequest
 from ..secret import Secret, veiled
 from . import responses, retries
 from .job_ids import JobIds
-from .retries import OnSending, OnUncertain, Paid, key_uncertain
+from .retries import Paid, SubmissionRecord, key_uncertain
 from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
 from .scheduling.scheduler import Scheduler, SharedRequests
@@ -60,8 +60,7 @@ class SubmitOptions(TypedDict, total=False):
     """The options of `AsyncClient.submit`."""
 
     retry_uncertain: bool
-    on_sending: OnSending | None
-    on_uncertain: OnUncertain | None
+    record: SubmissionRecord | None
 
 
 class AsyncClient:
@@ -175,8 +174,7 @@ class AsyncClient:
         request: JobRequest,
         *,
         retry_uncertain: bool = False,
-        on_sending: OnSending | None = None,
-        on_uncertain: OnUncertain | None = None,
+        record: SubmissionRecord | None = None,
     ) -> models.Accepted:
         """Submits a clip (POST generate/text-to-video or generate/image-to-video). Costs 0.05 USD a second.
 
@@ -191,13 +189,9 @@ class AsyncClient:
         repetition may buy a second clip**. SubmissionUncertain then ends it if any attempt is uncertain and
         none was answered with a job.
 
-        `on_sending` is called with True when the connection stands and the request goes out next, and with
-        False when it certainly had no effect and will be sent again; a ReelbookError that it raises keeps
-        the request from going out. `on_uncertain`
-        is called with an attempt's error before `retry_uncertain` repeats it; a ReelbookError that it raises
-        ends the repetitions.
+        `record` is told of each attempt before it goes out and after: see `SubmissionRecord`.
         """
-        paid = Paid(retry_uncertain=retry_uncertain, on_sending=on_sending, on_uncertain=on_uncertain)
+        paid = Paid(record, retry_uncertain=retry_uncertain)
         if request.mode == "text-to-video":
             path = wire.TEXT_TO_VIDEO
             content: Content = {

@@ -7,8 +7,8 @@ unless its caller asked for more than that.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 from ..errors import (
     Answer,
@@ -85,37 +85,46 @@ class RetryQuota:
         self.left = min(QUOTA, self.left + max(taken, REFILL))
 
 
-OnSending = Callable[[bool], None]
-OnUncertain = Callable[[ReelbookError], None]
+class SubmissionRecord(Protocol):
+    """Who keeps account of a paid request's attempts: each is told before it has its effect.
+
+    A ReelbookError that `sending` raises keeps the attempt from going out, one that `unanswered` raises ends
+    the repetitions.
+    """
+
+    def sending(self) -> None:
+        """The connection stands, and the attempt goes out next."""
+
+    def unsent(self) -> None:
+        """The attempt certainly had no effect, and will be made again."""
+
+    def unanswered(self, error: ReelbookError) -> None:
+        """The attempt may have been accepted, and `retry_uncertain` is about to repeat it."""
 
 
 class Paid:
     """A request that must not have its effect twice unasked. See `AsyncClient.submit`."""
 
-    def __init__(
-        self,
-        *,
-        retry_uncertain: bool = False,
-        on_sending: OnSending | None = None,
-        on_uncertain: OnUncertain | None = None,
-    ) -> None:
+    def __init__(self, record: SubmissionRecord | None = None, *, retry_uncertain: bool = False) -> None:
         self.retry_uncertain = retry_uncertain
-        self._on_sending = on_sending or (lambda _: None)
-        self._on_uncertain = on_uncertain or (lambda _: None)
+        self._record = record
         self._repeated: list[ReelbookError] = []
         self._held_back: ReelbookError | None = None
 
     def sending(self) -> None:
         """An attempt goes out next; what this raises keeps it from that."""
-        self._on_sending(True)
+        if self._record is not None:
+            self._record.sending()
 
     def repeats(self, error: ReelbookError) -> bool:
         """The attempt ended in `error` and may be sent again: tells the caller, who may hold that back."""
         if not is_uncertain(error):
-            self._on_sending(False)
+            if self._record is not None:
+                self._record.unsent()
             return True
         try:
-            self._on_uncertain(error)
+            if self._record is not None:
+                self._record.unanswered(error)
         except ReelbookError as held_back:
             self._held_back = held_back
             return False

@@ -17,16 +17,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from .. import wire
+from .. import states, wire
 from ..errors import ConfirmationNeeded, InvalidInput, LedgerLocked, ReelbookError, WaitTimeout
 from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
-from ..ledger import CANCELLED, SENDING, UNPAID
 from ..ledger.sweeps import LEFT_OUT, PAUSED, PLANNED, RUNNING, STOPPED, sweep_state
 from ..listeners import Listeners
 from ..session.batch import stop_error, stop_reason
 from ..session.session import current_experiment
-from ..session.sweeps import SENT_AGAIN
 from .axes import Axis, Cell
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
 
@@ -83,12 +81,12 @@ class RunCell:
         """How it is, in one word."""
         if self.left_out:
             return LEFT_OUT
-        return PLANNED if self.job is None or self.job.state == CANCELLED else self.job.state
+        return PLANNED if self.job is None or self.job.state == states.CANCELLED else self.job.state
 
     @property
     def missing(self) -> bool:
         """Whether nothing was bought for it yet. One that is uncertain may have been."""
-        return not self.left_out and (self.job is None or self.job.state in UNPAID)
+        return not self.left_out and (self.job is None or states.state(self.job.state).charge == "none")
 
 
 class SweepRun:
@@ -235,7 +233,7 @@ class SweepRun:
 
         def send() -> Job:
             [cell] = self._chosen([number])
-            if cell.job is None or cell.job.state not in SENT_AGAIN or self.id is None:
+            if cell.job is None or not states.state(cell.job.state).missing or self.id is None:
                 raise InvalidInput(f"Cell {number} is {cell.state}: there is nothing to send again.")
             job = self._buy(cell)
             self._go()
@@ -403,7 +401,7 @@ class SweepRun:
         elif self._buys and (error := stop_error(tried)) is not None:
             self._pause(stop_reason(error, "resume the sweep"))
         elif self._buys:
-            unsent = sum(each.job is not None and each.job.state == SENDING for each in self.cells)
+            unsent = sum(each.job is not None and each.job.state == states.SENDING for each in self.cells)
             room = self.session.facts.requests_limit - unsent
             for cell in self._waiting()[: max(0, min(room, AT_A_TIME))]:
                 self._tried.add(cell.number)
@@ -514,5 +512,5 @@ def _text(value: object) -> str:
 
 def _shown(cell: RunCell) -> tuple[object, ...]:
     """What is seen of a cell."""
-    known = None if cell.job is None else cell.job._snapshot
+    known = None if cell.job is None else cell.job._life.known
     return cell.state, cell.found, known and (known.progress, known.clip is None)

@@ -19,13 +19,13 @@ from ..errors import (
     SubmissionUncertain,
     WaitTimeout,
 )
-from ..event_thread import Future, until_done
+from ..event_thread import EventThread, Future, until_done
 from ..formatting import dollars
 from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN, UNPAID
 from ..requests import JobRequest
 from . import display
 from .clip import Clip
-from .job import Job, JobControl
+from .job import Job
 
 _ORDER = (wire.COMPLETED, wire.PROCESSING, wire.PENDING, SENDING, wire.FAILED, REFUSED, CANCELLED, UNCERTAIN)
 
@@ -59,15 +59,15 @@ class Batch(Sequence[Job]):
     to submit again.
     """
 
-    def __init__(self, jobs: Sequence[Job], control: JobControl) -> None:
+    def __init__(self, jobs: Sequence[Job], thread: EventThread) -> None:
         self._jobs = tuple(jobs)
         self._distinct = tuple(dict.fromkeys(jobs))  # with `once`, equal requests are one job
-        self._control = control
+        self._thread = thread
         self._stop_error: ReelbookError | None = None
         self._ended = 0
         # The n-th is done when n of the jobs have ended, so that any number can wait for any of them.
         self._ends: list[Future[Job]] = [Future() for _ in self._distinct]
-        control.thread.submit(self._begin())
+        thread.submit(self._begin())
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -97,7 +97,7 @@ class Batch(Sequence[Job]):
         `timeout` in seconds, from this call on, raises WaitTimeout, and the jobs go on. Raises WouldDeadlock
         on the session's own thread.
         """
-        self._control.thread.refuse_own_thread()
+        self._thread.refuse_own_thread()
         return self._until(None if timeout is None else time.monotonic() + timeout, timeout)
 
     def results(self, timeout: float | None = None) -> list[Clip]:
@@ -113,8 +113,7 @@ class Batch(Sequence[Job]):
 
     def cancel(self) -> int:
         """Takes back what isn't sent yet and returns how many those are. What was sent goes on."""
-        cancel = self._control.cancel
-        return self._control.thread.run(lambda: sum(cancel(job) for job in self._distinct))
+        return self._thread.run(lambda: sum(job._life.cancel() for job in self._distinct))
 
     @property
     def estimated_cost_usd(self) -> float:
@@ -165,7 +164,7 @@ class Batch(Sequence[Job]):
     async def _begin(self) -> None:
         # On the session's thread, where jobs end: so their ends come one after the other.
         for job in self._distinct:
-            job._outcome.add_done_callback(functools.partial(self._one_ended, job))
+            job._life.outcome.add_done_callback(functools.partial(self._one_ended, job))
 
     def _one_ended(self, job: Job, _: object) -> None:
         place = self._ended
@@ -182,7 +181,7 @@ class Batch(Sequence[Job]):
         why, remedy = _stopped_by(error)
         reason = f"Taken back before it was sent: {why}. Nothing was paid. {remedy} and submit it again."
         for job in self._distinct:
-            self._control.cancel(job, reason, later=True)
+            job._life.cancel(reason, later=True)
 
     def _until(self, deadline: float | None, timeout: float | None) -> Iterator[Job]:
         self._want()

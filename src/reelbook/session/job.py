@@ -1,64 +1,28 @@
-"""One clip on its way: what is known of it at any moment, and how to wait for it.
+"""What a person holds of a submitted clip: what is known of it at any moment, and how to wait for it.
 
-The session's thread replaces what is known as a whole, so any thread may read it at any time.
+What carries it on is its `JobLifecycle`.
 """
 
 from __future__ import annotations
 
 import copy
-import threading
 import time
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from .. import wire
+from .. import states
 from ..errors import ReelbookError, WaitTimeout
-from ..event_thread import EventThread, Future, until_done
+from ..event_thread import Future, until_done
 from ..formatting import terminal_line
-from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, EarlierRun, Marks
+from ..ledger import EarlierRun, Marks
 from ..listeners import Listeners
 from ..models import JobStatus
 from ..suggestions import SuggestsNames
 from . import display
 from .clip import Clip
-
-if TYPE_CHECKING:
-    from ..requests import JobRequest
-
-FINAL = frozenset({wire.COMPLETED, wire.FAILED, REFUSED, UNCERTAIN, CANCELLED, LOST, NOT_ACCEPTED})
-
-# The interface doesn't name them, so a service that uses one means something of its own.
-_OWN = frozenset({INTENDED, SENDING, REFUSED, CANCELLED, UNCERTAIN, LOST, NOT_ACCEPTED})
-
-
-@dataclass(frozen=True)
-class JobSnapshot:
-    """All that is known of a job at one moment. Times are the session's clock, in seconds."""
-
-    began_at: float
-    accepted_at: float | None = None  # None: as `began_at`, or not yet
-    state: str = SENDING
-    request_id: str | None = None
-    status: JobStatus | None = None
-    watched: bool = True
-    progress: float | None = None
-    known_at: float | None = None  # about when its end will be known
-    ended_at: float | None = None
-    asked_at: float | None = None
-    next_ask_at: float | None = None
-    estimated_cost_usd: float | None = None
-    estimated_duration_seconds: float | None = None
-    cost_usd: float | None = None
-    balance_before_usd: float | None = None
-    balance_after_usd: float | None = None
-    error: ReelbookError | None = None
-    downloaded: float | None = None
-    clip: Clip | None = None
-    unanswered: int = 0
-    given_up: bool = False  # the service said again and again that it doesn't know the job
-    marks: Marks = Marks()  # noqa: RUF009 - frozen
+from .job_lifecycle import JobLifecycle
 
 
 @dataclass(frozen=True)
@@ -101,46 +65,12 @@ class JobView:
     unheard: bool = False
 
 
-def state_of(status: JobStatus) -> str:
-    """The state that the service names; set apart where its word means something else here."""
-    return f"{status.status} by the service" if status.status in _OWN else status.status
-
-
 _EARLIER: Final = {
     "id": "from an earlier run of this cell",
     "text": "from an earlier run of this cell, recognised by its text",
     "label": "from an earlier submission with this label",
     "sweep": "from an earlier run of this sweep",
 }
-
-
-class JobControl(Protocol):
-    """What a job needs of the session that looks after it. But for `thread`, on the session's own thread."""
-
-    @property
-    def thread(self) -> EventThread:
-        """The session's thread, whose clock the job's times are told by."""
-
-    def seconds_until_request(self) -> float | None:
-        """How long until the key may ask again, None where it may now."""
-
-    def watch(self, job: Job) -> None:
-        """Goes on with a job whose clip isn't here."""
-
-    def stop_watching(self, job: Job) -> None:
-        """Asks no more about the job."""
-
-    def cancel(self, job: Job, reason: str = ..., *, later: bool = False) -> bool:
-        """Takes the job back if it wasn't sent; with `later` also once it turns out that it had no effect."""
-
-    def mark(self, job: Job, marks: Marks) -> None:
-        """Keeps what a person put to the job."""
-
-    def delete_clip(self, job: Job) -> None:
-        """Deletes the file of the job's clip."""
-
-    def tell(self, job: Job) -> None:
-        """The job has changed."""
 
 
 class Job(SuggestsNames):
@@ -157,28 +87,18 @@ class Job(SuggestsNames):
     """
 
     def __init__(
-        self,
-        control: JobControl,
-        number: int,
-        request: JobRequest | None,
-        snapshot: JobSnapshot,
-        *,
-        entry_id: int | None = None,
-        retry_uncertain: bool = False,
-        experiment: str | None = None,
+        self, number: int, life: JobLifecycle, tell: Callable[[Job], None], *, experiment: str | None = None
     ) -> None:
-        self.experiment = experiment
-        self.entry_id = entry_id
-        self.retry_uncertain = retry_uncertain
-        self.earlier_run: EarlierRun | None = None
         self.number = number
-        self.request = request
-        self.prompt = request.prompt if request else None
-        self._control = control
-        self._snapshot = snapshot
-        self._outcome: Future[Clip] = Future()
-        self._ending = threading.RLock()  # an outcome's callbacks run inside it
+        self.experiment = experiment
+        self.earlier_run: EarlierRun | None = None
+        self.request = life.request
+        self.prompt = life.request.prompt if life.request else None
+        self._life = life
+        self._thread = life.services.thread
+        self._tell = tell
         self._listeners: Listeners[[Job]] = Listeners()
+        life.changed = self._changed
 
     if not TYPE_CHECKING:
 
@@ -196,48 +116,53 @@ class Job(SuggestsNames):
     @property
     def request_id(self) -> str | None:
         """The service's id, None until it answered."""
-        return self._snapshot.request_id
+        return self._life.request_id
+
+    @property
+    def entry_id(self) -> int | None:
+        """Its number in the ledger, None for a job that the ledger doesn't know."""
+        return self._life.entry_id
 
     @property
     def state(self) -> str:
         """One word; see `JobView`."""
-        return self._snapshot.state
+        return self._life.known.state
 
     @property
     def status(self) -> JobStatus | None:
         """The service's last answer about the job, in the type of its state."""
-        return self._snapshot.status
+        return self._life.known.status
 
     @property
     def error(self) -> ReelbookError | None:
         """What went wrong, or None."""
-        return self._snapshot.error
+        return self._life.known.error
 
     @property
     def clip(self) -> Clip | None:
         """The clip, once it is on the disk."""
-        return self._snapshot.clip
+        return self._life.known.clip
 
     @property
     def submitted_at(self) -> datetime:
         """When it was submitted, by this machine's clock and in its time zone."""
-        ago = self._control.thread.now() - self._snapshot.began_at
+        ago = self._thread.now() - self._life.known.began_at
         return datetime.fromtimestamp(time.time() - ago).astimezone()
 
     @property
     def starred(self) -> bool:
         """Whether a person starred it."""
-        return self._snapshot.marks.starred
+        return self._life.known.marks.starred
 
     @property
     def note(self) -> str:
         """A person's note on it, empty without one."""
-        return self._snapshot.marks.note
+        return self._life.known.marks.note
 
     @property
     def tags(self) -> tuple[str, ...]:
         """A person's tags on it."""
-        return self._snapshot.marks.tags
+        return self._life.known.marks.tags
 
     @property
     def from_earlier_run(self) -> bool:
@@ -247,28 +172,29 @@ class Job(SuggestsNames):
     @property
     def running(self) -> bool:
         """Whether it is on its way and looked after: sent, watched or fetched."""
-        return self._snapshot.watched and not self._outcome.done()
+        return self._life.running
 
     def view(self) -> JobView:
         """All that a card shows, as of now."""
-        known, now = self._snapshot, self._control.thread.now()
-        until_done = known.ended_at
-        waits = self._control.seconds_until_request()
-        unsent = known.state == SENDING
+        known, now = self._life.known, self._thread.now()
+        ended_at = known.ended_at
+        waits = self._life.services.seconds_until_request()
         return JobView(
             state=known.state,
             watched=known.watched,
             progress=known.progress,
-            elapsed_seconds=max(0.0, (now if until_done is None else until_done) - known.began_at),
+            elapsed_seconds=max(0.0, (now if ended_at is None else ended_at) - known.began_at),
             remaining_seconds=None
-            if known.known_at is None or until_done is not None
+            if known.known_at is None or ended_at is not None
             else max(known.known_at - now, waits or 0.0),
-            took_seconds=None if until_done is None else max(0.0, until_done - known.began_at),
+            took_seconds=None if ended_at is None else max(0.0, ended_at - known.began_at),
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
             next_ask_in_seconds=None
             if known.next_ask_at is None
             else max(known.next_ask_at - now, waits or 0.0),
-            waiting_seconds=waits if unsent or (known.watched and until_done is None) else None,
+            waiting_seconds=waits
+            if known.state == states.SENDING or (known.watched and ended_at is None)
+            else None,
             estimated_cost_usd=known.estimated_cost_usd,
             cost_usd=known.cost_usd,
             balance_before_usd=known.balance_before_usd,
@@ -288,46 +214,47 @@ class Job(SuggestsNames):
         and the other errors of the submission, SubmissionUncertain, DownloadFailed; WouldDeadlock on the
         session's own thread.
         """
-        self._control.thread.refuse_own_thread()
+        self._thread.refuse_own_thread()
         outcome = self._wanted()
         if not outcome.wait(timeout):
             raise WaitTimeout(f"Not finished after {timeout:g} s. The job goes on, is watched and is billed.")
-        return self._settled(outcome)
+        return _settled(outcome)
 
     def __await__(self) -> Generator[Any, None, Clip]:
         return self._wait().__await__()
 
     def stop_watching(self) -> None:
         """Asks no more about the job. It goes on and is billed; `watch()` takes it up again."""
-        self._control.thread.refuse_closed()
-        self._control.thread.loop.call_soon_threadsafe(self._control.stop_watching, self)
+        self._thread.refuse_closed()
+        self._thread.loop.call_soon_threadsafe(self._life.stop_watching)
 
     def watch(self) -> None:
         """Takes up a job that isn't watched, or a download that broke off."""
-        self._control.thread.refuse_closed()
-        self._control.thread.run(lambda: self._control.watch(self))
+        self._thread.refuse_closed()
+        self._thread.run(self._life.watch)
 
     def cancel(self) -> bool:
         """Takes the job back if it wasn't sent yet. False if it was: then it goes on and is billed."""
-        return self._control.thread.run(lambda: self._control.cancel(self))
+        return self._thread.run(self._life.cancel)
 
     def mark(
         self, *, starred: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
         """Stars it, sets its note or all its tags; what isn't given stays. The ledger keeps it."""
-        self._control.thread.refuse_closed()
+        self._thread.refuse_closed()
         all_tags = None if tags is None else tuple(tags)
 
         def mark() -> None:
-            had = self._snapshot.marks
-            marks = Marks(
-                starred=had.starred if starred is None else starred,
-                note=had.note if note is None else note,
-                tags=had.tags if all_tags is None else all_tags,
+            had = self._life.known.marks
+            self._life.mark(
+                Marks(
+                    starred=had.starred if starred is None else starred,
+                    note=had.note if note is None else note,
+                    tags=had.tags if all_tags is None else all_tags,
+                )
             )
-            self._control.mark(self, marks)
 
-        self._control.thread.run(mark)
+        self._thread.run(mark)
 
     def delete_clip(self) -> None:
         """Deletes the clip's file; the record, its marks and its cost stay.
@@ -335,8 +262,8 @@ class Job(SuggestsNames):
         `watch()` fetches it again while its link at the service lives. Raises OSError where the file can't
         be deleted.
         """
-        self._control.thread.refuse_closed()
-        self._control.thread.run(lambda: self._control.delete_clip(self))
+        self._thread.refuse_closed()
+        self._thread.run(self._life.delete_clip)
 
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
         """`callback(job)` is called on the session's thread at every change; its errors are logged.
@@ -358,81 +285,28 @@ class Job(SuggestsNames):
         if self.request is not None:
             words = f"{words}, {self.request.duration_seconds} s"
         earlier = "" if self.earlier_run is None else f", {_EARLIER[self.earlier_run.known_by]}"
-        no_id = "(no id)" if self.state in FINAL else "(no id yet)"
+        no_id = "(no id)" if states.state(self.state).final else "(no id yet)"
         return terminal_line(f"<Job {self.request_id or no_id} {self.state}: {words}{earlier}>")
 
-    # What follows is for the session, on its own thread.
-
-    def _keep(self, **changes: Any) -> None:
-        """What is learnt, before anybody is told."""
-        self._snapshot = replace(self._snapshot, **changes)
-
-    def _learn(self, **changes: Any) -> None:
-        self._keep(**changes)
+    def _changed(self) -> None:
         self._listeners.tell(self)
-        self._control.tell(self)
-
-    def _finish(self, clip: Clip | None = None, error: ReelbookError | None = None, **changes: Any) -> None:
-        """The last thing that is learnt of the job, and its outcome, as one: nobody sees it half ended."""
-        with self._ending:
-            until_done = {
-                "watched": False,
-                "next_ask_at": None,
-                "known_at": None,
-                "clip": clip,
-                "error": error,
-            }
-            self._snapshot = replace(self._snapshot, **(until_done | changes))
-            self._settle(clip, error)
-        self._learn()
-
-    def _settle(self, clip: Clip | None = None, error: ReelbookError | None = None) -> None:
-        if self._outcome.done():
-            return
-        if error is not None:
-            self._outcome.set_exception(error)
-        elif clip is not None:
-            self._outcome.set_result(clip)
-
-    def _found_out(self, state: str, error: ReelbookError) -> None:
-        """What became of it, or why that can't be told: whoever waits from now on hears of that."""
-        self._unsettle()
-        self._settle(error=error)
-        self._learn(state=state, error=error)
-
-    def _lost_clip(self, error: ReelbookError) -> None:
-        """Its file is gone: whoever waits from now on waits for it to be fetched again."""
-        with self._ending:
-            self._unsettle()
-            self._snapshot = replace(self._snapshot, clip=None, downloaded=None, error=error)
-        self._learn()
-
-    def _unsettle(self) -> None:
-        if self._outcome.done():
-            self._outcome = Future()
+        self._tell(self)
 
     def _wanted(self) -> Future[Clip]:
         # Whoever waits wants the clip, so a watch that was stopped is taken up again.
-        with self._ending:
-            stopped = not self._snapshot.watched and not self._outcome.done()
-        if stopped:
+        if self._life.stopped:
             self.watch()
-        return self._outcome
+        return self._life.outcome
 
     async def _wait(self) -> Clip:
         outcome = self._wanted()
         await until_done(outcome)
-        return self._settled(outcome)
-
-    @staticmethod
-    def _settled(outcome: Future[Clip]) -> Clip:
-        error = outcome.exception()
-        if error is None:
-            return outcome.result()
-        # A copy: raising the same error again would add to its traceback each time.
-        raise copy.copy(error)
+        return _settled(outcome)
 
 
-def unforeseen(bug: Exception) -> ReelbookError:
-    """A mistake of ours, or of a library, as an error that callers expect."""
-    return ReelbookError(f"Something unforeseen went wrong: {bug!r}")
+def _settled(outcome: Future[Clip]) -> Clip:
+    error = outcome.exception()
+    if error is None:
+        return outcome.result()
+    # A copy: raising the same error again would add to its traceback each time.
+    raise copy.copy(error)

@@ -1,13 +1,22 @@
-"""A job's way from the submission to the clip on the disk, on the session's thread."""
+"""One job's life, from the submission to the clip on the disk: what is known of it, and what carries it on.
+
+Everything here happens on the session's thread. What is known is replaced as a whole, so that any thread may
+read it at any time. `Job` is what a person holds of it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import weakref
+from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Final
 
+from .. import states
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
@@ -15,6 +24,7 @@ from ..client.scheduling.estimates import Belief, Pace, Took
 from ..client.scheduling.forecast import known_at
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..errors import (
+    DownloadFailed,
     InsufficientBalance,
     LedgerLocked,
     LinkExpired,
@@ -24,33 +34,64 @@ from ..errors import (
     SubmissionCancelled,
     SubmissionUncertain,
 )
-from ..event_thread import EventThread
+from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name
-from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN
+from ..ledger import Marks
 from ..ledger.account_ledger import AccountLedger
 from ..models import Accepted, Completed, Failed, JobStatus
 from ..requests import JobRequest
 from .clip import Clip
-from .job import Job, state_of, unforeseen
 
 _log = logging.getLogger(__name__)
 
-REPORT_STEP = 0.05
-SAME_SECONDS = 0.5
-ESTIMATE_SECONDS = 1.0  # how often it is looked whether the time left is still right, and to what it is
-ANSWER_LOOK_SECONDS = 0.02
-LOCKED_SECONDS = 0.25
-DOWNLOADS_AT_A_TIME = 2
-FRESH_LINKS = 3
-TAKEN_BACK = "Taken back before it was sent. Nothing was paid."
-GIVEN_UP = (
+DOWNLOADS_AT_A_TIME: Final = 2
+ESTIMATE_SECONDS: Final = 1.0  # how often the times left are worked out, and to what they are right
+FRESH_LINKS: Final = 3
+LOCKED_SECONDS: Final = 0.25
+REPORT_STEP: Final = 0.05
+SAME_SECONDS: Final = 0.5
+TAKEN_BACK: Final = "Taken back before it was sent. Nothing was paid."
+GIVEN_UP: Final = (
     "It said so every time it was asked, so Reelbook asks no more. The job is kept, and may be billed: "
     "watch() asks a few times more, and so does resume() in the week to come."
 )
 
 
-class JobLifecycle:
-    """Carries jobs through, one task a job; what it learns goes into the job at once."""
+@dataclass(frozen=True)
+class JobSnapshot:
+    """All that is known of a job at one moment. Times are the session's clock, in seconds."""
+
+    began_at: float
+    accepted_at: float | None = None  # None: as `began_at`, or not yet
+    state: str = states.SENDING
+    request_id: str | None = None
+    status: JobStatus | None = None
+    watched: bool = True
+    progress: float | None = None
+    known_at: float | None = None  # about when its end will be known
+    ended_at: float | None = None
+    asked_at: float | None = None
+    next_ask_at: float | None = None
+    estimated_cost_usd: float | None = None
+    estimated_duration_seconds: float | None = None
+    cost_usd: float | None = None
+    balance_before_usd: float | None = None
+    balance_after_usd: float | None = None
+    error: ReelbookError | None = None
+    downloaded: float | None = None
+    clip: Clip | None = None
+    unanswered: int = 0
+    given_up: bool = False  # the service said again and again that it doesn't know the job
+    marks: Marks = Marks()  # noqa: RUF009 - frozen
+
+    @property
+    def open(self) -> bool:
+        """Whether there is something to ask about or to fetch: not without an id, whatever became of it."""
+        return self.request_id is not None and self.clip is None and not states.state(self.state).missing
+
+
+class JobServices:
+    """What the jobs of one session share: its client, its ledger, and what is learnt of their time."""
 
     def __init__(
         self,
@@ -60,142 +101,310 @@ class JobLifecycle:
         thread: EventThread,
         clips: Path,
     ) -> None:
-        self._connection = connection
-        self._client = connection.client
-        self._account = account
-        self._ledger = account.ledger
-        self._balance = balance
-        self._thread = thread
-        self._clips = clips
+        self.connection = connection
+        self.client = connection.client
+        self.account = account
+        self.ledger = account.ledger
+        self.balance = balance
+        self.thread = thread
+        self.clips = clips
+        self.downloads = asyncio.Semaphore(DOWNLOADS_AT_A_TIME)
+        self.own: dict[JobLifecycle, None] = {}  # those submitted or taken up here, oldest first
+        self.active: dict[JobLifecycle, None] = {}  # those that a task carries on now
         # Jobs of one kind share what is learnt of their time while one of them is on its way; afterwards the
         # ledger's records are all that is believed of the next ones.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
-        self._ends_at: dict[Job, float] = {}  # by the jobs' own pace, whatever the key's requests allow
         self._estimating: asyncio.Task[None] | None = None
-        self._tasks: dict[Job, asyncio.Task[None]] = {}
-        self._again: set[Job] = set()  # to be watched anew, once the watch that is being ended has ended
-        self._sent: set[Job] = set()
-        self._let_be: set[Job] = set()
-        self._unwanted: dict[Job, str] = {}
-        self._downloads = asyncio.Semaphore(DOWNLOADS_AT_A_TIME)
 
-    def start(self, job: Job) -> None:
-        """Submits the job, or takes up its watch where it has an id already."""
-        task = self._tasks.get(job)
-        if task is not None and not task.cancelling():
-            return
-        if job.request_id is not None:
-            job._learn(watched=True, error=None)
-        if task is None:
-            self._begin(job)
-        else:
-            self._again.add(job)
-
-    def _begin(self, job: Job) -> None:
-        self._again.discard(job)
-        self._tasks[job] = self._thread.spawn(self._carry(job))
-        self._tasks[job].add_done_callback(lambda _: self._ended(job))
-
-    def _ended(self, job: Job) -> None:
-        del self._tasks[job]
-        self._ends_at.pop(job, None)
-        if job in self._again:
-            self._begin(job)
+    def seconds_until_request(self) -> float | None:
+        """How long until the key may ask again, None where it may now."""
+        return self.client.budget(self.thread.now()).back_in_seconds
 
     async def answered(self) -> None:
         """Returns once every submission that is out has its answer: without it nobody knows the job's id."""
-        while self._sent:  # noqa: ASYNC110 - a look is less than an event at each place that empties it
-            await asyncio.sleep(ANSWER_LOOK_SECONDS)
+        while out := [life for life in self.active if not life.quiet.is_set()]:
+            await out[0].quiet.wait()
 
     async def submitted(self) -> None:
         """Returns once every job has its id, or ended without one."""
-        while any(job.request_id is None for job in self._tasks):  # noqa: ASYNC110 - as in `answered`
-            await asyncio.sleep(ANSWER_LOOK_SECONDS)
+        while waiting := [life for life in self.active if life.request_id is None]:
+            await waiting[0].submitted.wait()
 
-    def stop_watching(self, job: Job) -> None:
-        """Ends the watch of a job, at once or as soon as it has an id. Its waiters keep waiting."""
-        if job.request_id is None:
-            self._let_be.add(job)
-        elif (task := self._tasks.get(job)) is not None:
-            task.cancel()
-            self._again.discard(job)
-            job._learn(watched=False, next_ask_at=None, known_at=None)
+    def pace(self, request: JobRequest) -> Pace:
+        """What is known of the time that clips of this kind take."""
+        kind = (request.mode, request.duration_seconds, request.aspect_ratio)
+        if (pace := self._paces.get(kind)) is None:
+            pace = self._paces[kind] = Pace([Took(*each) for each in self.account.took_seconds(request)])
+        return pace
 
-    def cancel(self, job: Job, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
-        """Takes a job back that wasn't sent. False if it was, or is over.
+    def keep_estimating(self) -> None:
+        """While jobs are watched: what else is asked of the service puts their estimates off."""
+        self.estimate()
+        if self._estimating is None or self._estimating.done():
+            self._estimating = self.thread.spawn(self._estimate_again())
+
+    async def _estimate_again(self) -> None:
+        while any(life.asked_about for life in self.active):
+            await asyncio.sleep(ESTIMATE_SECONDS)
+            self.estimate()
+
+    def estimate(self) -> None:
+        """Works out for all jobs together when their ends will be known, and tells where that has changed."""
+        now = _now()
+        watched = [life for life in self.active if life.asked_about]
+        # Those that run longer than they looked take requests, too.
+        asked_at = {life: max(life.ends_at or 0.0, life.known.next_ask_at or 0.0) for life in watched}
+        unsent = sum(life.request_id is None and life.quiet.is_set() for life in self.active)
+        known = known_at(asked_at, self.client.budget(now), unsent)
+        for life in watched:
+            was = life.known.known_at
+            # A moment that has passed says nothing any more; the question that tells is due.
+            at = known[life] if life.ends_at is not None and known[life] > now else None
+            if (at is None) != (was is None) or abs((at or 0.0) - (was or 0.0)) > ESTIMATE_SECONDS:
+                life.learn(known_at=at)
+
+
+class JobLifecycle:
+    """The life of one job: its state, the task that carries it on, and the outcome that people wait for.
+
+    `entry_id` is its number in the ledger, None for a job that was taken up by its id alone. `changed` is
+    called at every change.
+    """
+
+    def __init__(
+        self,
+        services: JobServices,
+        request: JobRequest | None,
+        known: JobSnapshot,
+        *,
+        entry_id: int | None = None,
+        retry_uncertain: bool = False,
+    ) -> None:
+        self.services = services
+        self.request = request
+        self.known = known
+        self.entry_id = entry_id
+        self.outcome: Future[Clip] = Future()
+        self.changed: Callable[[], None] = lambda: None
+        self.ends_at: float | None = None  # by its own pace, whatever the key's requests allow
+        self.quiet = asyncio.Event()  # no request for it is out without an answer
+        self.quiet.set()
+        self.submitted = asyncio.Event()  # it has its id, or ended without one
+        self._retry_uncertain = retry_uncertain
+        self._unanswered: list[int] = []  # entries of attempts that were never answered, and were repeated
+        self._ending = threading.RLock()  # an outcome's callbacks run inside it
+        self._task: asyncio.Task[None] | None = None
+        self._watch_again = False  # once the watch that is being ended has ended
+        self._watch_wanted = True  # False: it is let be once it has its id
+        self._unwanted: str | None = None  # why it is taken back, as soon as that has no effect on money
+
+    @property
+    def request_id(self) -> str | None:
+        """The service's id, None until it answered."""
+        return self.known.request_id
+
+    @property
+    def running(self) -> bool:
+        """Whether it is on its way and looked after: sent, watched or fetched."""
+        return self.known.watched and not self.outcome.done()
+
+    @property
+    def asked_about(self) -> bool:
+        """Whether the service is asked about it now."""
+        return self.request_id is not None and self.running and self.known.ended_at is None
+
+    # What a person wishes of it.
+
+    def begin(self) -> None:
+        """Submits the job, or takes up its watch where it has an id already; it is the session's own then."""
+        self.services.own[self] = None
+        if self._task is not None and not self._task.cancelling():
+            return
+        if self.request_id is not None:
+            self.keep(watched=True, error=None)
+        if self._task is None:
+            self._start()
+        else:
+            self._watch_again = True
+        self.changed()
+
+    def watch(self) -> None:
+        """Goes on with a job whose clip isn't here."""
+        clip = self.known.clip
+        if clip is not None and not clip.path.exists():
+            self.lost_clip()
+        if self.known.clip is None and self.request_id is not None:
+            self.reopen()
+            self.begin()
+
+    def stop_watching(self) -> None:
+        """Ends the watch, at once or as soon as it has an id. Its waiters keep waiting."""
+        if self.request_id is None:
+            self._watch_wanted = False
+        elif self._task is not None:
+            self._task.cancel()
+            self._watch_again = False
+            self.learn(watched=False, next_ask_at=None, known_at=None)
+
+    def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
+        """Takes it back if it wasn't sent. False if it was, or is over.
 
         With `later` also as soon as it turns out that what was sent had no effect.
         """
-        if job.state != SENDING or job not in self._tasks:
+        if self.known.state != states.SENDING or self._task is None:
             return False
-        if job in self._sent:
+        if not self.quiet.is_set():
             if later:
-                self._unwanted[job] = reason
+                self._unwanted = reason
             return False
-        if not self._ledger.cancelled(_entry(job)):
+        if not self.services.ledger.cancelled(self._entry):
             return False
-        self._tasks[job].cancel()
+        self._task.cancel()
         error = SubmissionCancelled(reason)
-        job._finish(error=error, state=CANCELLED, ended_at=_now())
+        self.finish(error=error, state=states.CANCELLED, ended_at=_now())
         return True
 
-    async def _carry(self, job: Job) -> None:
+    def mark(self, marks: Marks) -> None:
+        """Keeps what a person put to it. One that the ledger doesn't know has it in this kernel only."""
+        if self.entry_id is not None:
+            marks = self.services.account.mark(self.entry_id, marks)
+        self.learn(marks=marks)
+
+    def delete_clip(self) -> None:
+        """Deletes its file; it is then as one whose clip was lost. Raises OSError."""
+        if self.known.clip is not None:
+            self.known.clip.path.unlink(missing_ok=True)
+            self.lost_clip()
+
+    # What is learnt of it.
+
+    def keep(self, **changes: Any) -> None:
+        """What is learnt, before anybody is told."""
+        self.known = replace(self.known, **changes)
+
+    def learn(self, **changes: Any) -> None:
+        """What is learnt, and all are told."""
+        self.keep(**changes)
+        self.changed()
+
+    def finish(self, clip: Clip | None = None, error: ReelbookError | None = None, **changes: Any) -> None:
+        """The last thing that is learnt of it, and its outcome, as one: nobody sees it half ended."""
+        over = {"watched": False, "next_ask_at": None, "known_at": None, "clip": clip, "error": error}
+        with self._ending:
+            self.keep(**(over | changes))
+            self.settle(clip, error)
+        self.changed()
+
+    def settle(self, clip: Clip | None = None, error: ReelbookError | None = None) -> None:
+        """The outcome, for whoever waits or will."""
+        if self.outcome.done():
+            return
+        if error is not None:
+            self.outcome.set_exception(error)
+        elif clip is not None:
+            self.outcome.set_result(clip)
+
+    def reopen(self) -> None:
+        """Whoever waits from now on waits for another outcome than the one there was."""
+        if self.outcome.done():
+            self.outcome = Future()
+
+    def found_out(self, state: str, error: ReelbookError) -> None:
+        """What became of it, or why that can't be told: whoever waits from now on hears of that."""
+        self.reopen()
+        self.settle(error=error)
+        self.learn(state=state, error=error)
+
+    def lost_clip(self) -> None:
+        """Its file is gone: whoever waits from now on waits for it to be fetched again."""
+        assert self.known.clip is not None
+        with self._ending:
+            self.reopen()
+            self.keep(clip=None, downloaded=None, error=clip_missing(self.known.clip.path))
+        self.changed()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether its watch was stopped before its end. From any thread."""
+        with self._ending:
+            return not self.known.watched and not self.outcome.done()
+
+    # The task that carries it on.
+
+    def _start(self) -> None:
+        self._watch_again = False
+        self.services.active[self] = None
+        self._task = self.services.thread.spawn(self._carry())
+        self._task.add_done_callback(lambda _: self._ended())
+
+    def _ended(self) -> None:
+        self._task, self.ends_at = None, None
+        del self.services.active[self]
+        self.submitted.set()
+        if self._watch_again:
+            self._start()
+
+    async def _carry(self) -> None:
         try:
-            if job.request_id is None:
-                await self._submit(job)
-                if job in self._let_be:
-                    self._let_be.discard(job)
-                    job._learn(watched=False)
+            if self.request_id is None:
+                await self._submit()
+                if not self._watch_wanted:
+                    self._watch_wanted = True
+                    self.learn(watched=False)
                     return
-            if not isinstance(job.status, Completed):
-                await self._watch(job)
-            if isinstance(job.status, Completed):
-                await self._download(job, job.status)
+            if not isinstance(self.known.status, Completed):
+                await self._watch()
+            if isinstance(self.known.status, Completed):
+                await self._download(self.known.status)
         except ReelbookError as error:
-            if isinstance(error, NotFound) and job.request_id is not None:
-                error = self._given_up(job, error)
-            job._finish(error=error)
+            if isinstance(error, NotFound) and self.request_id is not None:
+                error = self._given_up(error)
+            self.finish(error=error)
         except Exception as bug:
-            job._finish(error=unforeseen(bug))
+            self.finish(error=unforeseen(bug))
             raise
 
-    def _given_up(self, job: Job, error: NotFound) -> NotFound:
+    def _given_up(self, error: NotFound) -> NotFound:
         """The error of a job that its service doesn't know. Later kernels ask again, and less often."""
         said = NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
-        job._learn(given_up=True)
-        if job.entry_id is not None:
-            self._ledger.abandoned(job.entry_id, str(said))
+        self.learn(given_up=True)
+        if self.entry_id is not None:
+            self.services.ledger.abandoned(self.entry_id, str(said))
         return said
 
-    async def _submit(self, job: Job) -> None:
+    # The submission.
+
+    async def _submit(self) -> None:
+        ledger, balance = self.services.ledger, self.services.balance
         try:
-            accepted = await self._sent_or_told(job)
-            self._refuse_anothers_id(job, accepted.request_id)
+            accepted = await self._sent_or_told()
+            self._refuse_anothers_id(accepted.request_id)
         except SubmissionUncertain as error:
-            self._ledger.uncertain(_entry(job), str(error))
-            job._learn(state=UNCERTAIN, ended_at=_now())
-            self._balance.answer_lost()
+            ledger.uncertain(self._entry, str(error))
+            self.learn(state=states.UNCERTAIN, ended_at=_now())
+            balance.answer_lost()
             raise
         except ReelbookError as error:
-            self._ledger.refused(_entry(job), str(error))
-            job._learn(state=REFUSED, ended_at=_now())
+            ledger.refused(self._entry, str(error))
+            self.learn(state=states.REFUSED, ended_at=_now())
             if isinstance(error, InsufficientBalance):
-                self._balance.moved()
+                balance.moved()
             raise
         finally:
-            self._sent.discard(job)
-            self._unwanted.pop(job, None)
+            self._unwanted = None
+            self.quiet.set()
         # Before it is written down: whatever happens to the ledger, the job has its id.
-        job._keep(
+        self.keep(
             state=accepted.status,
             accepted_at=_now(),
             request_id=accepted.request_id,
-            estimated_cost_usd=accepted.estimated_cost_usd or _request(job).estimated_cost_usd,
+            estimated_cost_usd=accepted.estimated_cost_usd or self._asked.estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
+        self.submitted.set()
         try:
-            self._ledger.accepted(
-                _entry(job),
+            ledger.accepted(
+                self._entry,
                 accepted.request_id,
                 estimated_cost_usd=accepted.estimated_cost_usd or None,  # as the job's card shows it
                 estimated_duration_seconds=accepted.estimated_duration_seconds,
@@ -205,17 +414,85 @@ class JobLifecycle:
                 f"The service took this clip as {accepted.request_id}, but the ledger couldn't keep that id: "
                 f"{error!r}. The job goes on and is billed. Note the id; watch() fetches the clip."
             ) from error
-        job._learn()
+        self.changed()
 
-    def _refuse_anothers_id(self, job: Job, request_id: str) -> None:
+    async def _sent_or_told(self) -> Accepted:
+        """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is
+        never left without a verdict.
+        """
+        try:
+            await self.services.connection.reach()
+            return await self._send()
+        except ReelbookError:
+            raise
+        except Exception as bug:
+            if self.quiet.is_set():
+                raise unforeseen(bug) from bug
+            cost = self._asked.estimated_cost_usd
+            raise SubmissionUncertain(
+                f"{unforeseen(bug)}. The request was sent, so the service may be making this clip all the "
+                f"same, and may bill {dollars(cost)}. It was not sent again.",
+                estimated_cost_usd=cost,
+            ) from bug
+
+    async def _send(self) -> Accepted:
+        while True:
+            try:
+                return await self.services.client.submit(
+                    self._asked, retry_uncertain=self._retry_uncertain, record=self
+                )
+            except LedgerLocked as locked:  # nothing went out
+                self.learn(error=locked)
+                await asyncio.sleep(LOCKED_SECONDS)
+                self.learn(error=None)
+            except SubmissionUncertain as error:
+                if error.refusal is not None:
+                    self.services.ledger.refused(self._entry, str(error.refusal))
+                    self.entry_id = self._unanswered[-1]
+                raise
+
+    # What the client says of its attempts: see `SubmissionRecord`.
+
+    def sending(self) -> None:
+        """An attempt goes out next."""
+        self._refuse_unwanted()
+        if not self.services.ledger.sending(self._entry):
+            raise SubmissionCancelled(TAKEN_BACK)
+        self.quiet.clear()
+
+    def unsent(self) -> None:
+        """The attempt had no effect and waits to be made again."""
+        self._refuse_unwanted()
+        self.services.ledger.unsent(self._entry)
+        if not self._unanswered:
+            self.quiet.set()
+            if self._unwanted is not None:
+                self.cancel(self._unwanted)
+
+    def unanswered(self, error: ReelbookError) -> None:
+        """The attempt may have been accepted, and is repeated all the same."""
+        if self._unwanted is not None:
+            raise SubmissionCancelled("It was taken back.")
+        entry_id = self._entry
+        self.entry_id = self.services.account.repeat(entry_id, self._asked, error)
+        self._unanswered.append(entry_id)
+        self.services.balance.answer_lost()
+        self.learn(unanswered=len(self._unanswered))
+
+    def _refuse_unwanted(self) -> None:
+        # Where an attempt was never answered, nobody can say any more that nothing was paid.
+        if self._unanswered and self._unwanted is not None:
+            raise SubmissionCancelled("It was taken back.")
+
+    def _refuse_anothers_id(self, request_id: str) -> None:
         """Raises SubmissionUncertain where the service gave this job an id that another one has already.
 
         Asked about, it would tell of the other one's clip, and nobody could say whether there is a second.
         """
-        other = self._account.known(request_id)
-        if other is None or other.id == job.entry_id:
+        other = self.services.account.known(request_id)
+        if other is None or other.id == self.entry_id:
             return
-        cost = _request(job).estimated_cost_usd
+        cost = self._asked.estimated_cost_usd
         error = SubmissionUncertain(
             f"The service answered with the id of another job, {request_id}, “{other.prompt[:40]}”, so they "
             f"can't be told apart. It may be making this clip too, and may bill {dollars(cost)}. It was not "
@@ -225,182 +502,77 @@ class JobLifecycle:
         _log.warning("%s", error)
         raise error
 
-    async def _sent_or_told(self, job: Job) -> Accepted:
-        """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is
-        never left without a verdict.
-        """
-        try:
-            await self._connection.reach()
-            return await self._send(job)
-        except ReelbookError:
-            raise
-        except Exception as bug:
-            if job not in self._sent:
-                raise unforeseen(bug) from bug
-            cost = _request(job).estimated_cost_usd
-            raise SubmissionUncertain(
-                f"{unforeseen(bug)}. The request was sent, so the service may be making this clip all the "
-                f"same, and may bill {dollars(cost)}. It was not sent again.",
-                estimated_cost_usd=cost,
-            ) from bug
+    # The watch.
 
-    async def _send(self, job: Job) -> Accepted:
-        while True:
-            try:
-                return await self._attempted(job)
-            except LedgerLocked as locked:  # nothing went out
-                job._learn(error=locked)
-                await asyncio.sleep(LOCKED_SECONDS)
-                job._learn(error=None)
-
-    async def _attempted(self, job: Job) -> Accepted:
-        unanswered: list[int] = []
-
-        def on_sending(goes_out: bool) -> None:
-            if unanswered:  # nobody can say any more that nothing was paid
-                self._refuse_unwanted(job)
-            if not goes_out:
-                self._ledger.unsent(_entry(job))
-                if not unanswered:
-                    self._sent.discard(job)
-                    if job in self._unwanted:
-                        self.cancel(job, self._unwanted[job])
-                return
-            if not self._ledger.sending(_entry(job)):
-                raise SubmissionCancelled(TAKEN_BACK)
-            self._sent.add(job)
-
-        def on_uncertain(error: ReelbookError) -> None:
-            self._refuse_unwanted(job)
-            entry_id = _entry(job)
-            job.entry_id = self._account.repeat(entry_id, _request(job), error)
-            unanswered.append(entry_id)
-            self._balance.answer_lost()
-            job._learn(unanswered=len(unanswered))
-
-        try:
-            return await self._client.submit(
-                _request(job),
-                retry_uncertain=job.retry_uncertain,
-                on_sending=on_sending,
-                on_uncertain=on_uncertain,
-            )
-        except SubmissionUncertain as error:
-            if error.refusal is not None:
-                self._ledger.refused(_entry(job), str(error.refusal))
-                job.entry_id = unanswered[-1]
-            raise
-
-    def _refuse_unwanted(self, job: Job) -> None:
-        if job in self._unwanted:
-            raise SubmissionCancelled("It was taken back.")
-
-    async def _watch(self, job: Job) -> None:
-        belief = self._belief(job)
-        self._expect(job, belief.remaining_seconds(_now()))
-        self._estimate()
-        if self._estimating is None or self._estimating.done():
-            self._estimating = self._thread.spawn(self._keep_estimating())
+    async def _watch(self) -> None:
+        belief = self._belief()
+        self._expect(belief.remaining_seconds(_now()))
+        self.services.keep_estimating()
         # One that was given up before is asked about a few times, in case the service has found it again.
-        patience = 0.0 if job._snapshot.given_up else PATIENCE_SECONDS
-        watching = self._client.watch(_id(job), belief=belief, patience_seconds=patience)
+        patience = 0.0 if self.known.given_up else PATIENCE_SECONDS
+        watching = self.services.client.watch(self._id, belief=belief, patience_seconds=patience)
         async with aclosing(watching) as observations:
             async for seen in observations:
                 if isinstance(seen.error, ServiceUnreachable):
-                    await self._connection.reach()
-                self._observe(job, seen)
-        if isinstance(job.status, Failed):
-            self._balance.moved()
-            raise job_failed(_id(job), job.status.error)
+                    await self.services.connection.reach()
+                self._observe(seen)
+        if isinstance(self.known.status, Failed):
+            self.services.balance.moved()
+            raise job_failed(self._id, self.known.status.error)
 
-    def _belief(self, job: Job) -> Belief:
+    def _belief(self) -> Belief:
         """What is known of the job's time before the first question."""
-        request, estimate = job.request, job._snapshot.estimated_duration_seconds
+        request, estimate = self.request, self.known.estimated_duration_seconds
         # The wait for the rate limit is no part of the time that the service takes.
-        submitted_at = job._snapshot.accepted_at or job._snapshot.began_at
+        submitted_at = self.known.accepted_at or self.known.began_at
         if request is None:
             return Belief(Pace(), submitted_at)
-        kind = (request.mode, request.duration_seconds, request.aspect_ratio)
         # The interface doesn't say what is estimated: this may be the clip's length.
         if estimate is not None and abs(estimate - request.duration_seconds) < SAME_SECONDS:
             estimate = None
-        pace = self._paces.get(kind)
-        if pace is None:
-            pace = self._paces[kind] = Pace([Took(*each) for each in self._account.took_seconds(request)])
-        return Belief(pace, submitted_at, estimate)
+        return Belief(self.services.pace(request), submitted_at, estimate)
 
-    def _expect(self, job: Job, remaining_seconds: float | None) -> None:
-        """The job ends in so many seconds. 0, where it runs longer than it looked: then nothing is known."""
-        if remaining_seconds:
-            self._ends_at[job] = _now() + remaining_seconds
-        else:
-            self._ends_at.pop(job, None)
+    def _expect(self, remaining_seconds: float | None) -> None:
+        """It ends in so many seconds. 0, where it runs longer than it looked: then nothing is known."""
+        self.ends_at = _now() + remaining_seconds if remaining_seconds else None
 
-    async def _keep_estimating(self) -> None:
-        """While jobs are watched: what else is asked of the service puts their estimates off."""
-        while self._watched:
-            await asyncio.sleep(ESTIMATE_SECONDS)
-            self._estimate()
-
-    @property
-    def _watched(self) -> list[Job]:
-        """The jobs that are asked about."""
-        return [job for job in self._tasks if job.request_id and job.running and not job._snapshot.ended_at]
-
-    def _estimate(self) -> None:
-        """Works out for all jobs together when their ends will be known, and tells where that has changed."""
-        now, watched = _now(), self._watched
-        # Those that run longer than they looked take requests, too.
-        asked_at = {job: self._ends_at.get(job, 0.0) for job in watched}
-        for job in watched:
-            asked_at[job] = max(asked_at[job], job._snapshot.next_ask_at or 0.0)
-        unsent = sum(job.request_id is None and job not in self._sent for job in self._tasks)
-        known = known_at(asked_at, self._client.budget(now), unsent)
-        for job in watched:
-            was = job._snapshot.known_at
-            # A moment that has passed says nothing any more; the question that tells is due.
-            at = known[job] if job in self._ends_at and known[job] > now else None
-            if (at is None) != (was is None) or abs((at or 0.0) - (was or 0.0)) > ESTIMATE_SECONDS:
-                job._learn(known_at=at)
-
-    def _observe(self, job: Job, seen: Observation) -> None:
-        known = job._snapshot
+    def _observe(self, seen: Observation) -> None:
+        known, status = self.known, seen.status
         changes: dict[str, object] = {
             "asked_at": seen.asked_at or known.asked_at,
             "next_ask_at": seen.next_ask_at,
-            "progress": known.progress
-            if seen.progress is None
-            else max(seen.progress, known.progress or 0.0),
             "error": seen.error,
         }
-        if (status := seen.status) is not None:
+        if seen.progress is not None:
+            changes["progress"] = max(seen.progress, known.progress or 0.0)
+        if status is not None:
             changes |= {"status": status, "state": state_of(status), "given_up": False}
-            estimate = getattr(status, "estimated_cost_usd", None)
-            changes["estimated_cost_usd"] = known.estimated_cost_usd if estimate is None else estimate
+            if (estimate := getattr(status, "estimated_cost_usd", None)) is not None:
+                changes["estimated_cost_usd"] = estimate
             if status.finished:
                 changes |= {"ended_at": _now(), "known_at": None}
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
         if isinstance(status, Failed):
-            changes |= {"error": job_failed(_id(job), status.error)}
-        job._keep(**changes)
-        self._expect(job, seen.remaining_seconds)
-        self._estimate()
-        job._learn()
-        if seen.status is not None:
-            self._write_down(job, seen.status, seen.took and (seen.took.at_least, seen.took.at_most))
+            changes |= {"error": job_failed(self._id, status.error)}
+        self.keep(**changes)
+        self._expect(seen.remaining_seconds)
+        self.services.estimate()
+        self.changed()
+        if status is not None:
+            self.write_down(status, seen.took and (seen.took.at_least, seen.took.at_most))
 
-    def _write_down(self, job: Job, status: JobStatus, took: tuple[float, float] | None = None) -> None:
+    def write_down(self, status: JobStatus, took: tuple[float, float] | None = None) -> None:
         """The service's answer about the job, for later kernels. Of a foreign job only the cost is kept.
 
         `took` is at least and at most how many seconds it took, where it has ended.
         """
         done = status if isinstance(status, Completed) else None
-        if job.entry_id is not None:
-            self._ledger.status(
-                job.entry_id,
+        if self.entry_id is not None:
+            self.services.ledger.status(
+                self.entry_id,
                 state_of(status),
-                progress=job.view().progress,
+                progress=self.known.progress,
                 video_url=done.video_url if done else None,
                 duration_seconds=done.duration_seconds if done else None,
                 cost_usd=done.cost_usd if done else None,
@@ -408,87 +580,104 @@ class JobLifecycle:
                 took=took,
             )
         elif done is not None:
-            self._account.tool_job_ended(_id(job), seconds=done.duration_seconds, cost_usd=done.cost_usd)
+            self.services.account.tool_job_ended(
+                self._id, seconds=done.duration_seconds, cost_usd=done.cost_usd
+            )
 
-    async def _download(self, job: Job, status: Completed) -> None:
-        job._learn(downloaded=None)
-        self._balance.moved()
+    # The download.
+
+    async def _download(self, status: Completed) -> None:
+        self.learn(downloaded=None)
+        self.services.balance.moved()
         for links_left in reversed(range(FRESH_LINKS + 1)):
             try:
-                async with self._downloads:
-                    await self._fetch(job, status)
+                async with self.services.downloads:
+                    await self._fetch(status)
                 return
             except LinkExpired as expired:
-                status = await self._with_fresh_link(job, status, expired, links_left)
+                status = await self._with_fresh_link(status, expired, links_left)
 
-    async def _with_fresh_link(
-        self, job: Job, status: Completed, expired: LinkExpired, links_left: int
-    ) -> Completed:
+    async def _with_fresh_link(self, status: Completed, expired: LinkExpired, links_left: int) -> Completed:
         """The job's status now, with another link than the expired one. Raises LinkExpired if it has none."""
         said = f"{FRESH_LINKS} fresh links that the service gave don't work either."
         if links_left:
             said = "The service gives no other link now."
             try:
-                fresh = await self._client.status(_id(job), for_download=True)
+                fresh = await self.services.client.status(self._id, for_download=True)
             except ReelbookError as error:
                 fresh, said = status, f"The service couldn't be asked for another: {error}"
             if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
-                job._learn(status=fresh)
-                self._write_down(job, fresh)
+                self.learn(status=fresh)
+                self.write_down(fresh)
                 return fresh
         raise LinkExpired(f"{expired} {said} What arrived is kept; fetch it again later.") from None
 
-    async def _fetch(self, job: Job, status: Completed) -> None:
+    async def _fetch(self, status: Completed) -> None:
         if not status.video_url:
             raise LinkExpired("The service says the clip is completed, but not where it lies.")
-        request_id = _id(job)
-        path = self._clips / file_name(request_id, ".mp4", room=SUFFIX_BYTES)
+        path = self.services.clips / file_name(self._id, ".mp4", room=SUFFIX_BYTES)
         seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
-        asked = seconds if job.request is None else job.request.duration_seconds
+        asked = seconds if self.request is None else self.request.duration_seconds
 
         def report(done: int, total: int | None) -> None:
             fraction = done / total if total else 0.0
-            if fraction - (job._snapshot.downloaded or 0.0) >= REPORT_STEP:
-                job._learn(downloaded=fraction)
+            if fraction - (self.known.downloaded or 0.0) >= REPORT_STEP:
+                self.learn(downloaded=fraction)
 
-        job._learn(downloaded=0.0)
-        await self._client.download(
+        self.learn(downloaded=0.0)
+        await self.services.client.download(
             status.video_url,
             path,
             report=report,
             max_bytes=limit_bytes(asked),
             expected_seconds=status.duration_seconds,
         )
-        took = (job._snapshot.ended_at or _now()) - job._snapshot.began_at
+        took = (self.known.ended_at or _now()) - self.known.began_at
         clip = Clip(
             path,
-            request_id,
-            request=job.request,
+            self._id,
+            request=self.request,
             cost_usd=status.cost_usd,
-            took_seconds=took if job.request is not None else None,
-            sandbox=self._connection.service == "sandbox",
+            took_seconds=took if self.request is not None else None,
+            sandbox=self.services.connection.service == "sandbox",
         )
-        if job.entry_id is not None:
-            self._ledger.downloaded(job.entry_id, path)
-        job._finish(clip, downloaded=None)
+        if self.entry_id is not None:
+            self.services.ledger.downloaded(self.entry_id, path)
+        self.finish(clip, downloaded=None)
+
+    @property
+    def _id(self) -> str:
+        """The id that the service gave when it accepted the job."""
+        assert self.request_id is not None
+        return self.request_id
+
+    @property
+    def _entry(self) -> int:
+        """The number of its entry: every job that is submitted here was written down before."""
+        assert self.entry_id is not None
+        return self.entry_id
+
+    @property
+    def _asked(self) -> JobRequest:
+        """What is asked for: known of every job that is submitted here."""
+        assert self.request is not None
+        return self.request
 
 
-def _id(job: Job) -> str:
-    """The id that the service gave the job when it accepted it."""
-    assert job.request_id is not None
-    return job.request_id
+def state_of(status: JobStatus) -> str:
+    """The state that the service names; set apart where its word means something else here."""
+    return f"{status.status} by the service" if status.status in states.OWN else status.status
 
 
-def _entry(job: Job) -> int:
-    """The number of its entry: every job that is submitted here was written down before."""
-    assert job.entry_id is not None
-    return job.entry_id
+def clip_missing(path: Path | str | None) -> DownloadFailed:
+    """The error of a finished clip whose file isn't there."""
+    where = f" It was at {path}." if path else ""
+    return DownloadFailed(f"The clip isn't on this disk.{where} watch() fetches it while its link lives.")
 
 
-def _request(job: Job) -> JobRequest:
-    """What is asked for: known of every job that is submitted here."""
-    assert job.request is not None
-    return job.request
+def unforeseen(bug: Exception) -> ReelbookError:
+    """A mistake of ours, or of a library, as an error that callers expect."""
+    return ReelbookError(f"Something unforeseen went wrong: {bug!r}")
 
 
 def _now() -> float:

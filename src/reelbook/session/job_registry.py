@@ -9,42 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from .. import wire
-from ..account.connection import Connection
+from .. import states, wire
 from ..account.limits import Caller, SpendWarner
 from ..client.scheduling.watch import job_failed
-from ..errors import (
-    Answer,
-    DownloadFailed,
-    NotFound,
-    ReelbookError,
-    SessionClosed,
-    SubmissionCancelled,
-    SubmissionUncertain,
-)
-from ..event_thread import EventThread
-from ..ledger import (
-    CANCELLED,
-    INTENDED,
-    LOST,
-    NOT_ACCEPTED,
-    REFUSED,
-    SENDING,
-    UNCERTAIN,
-    EarlierRun,
-    Entry,
-    Marks,
-    Submission,
-)
-from ..ledger.account_ledger import AccountLedger
+from ..errors import Answer, NotFound, ReelbookError, SessionClosed, SubmissionCancelled, SubmissionUncertain
+from ..ledger import EarlierRun, Entry, Submission
 from ..ledger.funds import Funds
 from ..ledger.search import Filter, Sort
 from ..media.images import PreparedImage
 from ..media.recent_images import RecentImages
 from ..requests import JobRequest
 from .clip import Clip
-from .job import FINAL, Job, JobSnapshot
-from .job_lifecycle import TAKEN_BACK, JobLifecycle
+from .job import Job
+from .job_lifecycle import JobLifecycle, JobServices, JobSnapshot, clip_missing
 
 WAS_ACCEPTED: Final = (
     "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in the "
@@ -57,37 +34,28 @@ NOTHING_PAID: Final = (
 
 
 class JobRegistry:
-    """Makes a session's `Job`s, one for each of the ledger's entries, and is their `JobControl`."""
+    """Makes a session's `Job`s, one for each of the ledger's entries. `tell` hears of every change."""
 
-    def __init__(
-        self,
-        lifecycle: JobLifecycle,
-        account: AccountLedger,
-        connection: Connection,
-        thread: EventThread,
-        images: RecentImages,
-        tell: Callable[[Job], None],
-    ) -> None:
-        self.thread = thread
+    def __init__(self, services: JobServices, images: RecentImages, tell: Callable[[Job], None]) -> None:
+        self.services = services
+        self.thread = services.thread
         self.tell = tell
-        self._lifecycle = lifecycle
-        self._account = account
-        self._ledger = account.ledger
-        self._connection = connection
+        self._account = services.account
+        self._ledger = services.ledger
         self._images = images
-        self._own: list[Job] = []
+        self._jobs: dict[JobLifecycle, Job] = {}
+        self._found: dict[int, Job] = {}  # by the number of their entry
         self._numbers = 0
-        self._found: dict[int, Job] = {}
-        self._warner = SpendWarner(account)
+        self._warner = SpendWarner(services.account)
 
     def __iter__(self) -> Iterator[Job]:
         """Those submitted or taken up here, oldest first."""
-        return iter(self._own)
+        return iter([self._jobs[life] for life in self.services.own])
 
     @property
     def observed(self) -> bool:
         """Whether anybody looks at one of them, such as a card."""
-        return any(job._listeners for job in self._own)
+        return any(job._listeners for job in self)
 
     def submit(
         self,
@@ -118,7 +86,7 @@ class JobRegistry:
             raise
         for job, (_, earlier) in zip(jobs, written, strict=True):
             if earlier is None:
-                self._start(job)
+                job._life.begin()
         return jobs
 
     def keep_images(self, requests: Iterable[JobRequest]) -> None:
@@ -134,15 +102,16 @@ class JobRegistry:
 
     def take_up(self, request_id: str) -> Job:
         """The job of the service's id, watched."""
-        for job in self._own:
+        for job in self:
             if job.request_id == request_id:
-                return self._watched(job)
+                return _watched(job)
         entry = self._account.known(request_id)
         if entry is not None:
             return self.of(entry, watch=True)
         job = self._new(None, self._snapshot(request_id=request_id, state=wire.PENDING), None)
         job.prompt = self._ledger.tool_calls.prompt_of(request_id)
-        return self._start(job)
+        job._life.begin()
+        return job
 
     def resume(self) -> list[Job]:
         """Takes up what kernels that are gone have left unfinished."""
@@ -165,105 +134,71 @@ class JobRegistry:
             self._account.take_back(written, left_unsent=True)
             raise
         for job in jobs:
-            self._start(job)
+            job._life.begin()
         return jobs
 
     def find(self, wanted: Filter, *, sort: Sort, limit: int, after: Job | None) -> list[Job]:
         """The account's jobs in the ledger, behind `after`. None is watched because it was found."""
         # One that was taken up by an id which the ledger doesn't know is only known here.
         first = after is None and wanted.asks_nothing
-        foreign = [job for job in self._own if job.entry_id is None and first]
+        foreign = [job for job in self if job.entry_id is None and first]
         behind = None if after is None else after.entry_id
         entries = self._account.find(wanted, sort=sort, limit=limit, after=behind)
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
 
     def heard_balance(self, balance_usd: float) -> None:
         """The balance was asked for: jobs that ended meanwhile show what they left of it."""
-        for job in self._own:
-            if job._snapshot.ended_at is not None and job._snapshot.balance_after_usd is None:
-                job._learn(balance_after_usd=balance_usd)
+        for life in self.services.own:
+            if life.known.ended_at is not None and life.known.balance_after_usd is None:
+                life.learn(balance_after_usd=balance_usd)
 
     def proof(self) -> str | None:
         """The id of a clip under way that the service is known to know."""
         return next(
             (
-                job.request_id
-                for job in self._own
-                if job.running and job.request_id is not None and job._snapshot.asked_at is not None
+                life.request_id
+                for life in self.services.own
+                if life.running and life.request_id is not None and life.known.asked_at is not None
             ),
             None,
         )
 
     def close(self) -> int:
         """Tells those who still wait that the jobs aren't looked after any more. How many weren't sent."""
-        waiting = [job for job in self._own if not job._outcome.done()]
-        unsent = {job for job in waiting if self._is_unsent(job)}
-        for job in waiting:
-            said = _NOT_SENT if job in unsent else _left(job)
+        waiting = [life for life in self.services.own if not life.outcome.done()]
+        unsent = {life for life in waiting if self._is_unsent(life)}
+        for life in waiting:
+            said = _NOT_SENT if life in unsent else _left(life)
             error = SessionClosed(f"The session was closed{said}")
-            job._settle(error=error)
-            job._learn(watched=False, next_ask_at=None, known_at=None, error=error)
+            life.settle(error=error)
+            life.learn(watched=False, next_ask_at=None, known_at=None, error=error)
         return len(unsent)
 
     def of(self, entry: Entry, *, watch: bool) -> Job:
         """The job of an entry: the one there is already, or one made from what was written down."""
-        for job in self._own:
+        for job in self:
             if job.entry_id == entry.id:
-                return self._watched(job) if watch else job
+                return _watched(job) if watch else job
         known = self._remembered(entry)
-        job = self._found.setdefault(entry.id, self._new(self._request(entry), known, entry))
-        job._snapshot = known
-        job._unsettle()  # another kernel may have brought it further
-        if not _is_open(known):
-            job._settle(known.clip, known.error)
-            if watch and known.state in FINAL:  # another kernel is still sending the rest
-                self._own.append(job)
+        if entry.id not in self._found:
+            self._found[entry.id] = self._new(self._request(entry), known, entry)
+        job = self._found[entry.id]
+        life = job._life
+        life.known = known
+        life.reopen()  # another kernel may have brought it further
+        if not known.open:
+            life.settle(known.clip, known.error)
+            if watch and states.state(known.state).final:  # another kernel is still sending the rest
+                self.services.own[life] = None
         elif watch:
-            self.watch(job)
+            life.watch()
         return job
 
-    # What a job asks for: see `JobControl`.
-
-    def seconds_until_request(self) -> float | None:
-        """How long until the key may ask again, None where it may now."""
-        return self._connection.client.budget(self.thread.now()).back_in_seconds
-
-    def stop_watching(self, job: Job) -> None:
-        """Asks no more about the job."""
-        self._lifecycle.stop_watching(job)
-
-    def cancel(self, job: Job, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
-        """Takes the job back if it wasn't sent; with `later` also once it turns out that it had no effect."""
-        return self._lifecycle.cancel(job, reason, later=later)
-
-    def mark(self, job: Job, marks: Marks) -> None:
-        """Keeps what a person put to the job. One that the ledger doesn't know has it in this kernel only."""
-        if job.entry_id is not None:
-            marks = self._account.mark(job.entry_id, marks)
-        job._learn(marks=marks)
-
-    def delete_clip(self, job: Job) -> None:
-        """Deletes the file of a job's clip; the job is then as one whose clip was lost. Raises OSError."""
-        if job.clip is not None:
-            job.clip.path.unlink(missing_ok=True)
-            job._lost_clip(_not_here(job.clip.path))
-
-    def watch(self, job: Job) -> None:
-        """Goes on with a job whose clip isn't here, as one of the session's own."""
-        if job.clip is not None and not job.clip.path.exists():
-            job._lost_clip(_not_here(job.clip.path))
-        if job.clip is not None or job.request_id is None:
-            return
-        job._unsettle()
-        if job not in self._own:
-            self._own.append(job)
-        self._begin(job)
-
-    def _is_unsent(self, job: Job) -> bool:
+    def _is_unsent(self, life: JobLifecycle) -> bool:
         # Not one whose first attempt wasn't answered, and may have been bought.
-        asked = job.request_id is None and not job._snapshot.unanswered
-        entry = self._ledger.get(job.entry_id) if asked and job.entry_id is not None else None
-        return entry is not None and entry.state == INTENDED
+        asked = life.request_id is None and not life.known.unanswered
+        entry = self._ledger.get(life.entry_id) if asked and life.entry_id is not None else None
+        return entry is not None and entry.state == states.INTENDED
 
     def _intended(
         self, request: JobRequest, entry: Entry, funds: Funds | None, *, retry_uncertain: bool
@@ -278,20 +213,14 @@ class JobRegistry:
         job.earlier_run = earlier
         return job
 
-    def _watched(self, job: Job) -> Job:
-        """The job, watched again if its watch ended too early."""
-        if _is_open(job._snapshot) and not job.running:
-            self.watch(job)
-        return job
-
     def _remembered(self, entry: Entry) -> JobSnapshot:
         """What the ledger knows of a job, on the session's clock."""
         ago = self.thread.now() - time.time()
-        clip = _clip(entry, sandbox=self._connection.service == "sandbox")
+        clip = _clip(entry, sandbox=self.services.connection.service == "sandbox")
         return JobSnapshot(
             began_at=(entry.accepted_at or entry.intended_at) + ago,
-            # What is written down and not sent is on its way all the same.
-            state=SENDING if entry.state == INTENDED else entry.state,
+            # A recorded job that hasn't been sent yet still counts as running.
+            state=states.SENDING if entry.state == states.INTENDED else entry.state,
             request_id=entry.request_id,
             watched=False,
             progress=1.0 if clip else entry.progress,
@@ -314,15 +243,6 @@ class JobRegistry:
             return entry.request
         return replace(entry.request, image=self._images.find(entry.image_digest))
 
-    def _start(self, job: Job) -> Job:
-        self._own.append(job)
-        self._begin(job)
-        return job
-
-    def _begin(self, job: Job) -> None:
-        self._lifecycle.start(job)
-        self.tell(job)
-
     def _new(
         self,
         request: JobRequest | None,
@@ -332,26 +252,28 @@ class JobRegistry:
         retry_uncertain: bool = False,
     ) -> Job:
         self._numbers += 1
-        return Job(
-            self,
-            self._numbers,
+        life = JobLifecycle(
+            self.services,
             request,
             known,
             entry_id=None if entry is None else entry.id,
             retry_uncertain=retry_uncertain,
-            experiment=None if entry is None else entry.experiment,
         )
+        experiment = None if entry is None else entry.experiment
+        self._jobs[life] = Job(self._numbers, life, self.tell, experiment=experiment)
+        return self._jobs[life]
 
 
-def _is_open(known: JobSnapshot) -> bool:
-    """Whether there is something to ask about or to fetch: not without an id, whatever became of it."""
-    ended = known.state in FINAL and known.state != wire.COMPLETED
-    return known.request_id is not None and known.clip is None and not ended
+def _watched(job: Job) -> Job:
+    """The job, watched again if its watch ended too early."""
+    if job._life.known.open and not job.running:
+        job._life.watch()
+    return job
 
 
-def _left(job: Job) -> str:
+def _left(life: JobLifecycle) -> str:
     """What becomes of a job that was sent and that nobody looks after any more."""
-    if job.request_id is not None:
+    if life.request_id is not None:
         return ". The job goes on at the service and is billed; the next session's resume() takes it up."
     return (
         " before the service answered. It may be making this clip, and may bill it. The next session's "
@@ -365,29 +287,24 @@ def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:
     if entry.abandoned_at is not None:
         return NotFound(said, answer=Answer(404))
     # What was written down of these two is from before it was known what became of them.
-    if entry.state == LOST:
+    if entry.state == states.LOST:
         return SubmissionUncertain(WAS_ACCEPTED, estimated_cost_usd=entry.estimated_cost_usd)
-    if entry.state == NOT_ACCEPTED:
+    if entry.state == states.NOT_ACCEPTED:
         return ReelbookError(NOTHING_PAID)
-    if entry.state in (SENDING, INTENDED, UNCERTAIN):
+    if entry.state in (states.SENDING, states.INTENDED, states.UNCERTAIN):
         return SubmissionUncertain(
             said or "Another kernel is sending this; it has no id yet.",
             estimated_cost_usd=entry.estimated_cost_usd,
         )
-    if entry.state == REFUSED:
+    if entry.state == states.REFUSED:
         return ReelbookError(said or "The service never took this job. Nothing was paid.")
-    if entry.state == CANCELLED:
+    if entry.state == states.CANCELLED:
         return SubmissionCancelled(said or "Taken back before it was sent. Nothing was paid.")
     if entry.state == wire.FAILED:
         return job_failed(entry.request_id or "", entry.error)
     if entry.state == wire.COMPLETED and clip is None:
-        return _not_here(entry.clip_path)
+        return clip_missing(entry.clip_path)
     return None
-
-
-def _not_here(path: Path | str | None) -> DownloadFailed:
-    where = f" It was at {path}." if path else ""
-    return DownloadFailed(f"The clip isn't on this disk.{where} watch() fetches it while its link lives.")
 
 
 def _clip(entry: Entry, *, sandbox: bool) -> Clip | None:

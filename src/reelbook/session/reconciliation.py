@@ -84,7 +84,7 @@ def tell_jobs(comparison: Comparison, job_of: Callable[[Entry], Job]) -> Reconci
 
 def _verdict(finding: Finding, job: Job) -> Verdict:
     verdict = Verdict(job, finding.answer, finding.reasons, finding.advice, finding.if_alone)
-    job._found_out(_STATE.get(finding.answer, job.state), _error(finding.entry, verdict))
+    job._life.found_out(_STATE.get(finding.answer, job.state), _error(finding.entry, verdict))
     return verdict
 
 

@@ -44,7 +44,7 @@ from ..secret import Secret, veiled
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
 from .job import Job
-from .job_lifecycle import JobLifecycle
+from .job_lifecycle import JobServices
 from .job_registry import JobRegistry
 from .reconciliation import Reconciliation, tell_jobs
 from .sweeps import SweepControl
@@ -168,21 +168,14 @@ class Session(Tooling, SuggestsNames):
         )
         host = service if sandbox else urlsplit(base_url).netloc.lower()
         clips = home / "clips" / file_name(host)
-        self._lifecycle = JobLifecycle(self._connection, self._account, self._balance, self._thread, clips)
-        self._jobs = JobRegistry(
-            self._lifecycle,
-            self._account,
-            self._connection,
-            self._thread,
-            RecentImages(home),
-            tell=self._tell,
-        )
+        services = JobServices(self._connection, self._account, self._balance, self._thread, clips)
+        self._jobs = JobRegistry(services, RecentImages(home), tell=self._tell)
         self._sweeps = SweepControl(
             self._submit, self._jobs, self._account, self._client, self._balance, self._thread
         )
         self._reconciler = Reconciler(self._connection, self._account, self._balance)
         self._left_unsent = 0
-        self._thread.on_ending(self._lifecycle.answered)
+        self._thread.on_ending(services.answered)
         self._thread.on_close(self._client.aclose)
         self._thread.on_close(self._close_ledger)
         self._thread.on_exit(self._tell_unsent)
@@ -191,7 +184,7 @@ class Session(Tooling, SuggestsNames):
     @classmethod
     def of(cls, job: Job) -> Session:
         """The session that looks after the job."""
-        return next(each for each in cls._made if each._jobs is job._control)
+        return next(each for each in cls._made if each._jobs.services is job._life.services)
 
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
@@ -203,7 +196,7 @@ class Session(Tooling, SuggestsNames):
         """Waits until all that was submitted is answered, then closes. After an error it closes at once."""
         try:
             if kind is None and not self.closed:
-                self._thread.call(self._lifecycle.submitted())
+                self._thread.call(self._jobs.services.submitted())
         finally:
             self.close()
 
@@ -351,7 +344,7 @@ class Session(Tooling, SuggestsNames):
 
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
             jobs = submit(wanted) if once is None or again else merged(wanted, submit)
-        return Batch(jobs, self._jobs)
+        return Batch(jobs, self._thread)
 
     def map(
         self, requests: Iterable[BatchItem], *, timeout: float | None = None, **options: Unpack[BatchOptions]

@@ -5,28 +5,25 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .. import wire
+from .. import states, wire
 from ..account.balance import BalanceTracker
 from ..account.limits import without_spend_warnings
 from ..client.scheduling.estimates import Pace, Took
 from ..client.scheduling.forecast import forecast
 from ..errors import InvalidInput, ReelbookError
 from ..event_thread import EventThread
-from ..ledger import LOST, UNCERTAIN, UNPAID, Entry, Submission, SweepCell, SweepRecord
+from ..ledger import Entry, Submission, SweepCell, SweepRecord
 from ..ledger.account_ledger import AccountLedger
 from ..ledger.sweeps import NewSweep, SweepPlace
 from ..media.images import PreparedImage
 from ..requests import JobRequest
-from .job import FINAL, Job
+from .job import Job
 from .job_registry import JobRegistry
 
 if TYPE_CHECKING:
     from ..client import AsyncClient
-
-# A cell in one of these states may be bought again. What was sent or may have been is paid again then.
-SENT_AGAIN: Final = frozenset({*UNPAID, wire.FAILED, UNCERTAIN, LOST})
 
 Submit = Callable[[Sequence[Submission]], list[Job]]
 
@@ -129,9 +126,9 @@ class SweepControl:
         entry = None
         if seen is not None and seen.entry_id is not None:
             entry = self._account.ledger.get(seen.entry_id)
-            if entry is not None and not (entry.state == seen.state and entry.state in SENT_AGAIN):
+            if entry is not None and not (entry.state == seen.state and states.state(entry.state).missing):
                 entry = None  # something has become of it, or may yet
-        repeats = entry.id if entry is not None and entry.state == UNCERTAIN else None
+        repeats = entry.id if entry is not None and entry.state == states.UNCERTAIN else None
         cell = SweepCell(sweep, number, entry)
         with without_spend_warnings():  # the plan has said it
             [job] = self._submit([Submission(request, experiment, repeats=repeats, cell=cell)])
@@ -139,16 +136,16 @@ class SweepControl:
 
     def refresh(self, job: Job) -> bool:
         """Takes over what another kernel has learnt of a job. Whether that one still looks after it."""
-        over = job.running or job.clip is not None or job.state in FINAL - {wire.COMPLETED}
+        over = job.running or job.clip is not None or states.state(job.state).missing
         entry = None if over or job.entry_id is None else self._account.ledger.get(job.entry_id)
         if entry is None or self._account.ledger.is_own(entry):
             return False
         self._jobs.of(entry, watch=False)
-        return entry.state not in FINAL or (entry.state == wire.COMPLETED and entry.clip_path is None)
+        return entry.clip_path is None and not states.state(entry.state).missing
 
     def cancel(self, job: Job, reason: str) -> None:
         """Takes a job back that wasn't sent."""
-        self._jobs.cancel(job, reason, later=True)
+        job._life.cancel(reason, later=True)
 
     def take_found(self, sweep: int, found: Mapping[int, Entry]) -> None:
         """Gives cells that have no entry yet one whose clip was there before."""
