@@ -45,7 +45,7 @@ def test_what_is_told_of_the_money_reads_no_file(session: rb.Session) -> None:
     session.balance()
     session.text_to_video("a fox", duration_seconds=2).result(30)
     assert session.facts.balance_usd == 24.9
-    session._account.spend = session._account.funds = None  # type: ignore[assignment,method-assign] # not to be called
+    session._ledger.spend = session._ledger.funds = None  # type: ignore[assignment,method-assign] # not to be called
     assert session.facts.balance_usd == 24.9
 
 

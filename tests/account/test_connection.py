@@ -8,7 +8,6 @@ from pathlib import Path
 
 from reelbook.account.connection import Connection
 from reelbook.ledger import Ledger
-from reelbook.ledger.account_ledger import AccountLedger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -31,8 +30,8 @@ def using(
         async with connection.client:
             await use(connection)
 
-    ledger = AccountLedger(Ledger.open(home), "sandbox", sandbox.api_key, max_spend_usd=None)
-    with ledger.ledger:
+    ledger = Ledger.open(home, "sandbox", sandbox.api_key)
+    with ledger:
         asyncio.run(main())
 
 

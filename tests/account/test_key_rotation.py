@@ -251,7 +251,7 @@ def test_stop_in_the_middle_says_which_key_was_made(session: rb.Session) -> None
             None,
             call=stopped,
             connection=session._connection,
-            account=session._account,
+            ledger=session._ledger,
             proof=None,
         )
     (made,) = [key for key in session.keys.list() if key.name == "tomorrow"]

@@ -126,9 +126,8 @@ def test_a_session_counts_its_own_and_the_limit_counts_all(session: rb.Session, 
 
 def test_another_process_isn_t_this_session(home: Path) -> None:
     """A kernel beside this one has its own total, and its clips count towards the limit of both."""
-    with Ledger.open(home) as ledger:
-        account = ledger.account("https://service.example", Secret("sk-planted-spending"))
-        ledger.intend(account, Submission(JobRequest.from_text("a fox", duration_seconds=1)))
+    with Ledger.open(home, "https://service.example", Secret("sk-planted-spending")) as ledger:
+        ledger.intend([Submission(JobRequest.from_text("a fox", duration_seconds=1))])
         own = ledger.get(1)
         assert own is not None
         process = int(own.kernel.partition("-")[0])

@@ -204,10 +204,10 @@ def test_a_lost_answer_takes_figures_though_nobody_looks(session: rb.Session, sa
     """A script without panels has something to compare the next one with."""
     lose(session, sandbox)
     end = time.monotonic() + 120
-    while not session._account.samples(before=time.time()):
+    while not session._ledger.samples.list(before=time.time()):
         assert time.monotonic() < end
         time.sleep(0.02)
-    first = session._account.samples(before=time.time())[
+    first = session._ledger.samples.list(before=time.time())[
         -1
     ]  # hours of the jumping clock may have brought more
     assert (first.total_requests, first.balance_usd is not None) == (1, True)

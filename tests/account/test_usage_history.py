@@ -133,4 +133,4 @@ def test_other_periods_dont_spoil_what_is_compared_later(session: rb.Session, sa
     with pytest.raises(rb.errors.SubmissionUncertain):
         session.text_to_video("a fox", duration_seconds=1).result(30)
     session.usage_history(7).wait(30)
-    assert session._account.usage_days() == 30
+    assert session._ledger.usage_days() == 30

@@ -11,7 +11,7 @@ from support.raw_server import Exchange, Handler, raw_server
 import reelbook as rb
 from reelbook.client import AsyncClient, responses
 from reelbook.errors import ReelbookError, SubmissionUncertain
-from reelbook.ledger import REFUSED, UNCERTAIN, Ledger
+from reelbook.ledger import REFUSED, UNCERTAIN, LedgerFile
 
 KEY = "sk-planted-verdicts"
 
@@ -42,7 +42,7 @@ def test_a_submission_that_is_redirected_to_no_address_is_uncertain(
     with raw_server(answering(lambda e: e.answer(302, headers={"location": location}))) as service:
         with pytest.raises(SubmissionUncertain):
             connected(service.url).text_to_video("a fox").result(20)
-    with Ledger.open(home) as ledger:
+    with LedgerFile.open(home) as ledger:
         assert [entry.state for entry in ledger.find()] == [UNCERTAIN]
 
 
@@ -64,7 +64,7 @@ def test_a_mistake_of_ours_after_the_sending_is_uncertain_too(
         with pytest.raises(SubmissionUncertain, match=r"ZeroDivisionError.*may bill"):
             job.result(20)
         assert session.spending().of_key.uncertain_usd == pytest.approx(0.25)
-    with Ledger.open(home) as ledger:
+    with LedgerFile.open(home) as ledger:
         assert [entry.state for entry in ledger.find()] == [UNCERTAIN]
 
 

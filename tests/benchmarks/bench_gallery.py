@@ -43,7 +43,7 @@ gallery
 
 def plant(session: Any, clip: Path) -> None:
     """Writes finished jobs into the session's ledger; the newest ones have a file, which is the same one."""
-    account = session._account._account.id
+    account = session._ledger.account.id
     now = time.time()
     rows = []
     for number in range(JOBS):
@@ -59,7 +59,7 @@ def plant(session: Any, clip: Path) -> None:
         marks = ", ".join("?" * len(rows[0]))
         connection.executemany(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", rows)
 
-    session._account.ledger._store.write(work)
+    session._ledger._store.write(work)
 
 
 def in_python(session: Any) -> None:

@@ -23,7 +23,7 @@ from unittest import mock
 import reelbook as rb
 from reelbook.account.usage import DAY_SECONDS, UsageSpan
 from reelbook.account.usage_history import UsageHistory
-from reelbook.ledger.ledger import Ledger
+from reelbook.ledger import LedgerFile
 from reelbook.sandbox import server
 from reelbook.sandbox.billing import UsageDays
 from reelbook.sandbox.handle import Sandbox
@@ -113,7 +113,7 @@ def _service(reading: UsageDays, late: float) -> Iterator[tuple[Sandbox, rb.Sess
         home = Path(folder) / "home"
         os.environ["REELBOOK_HOME"] = str(home)
         # The ledger holds on to the function itself, which `_later` replaces.
-        following = mock.patch.dict(Ledger.open.__kwdefaults__, clock=lambda: time.time())
+        following = mock.patch.dict(LedgerFile.open.__kwdefaults__, clock=lambda: time.time())
         with following, server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as sandbox:
             sandbox.settings(rate_limiting=False, usage_days=reading, posts_after_seconds=late)
             with rb.connect("sandbox") as session:

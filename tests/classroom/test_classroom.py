@@ -15,7 +15,7 @@ from reelbook import errors
 from reelbook.classroom import handouts
 from reelbook.classroom.classroom import Opened, classroom_status, close_classroom, open_classroom
 from reelbook.classroom.provisioning import Step
-from reelbook.ledger import Ledger
+from reelbook.ledger import LedgerFile
 from reelbook.sandbox.handle import Sandbox
 
 CLASS = ["Ada Lovelace", "Björn <b>Ångström</b>", "Ada Lovelace"]
@@ -188,7 +188,7 @@ def test_keys_that_the_service_does_not_know_are_not_called_revoked(
 ) -> None:
     """Another account's list proves nothing."""
     room = opened(session)
-    with Ledger.open(session.home) as ledger:
+    with LedgerFile.open(session.home) as ledger:
         for number, seat in enumerate(room.classroom.seats):
             ledger.classrooms.made(seat, f"key_of_another_account_{number}")
     for key in session.keys.list():

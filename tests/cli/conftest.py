@@ -46,8 +46,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def book(home: Path) -> Iterator[Book]:
     """The ledger of the test's home, open as in another kernel that lives."""
     clock = Clock(float(int(time.time()) - 3600))
-    with Ledger.open(home, clock=clock) as ledger:
-        yield Book(ledger, ledger.account(SERVICE, KEY), clock)
+    with Ledger.open(home, SERVICE, KEY, clock=clock) as ledger:
+        yield Book(ledger, clock)
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from typing import Any
 
 import av
 import numpy as np
-from ledger.doubles import Clock, fox
+from ledger.doubles import Clock, fox, intend
 from typer.testing import Result
 
 import reelbook
-from reelbook.ledger import Account, Ledger
+from reelbook.ledger import Ledger
 from reelbook.sandbox.render import Rendered, Spec
 
 ROOT = Path(reelbook.__file__).parents[1]
@@ -69,12 +69,11 @@ class Book:
     """A ledger that a test writes, with a clock of its own."""
 
     ledger: Ledger
-    account: Account
     clock: Clock
 
     def job(self, request_id: str | None = None, state: str = "pending", **wanted: Any) -> int:
         """Notes a submission, accepted if it has an id. Its number."""
-        entry_id = self.ledger.intend(self.account, fox(**wanted)).entry.id
+        entry_id = intend(self.ledger, fox(**wanted)).entry.id
         self.ledger.sending(entry_id)
         if request_id is not None:
             self.ledger.accepted(entry_id, request_id)

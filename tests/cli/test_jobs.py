@@ -62,7 +62,7 @@ def test_a_program_gets_a_line_a_job_and_the_sums_apart(run: Run, book: Book) ->
 def test_a_narrow_terminal_keeps_room_for_the_prompt(book: Book, width: int, titles: int) -> None:
     """The length makes way."""
     book.job("req_1")
-    lookup = JobLookup(book.ledger, Service.auto)
+    lookup = JobLookup(book.ledger.file, Service.auto)
     assert len(job_table(lookup, lookup.find(limit=1), width).columns) == titles
 
 
@@ -97,7 +97,7 @@ def test_another_program_that_lives_keeps_its_rows(run: Run, book: Book) -> None
     """Looking settles what the dead left; what a living kernel sends stays being sent."""
     book.job(None)
     assert [job["state"] for job in listed(run)] == ["sending"]
-    assert [entry.state for entry in book.ledger.find()] == ["sending"]
+    assert [entry.state for entry in find(book.ledger)] == ["sending"]
 
 
 def test_show_says_all_that_is_known(run: Run, book: Book, tmp_path: Path) -> None:
@@ -149,8 +149,8 @@ def test_filters_belong_to_the_list_and_a_home_to_all(
 
 def test_resume_asks_no_service_whose_key_is_not_here(run: Run, home: Path, live: RawServer) -> None:
     """A job of another service, or another key, is named with what is missing; nothing is sent."""
-    with Ledger.open(home) as ledger:
-        elsewhere = Book(ledger, ledger.account(SERVICE, KEY), Clock())
+    with Ledger.open(home, SERVICE, KEY) as ledger:
+        elsewhere = Book(ledger, Clock())
         elsewhere.job("req_elsewhere")
     result = run("jobs", "resume")
     assert result.exit_code == 1
@@ -161,8 +161,8 @@ def test_resume_asks_no_service_whose_key_is_not_here(run: Run, home: Path, live
 
 def test_resume_takes_no_job_up_with_the_wrong_key(run: Run, home: Path, live: RawServer) -> None:
     """At the right address another key's jobs are left alone: the service would not know them."""
-    with Ledger.open(home) as ledger:
-        Book(ledger, ledger.account(live.url, Secret("sk-other")), Clock()).job("req_other")
+    with Ledger.open(home, live.url, Secret("sk-other")) as ledger:
+        Book(ledger, Clock()).job("req_other")
     for words in ([], ["req_other"]):
         result = run("jobs", "resume", *words)
         assert (result.exit_code, "1 job of" in result.stderr) == (1, True), result.output
@@ -184,8 +184,8 @@ def test_resume_says_what_failed_and_fetches_the_rest(
             asked = {"prompt": "a fox", "duration_seconds": 1}
             answer = http.post(f"{sandbox.url}/api/v1/generate/text-to-video", json=asked, headers=headers)
         ids.append(answer.json()["request_id"])
-    with Ledger.open(home) as ledger:
-        written = Book(ledger, ledger.account("sandbox", sandbox.api_key), Clock())
+    with Ledger.open(home, "sandbox", sandbox.api_key) as ledger:
+        written = Book(ledger, Clock())
         for request_id in ids:
             written.job(request_id)
     result = run("jobs", "resume")
@@ -199,9 +199,8 @@ def test_resume_says_what_failed_and_fetches_the_rest(
 
 def test_what_was_left_unsent_is_sent_when_that_is_asked_for(run: Run, home: Path, live: RawServer) -> None:
     """The list says how many and what they cost; resume alone sends nothing, --unsent sends them once."""
-    with Ledger.open(home) as ledger:
-        account = ledger.account(live.url, Secret("sk-planted-cli"))
-        ledger.intend_many(account, [fox(prompt="a fox"), fox(prompt="an owl")])
+    with Ledger.open(home, live.url, Secret("sk-planted-cli")) as ledger:
+        ledger.intend([fox(prompt="a fox"), fox(prompt="an owl")])
     said = (
         "2 clips were not sent before the program ended; nothing was paid. To send what is left, for about "
     )

@@ -105,8 +105,8 @@ def test_an_old_job_that_the_service_has_forgotten_is_given_up_soon(
 ) -> None:
     """A job of long ago that isn't known there is no job on its way: no minutes of asking."""
     monkeypatch.setattr("reelbook.cli.progress.UNKNOWN_SECONDS", 0.5)
-    with Ledger.open(home, clock=Clock(time.time() - 86400)) as ledger:
-        Book(ledger, ledger.account("sandbox", sandbox.api_key), Clock()).job("req_forgotten")
+    with Ledger.open(home, "sandbox", sandbox.api_key, clock=Clock(time.time() - 86400)) as ledger:
+        Book(ledger, Clock()).job("req_forgotten")
     began = time.monotonic()
     result = run("jobs", "resume")
     assert (result.exit_code, "req_forgotten: " in result.stderr) == (1, True)

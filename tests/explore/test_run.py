@@ -259,7 +259,7 @@ def test_a_notebook_cell_run_again_goes_on_with_its_sweep(
 
     def run(cell: str | None, number: int, **options: Any) -> SweepRun:
         execution = None if cell is None else Execution(cell, f"run {number}")
-        monkeypatch.setattr("reelbook.ledger.account_ledger.current_execution", lambda: execution)
+        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
         return foxes(animal=["fox"], seed=[-1]).run(session, **options)
 
     first = run("cell", 1)
@@ -442,8 +442,8 @@ def child(code: str, sandbox: Sandbox, home: Path, *words: str) -> subprocess.Po
     [
         ("Sweeps", "begin", 1, True),
         ("Sweeps", "begin", 1, False),
-        ("Ledger", "intend_many", 3, True),
-        ("Ledger", "intend_many", 3, False),
+        ("Ledger", "intend", 3, True),
+        ("Ledger", "intend", 3, False),
         ("Ledger", "sending", 3, True),
         ("Ledger", "sending", 3, False),
         ("Ledger", "accepted", 3, True),
@@ -475,7 +475,7 @@ def test_a_kill_at_any_moment_leaves_one_clip_for_each_cell(
         assert 6 - uncertain <= sent(sandbox) <= 6
         # A cell says that its clip is there a moment before the ledger does.
         until(lambda: session.spending().of_key.spent_usd == pytest.approx(0.05 * (6 - uncertain)))
-        assert session.jobs(state="cancelled") == () or step in ("intend_many", "sending", "accepted")
+        assert session.jobs(state="cancelled") == () or step in ("intend", "sending", "accepted")
 
 
 @pytest.mark.browser

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ledger.doubles import BEGINNING, KEY, SERVICE, Clock, Kernel
 
-from reelbook.ledger import Account, Ledger
+from reelbook.ledger import Ledger
 
 TESTS = Path(__file__).parent.parent
 
@@ -29,13 +29,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ledger(folder: Path, clock: Clock) -> Iterator[Ledger]:
-    with Ledger.open(folder, clock=clock) as opened:
+    with Ledger.open(folder, SERVICE, KEY, clock=clock) as opened:
         yield opened
-
-
-@pytest.fixture
-def account(ledger: Ledger) -> Account:
-    return ledger.account(SERVICE, KEY)
 
 
 @pytest.fixture

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from reelbook.ledger import Place, Submission
+from reelbook.ledger import Entry, Ledger, LedgerFile, Place, Submission
+from reelbook.ledger.search import Filter
 from reelbook.media.images import PreparedImage
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
@@ -20,11 +21,10 @@ Kernel = Callable[[str], "subprocess.Popen[str]"]
 BEGINNING = """
 import os, sys, time
 from pathlib import Path
-from ledger.doubles import KEY, SERVICE, fox
+from ledger.doubles import KEY, SERVICE, find, fox, intend, intend_many
 from reelbook.errors import SpendLimitReached
 from reelbook.ledger import Ledger
-ledger = Ledger.open(Path(sys.argv[1]))
-account = ledger.account(SERVICE, KEY)
+ledger = Ledger.open(Path(sys.argv[1]), SERVICE, KEY)
 def say(*words):
     print(*words, flush=True)
 def wait():
@@ -57,6 +57,40 @@ def fox(
     else:
         given |= {"mode": "image-to-video", "image": PreparedImage(image, "PNG", 1, 1)}
     return Submission(JobRequest(**{**given, **asked}), experiment, place, repeats)
+
+
+class Intended(NamedTuple):
+    """What a submission came to: an entry, new or of an earlier run."""
+
+    entry: Entry
+    new: bool
+
+
+def intend_many(
+    ledger: Ledger, batch: Sequence[Submission], *, again: bool = False, limit_usd: float | None = None
+) -> list[Intended]:
+    """Writes the submissions down, under that limit."""
+    ledger.max_spend_usd = limit_usd
+    return [Intended(entry, earlier is None) for entry, earlier in ledger.intend(batch, again=again)]
+
+
+def intend(
+    ledger: Ledger, submission: Submission, *, again: bool = False, limit_usd: float | None = None
+) -> Intended:
+    """Writes one submission down, under that limit."""
+    return intend_many(ledger, [submission], again=again, limit_usd=limit_usd)[0]
+
+
+def find(
+    ledger: Ledger | LedgerFile,
+    *,
+    sort: Any = "newest",
+    limit: int = 50,
+    after: int | None = None,
+    **wanted: Any,
+) -> list[Entry]:
+    """A page of what is wanted."""
+    return ledger.find(Filter(**wanted), sort=sort, limit=limit, after=after)
 
 
 def heard(process: subprocess.Popen[str]) -> str:

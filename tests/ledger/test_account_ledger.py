@@ -20,7 +20,7 @@ from reelbook.account.limits import without_spend_warnings
 from reelbook.client import AsyncClient
 from reelbook.client.scheduling import estimates
 from reelbook.executions import Execution
-from reelbook.ledger import Ledger
+from reelbook.ledger import Ledger, LedgerFile
 from reelbook.models import job_status
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
@@ -51,7 +51,7 @@ def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox)
 
         def look(exchange: object) -> None:
             with Ledger.open(ledger_home) as other:
-                states.extend(entry.state for entry in other.find())
+                states.extend(entry.state for entry in find(other))
             exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')  # type: ignore[attr-defined]  # an Exchange
 
         with raw_server(look) as reading:
@@ -62,15 +62,15 @@ def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox)
         session.close()
     assert states[0] == "sending"
     with Ledger.open(ledger_home) as after:
-        assert [entry.request_id for entry in after.find()] == ["req_1"]
+        assert [entry.request_id for entry in find(after)] == ["req_1"]
 
 
 def test_a_finished_clip_is_known_with_its_cost_and_place(session: rb.Session) -> None:
     """State, cost and the clip's path are in the ledger."""
     clip = session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
     session.close()
-    with Ledger.open(session.home) as ledger:
-        (entry,) = ledger.find()
+    with LedgerFile.open(session.home) as ledger:
+        (entry,) = find(ledger)
     assert (entry.state, entry.cost_usd, entry.clip_path) == ("completed", 0.05, str(clip.path))
 
 
@@ -179,7 +179,7 @@ from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 ledger = Ledger.open(pathlib.Path({str(sandbox.home)!r}))
 fox = Submission(JobRequest("text-to-video", "a fox", 1, "1:1", 7), place=Place.once("fox"))
-ledger.intend(ledger.account("sandbox", Secret({sandbox.api_key.reveal()!r})), fox)
+ledger.intend(ledger.file.ledger("sandbox", Secret({sandbox.api_key.reveal()!r})), fox)
 os._exit(0)
 """
     subprocess.run([sys.executable, "-"], input=write.encode(), check=True)
@@ -221,8 +221,8 @@ def test_a_session_that_closes_says_what_becomes_of_each_job(
     assert "goes on at the service and is billed; the next session's resume()" in said[0]
     assert "before the service answered. It may be making this clip, and may bill it." in said[1]
     assert "before this was sent. Nothing was paid. The next session's resume(unsent=True)" in said[2]
-    with Ledger.open(session.home) as ledger:
-        assert [entry.state for entry in ledger.find(sort="oldest")] == ["pending", "uncertain", "cancelled"]
+    with LedgerFile.open(session.home) as ledger:
+        assert [entry.state for entry in find(ledger, sort="oldest")] == ["pending", "uncertain", "cancelled"]
 
 
 def test_an_id_that_cant_be_written_down_is_known_all_the_same(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ledger.doubles import SERVICE, Clock
 
-from reelbook.ledger import Ledger
+from reelbook.ledger import Ledger, LedgerFile
 from reelbook.ledger.classrooms import ASKED, MADE, REVOKED, WAITING, Classroom
 from reelbook.ledger.recovery import rescue
 from reelbook.ledger.store import open_memory
@@ -38,7 +38,7 @@ def test_a_place_goes_through_its_states_and_stays(ledger: Ledger, folder: Path,
     assert [seat.state for seat in room.missing] == [WAITING, WAITING]
     ledger.classrooms.asking(ada)
     ledger.classrooms.made(bjoern, "key_3")
-    with Ledger.open(folder) as again:
+    with LedgerFile.open(folder) as again:
         (room,) = again.classrooms.at(SERVICE)
         assert [(seat.state, seat.key_id) for seat in room.seats] == [(ASKED, None), (MADE, "key_3")]
         assert [seat.student for seat in room.missing] == ["Ada"]

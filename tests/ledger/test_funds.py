@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, SERVICE, Clock, fox
+from ledger.doubles import KEY, SERVICE, Clock, fox, intend, intend_many
 
-from reelbook.ledger import Account, Ledger, Sample
+from reelbook.ledger import Ledger, Sample
 from reelbook.ledger.funds import PATIENCE_SECONDS, Funds
 
 
 class Balance:
     """The account's balance, and the answers to those who ask for it."""
 
-    def __init__(self, ledger: Ledger, account: Account, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self._ledger, self._account, self._clock = ledger, account, clock
         self.usd = 10.0
 
@@ -35,13 +35,13 @@ class Balance:
 
 
 @pytest.fixture
-def balance(ledger: Ledger, account: Account, clock: Clock) -> Balance:
-    return Balance(ledger, account, clock)
+def balance(ledger: Ledger, clock: Clock) -> Balance:
+    return Balance(ledger, clock)
 
 
-def accepted(ledger: Ledger, account: Account, clock: Clock) -> int:
+def accepted(ledger: Ledger, clock: Clock) -> int:
     """A clip for 0.25 USD is on its way; a second later its number is given back."""
-    entry = ledger.intend(account, fox()).entry.id
+    entry = intend(ledger, fox()).entry.id
     ledger.sending(entry)
     ledger.accepted(entry, f"req-{entry}")
     clock.now += 1
@@ -51,28 +51,28 @@ def accepted(ledger: Ledger, account: Account, clock: Clock) -> int:
 def unwatched(folder: Path, clock: Clock) -> int:
     """The same, of a kernel that is gone."""
     with Ledger.open(folder, clock=clock) as other:
-        return accepted(other, other.account(SERVICE, KEY), clock)
+        return accepted(other, other.file.ledger(SERVICE, KEY), clock)
 
 
-def test_the_newest_balance_counts_with_its_time(ledger: Ledger, account: Account, clock: Clock) -> None:
+def test_the_newest_balance_counts_with_its_time(ledger: Ledger, clock: Clock) -> None:
     """Whoever heard it, from either endpoint; an answer without one, or one that is too old, is none."""
-    assert ledger.funds(account, since=0.0) is None
+    assert ledger.funds(since=0.0) is None
     for at, usd in ((1.0, 9.0), (3.0, 7.0), (2.0, 8.0)):
-        ledger.samples.add(account, Sample(at, balance_usd=usd))
-    ledger.samples.add(account, Sample(4.0, total_requests=1))
-    assert ledger.funds(account, since=3.0) == Funds(7.0, 3.0, 0.0)
-    assert ledger.funds(account, since=3.5) is None
+        ledger.samples.add(Sample(at, balance_usd=usd))
+    ledger.samples.add(Sample(4.0, total_requests=1))
+    assert ledger.funds(since=3.0) == Funds(7.0, 3.0, 0.0)
+    assert ledger.funds(since=3.5) is None
 
 
 def test_a_watched_clip_comes_off_until_a_later_balance_holds_it(
-    ledger: Ledger, account: Account, clock: Clock, balance: Balance
+    ledger: Ledger, clock: Clock, balance: Balance
 ) -> None:
     """From its intent on, whatever others spend; a balance that is asked for after its end holds it."""
     balance.ask()
-    intended = ledger.intend(account, fox()).entry.id
+    intended = intend(ledger, fox()).entry.id
     assert balance.left_usd == 9.75
     ledger.cancelled(intended)
-    entry = accepted(ledger, account, clock)
+    entry = accepted(ledger, clock)
     assert balance.left_usd == 9.75
     balance.usd -= 0.25  # somebody else's, or a service that charges what it accepts
     balance.ask()
@@ -86,15 +86,15 @@ def test_a_watched_clip_comes_off_until_a_later_balance_holds_it(
 
 
 def test_a_question_that_was_out_while_a_clip_ended_may_not_hold_it(
-    ledger: Ledger, account: Account, clock: Clock, balance: Balance
+    ledger: Ledger, clock: Clock, balance: Balance
 ) -> None:
     """What counts is when it was asked for."""
-    entry = accepted(ledger, account, clock)
+    entry = accepted(ledger, clock)
     asked_at = clock.now
     clock.now += 1
     ledger.status(entry, "completed", cost_usd=0.25)
     clock.now += 1
-    ledger.samples.add(account, Sample(clock.now, balance_usd=10.0, asked_at=asked_at))
+    ledger.samples.add(Sample(clock.now, balance_usd=10.0, asked_at=asked_at))
     assert balance.left_usd == 9.75
 
 
@@ -114,13 +114,13 @@ def test_an_unwatched_clip_comes_off_until_the_balance_has_fallen_by_it(
 
 
 def test_a_fall_that_other_clips_explain_is_not_its_charge(
-    folder: Path, ledger: Ledger, account: Account, clock: Clock, balance: Balance
+    folder: Path, ledger: Ledger, clock: Clock, balance: Balance
 ) -> None:
     """One that is watched, uncertain or a tool's may have been charged instead; nothing counts twice."""
     balance.ask()
     unwatched(folder, clock)
-    watched = accepted(ledger, account, clock)
-    lost = ledger.intend(account, fox()).entry.id
+    watched = accepted(ledger, clock)
+    lost = intend(ledger, fox()).entry.id
     ledger.sending(lost)
     ledger.uncertain(lost, "no answer")
     balance.usd -= 0.5
@@ -148,10 +148,10 @@ def test_without_an_earlier_balance_nothing_has_fallen(
 
 
 def test_what_was_never_answered_comes_off_until_it_is_found_out(
-    ledger: Ledger, account: Account, clock: Clock, balance: Balance
+    ledger: Ledger, clock: Clock, balance: Balance
 ) -> None:
     """Or for an hour; what wasn't accepted, refused or taken back costs nothing."""
-    entries = [entry.id for entry, _ in ledger.intend_many(account, [fox()] * 3)]
+    entries = [entry.id for entry, _ in intend_many(ledger, [fox()] * 3)]
     for entry in entries:
         ledger.sending(entry)
         ledger.uncertain(entry, "no answer")
@@ -167,23 +167,21 @@ def test_what_was_never_answered_comes_off_until_it_is_found_out(
 
 
 def test_a_job_that_the_service_does_not_know_is_watched_by_nobody(
-    ledger: Ledger, account: Account, clock: Clock, balance: Balance
+    ledger: Ledger, clock: Clock, balance: Balance
 ) -> None:
     """It may have been charged all the same, which the balance shows."""
     balance.ask()
-    ledger.abandoned(accepted(ledger, account, clock), "404")
+    ledger.abandoned(accepted(ledger, clock), "404")
     assert balance.left_usd == 9.75
     balance.usd -= 0.25
     balance.ask()
     assert balance.left_usd == 9.75
 
 
-def test_no_more_comes_off_than_there_is(
-    ledger: Ledger, account: Account, clock: Clock, balance: Balance
-) -> None:
+def test_no_more_comes_off_than_there_is(ledger: Ledger, clock: Clock, balance: Balance) -> None:
     """What is left and what comes off it are the balance together."""
     balance.usd = 0.4
-    accepted(ledger, account, clock)
-    accepted(ledger, account, clock)
+    accepted(ledger, clock)
+    accepted(ledger, clock)
     balance.ask()
-    assert ledger.funds(account, since=0.0) == Funds(0.4, clock.now - 1, 0.4)
+    assert ledger.funds(since=0.0) == Funds(0.4, clock.now - 1, 0.4)

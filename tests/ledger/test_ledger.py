@@ -6,15 +6,15 @@ import stat
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, SERVICE, Clock, Kernel, fox, heard, tell
+from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, tell
 
-from reelbook.ledger import Account, Entry, Ledger
+from reelbook.ledger import Entry, Ledger, LedgerFile
 from reelbook.secret import Secret
 
 
-def submitted(ledger: Ledger, account: Account, request_id: str = "req-1") -> int:
+def submitted(ledger: Ledger, request_id: str = "req-1") -> int:
     """An accepted submission."""
-    entry = ledger.intend(account, fox()).entry
+    entry = intend(ledger, fox()).entry
     assert ledger.sending(entry.id)
     ledger.accepted(entry.id, request_id, estimated_cost_usd=0.26, estimated_duration_seconds=40)
     return entry.id
@@ -26,13 +26,11 @@ def known(ledger: Ledger, entry_id: int) -> Entry:
     return entry
 
 
-def test_a_submission_is_kept_from_its_intent_to_its_clip(
-    ledger: Ledger, account: Account, clock: Clock, folder: Path
-) -> None:
+def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock: Clock, folder: Path) -> None:
     """All that was asked for and answered is there when the file is opened again."""
     began = clock.now
     wanted = fox(experiment="winter", seed=2**70)
-    entry = ledger.intend(account, wanted).entry
+    entry = intend(ledger, wanted).entry
     assert (entry.state, entry.estimated_cost_usd, entry.seed) == ("intended", 0.25, 2**70)
     clock.now += 1
     assert ledger.sending(entry.id)
@@ -42,9 +40,9 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(
     clock.now += 58
     ledger.status(entry.id, "completed", video_url="https://cdn/1.mp4", duration_seconds=5.04, cost_usd=0.252)
     ledger.downloaded(entry.id, folder / "req-1.mp4")
-    with Ledger.open(folder) as again:
+    with LedgerFile.open(folder) as again:
         assert again.trouble is None
-        kept = again.by_request_id(again.account(SERVICE, KEY), "req-1")
+        kept = again.by_request_id(again.file.ledger(SERVICE, KEY), "req-1")
     assert kept == Entry(
         id=entry.id,
         account_id=account.id,
@@ -81,9 +79,9 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(
     )
 
 
-def test_what_was_taken_back_is_not_sent(ledger: Ledger, account: Account) -> None:
+def test_what_was_taken_back_is_not_sent(ledger: Ledger) -> None:
     """Whoever comes second, the one who sends or the one who takes back, is told so."""
-    first, second = (ledger.intend(account, fox()).entry.id for _ in range(2))
+    first, second = (intend(ledger, fox()).entry.id for _ in range(2))
     assert ledger.cancelled(first)
     assert not ledger.sending(first)
     assert ledger.sending(second)
@@ -91,20 +89,18 @@ def test_what_was_taken_back_is_not_sent(ledger: Ledger, account: Account) -> No
     assert [known(ledger, each).state for each in (first, second)] == ["cancelled", "sending"]
 
 
-def test_a_request_that_did_not_arrive_may_be_sent_again_or_taken_back(
-    ledger: Ledger, account: Account
-) -> None:
+def test_a_request_that_did_not_arrive_may_be_sent_again_or_taken_back(ledger: Ledger) -> None:
     """After a 429 the submission is only intended again."""
-    entry_id = ledger.intend(account, fox()).entry.id
+    entry_id = intend(ledger, fox()).entry.id
     ledger.sending(entry_id)
     ledger.unsent(entry_id)
     assert known(ledger, entry_id).state == "intended"
     assert ledger.sending(entry_id)
 
 
-def test_a_late_answer_does_not_undo_the_end(ledger: Ledger, account: Account) -> None:
+def test_a_late_answer_does_not_undo_the_end(ledger: Ledger) -> None:
     """A job that one kernel knows as completed stays so when another still hears "processing"."""
-    entry_id = submitted(ledger, account)
+    entry_id = submitted(ledger)
     ledger.status(entry_id, "completed", video_url="https://cdn/1.mp4", cost_usd=0.25)
     ledger.status(entry_id, "processing", progress=90)
     ledger.status(entry_id, "completed", video_url="https://cdn/fresh.mp4")
@@ -117,78 +113,74 @@ def test_a_late_answer_does_not_undo_the_end(ledger: Ledger, account: Account) -
     [(True, None, "lost"), (False, None, "not accepted"), (True, "req-9", "pending")],
 )
 def test_an_uncertain_one_is_settled_by_what_is_found_out(
-    ledger: Ledger, account: Account, accepted: bool, request_id: str | None, state: str
+    ledger: Ledger, accepted: bool, request_id: str | None, state: str
 ) -> None:
     """It was accepted, it wasn't, or its id was found and it can be watched again."""
-    entry_id = ledger.intend(account, fox()).entry.id
+    entry_id = intend(ledger, fox()).entry.id
     ledger.sending(entry_id)
     ledger.uncertain(entry_id, "no answer")
     ledger.settle(entry_id, accepted=accepted, request_id=request_id)
     assert (known(ledger, entry_id).state, known(ledger, entry_id).request_id) == (state, request_id)
 
 
-def test_what_is_not_uncertain_is_not_settled(ledger: Ledger, account: Account) -> None:
+def test_what_is_not_uncertain_is_not_settled(ledger: Ledger) -> None:
     """A verdict that comes late changes nothing about a job that was refused."""
-    entry_id = ledger.intend(account, fox()).entry.id
+    entry_id = intend(ledger, fox()).entry.id
     ledger.refused(entry_id, "402")
     ledger.settle(entry_id, accepted=True)
     assert known(ledger, entry_id).state == "refused"
 
 
-def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger, account: Account) -> None:
+def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger) -> None:
     """Pending, completed and given up ones are; failed, downloaded, refused and unsent ones aren't."""
-    ids = {name: submitted(ledger, account, name) for name in ("a", "b", "c", "d", "e")}
+    ids = {name: submitted(ledger, name) for name in ("a", "b", "c", "d", "e")}
     ledger.status(ids["b"], "completed", video_url="https://cdn/b.mp4")
     ledger.status(ids["c"], "failed", error="policy")
     ledger.downloaded(ids["d"], "d.mp4")
     ledger.abandoned(ids["e"], "404")
-    ledger.refused(ledger.intend(account, fox()).entry.id, "400")
-    ledger.intend(account, fox())
-    assert [entry.request_id for entry in ledger.unfinished(account)] == ["a", "b", "e"]
+    ledger.refused(intend(ledger, fox()).entry.id, "400")
+    intend(ledger, fox())
+    assert [entry.request_id for entry in ledger.unfinished()] == ["a", "b", "e"]
 
 
-def test_what_was_given_up_stays_unfinished_for_a_week(
-    ledger: Ledger, account: Account, clock: Clock
-) -> None:
+def test_what_was_given_up_stays_unfinished_for_a_week(ledger: Ledger, clock: Clock) -> None:
     """From the first time on, however often it was asked about; and again once the service knows it."""
-    entry_id = submitted(ledger, account, "a")
+    entry_id = submitted(ledger, "a")
     ledger.abandoned(entry_id, "404")
     clock.now += 6 * 86_400
     ledger.abandoned(entry_id, "404 again")
-    assert [entry.error for entry in ledger.unfinished(account)] == ["404 again"]
+    assert [entry.error for entry in ledger.unfinished()] == ["404 again"]
     clock.now += 2 * 86_400
-    assert ledger.unfinished(account) == []
+    assert ledger.unfinished() == []
     ledger.status(entry_id, "pending")
-    assert [(entry.request_id, entry.error) for entry in ledger.unfinished(account)] == [("a", None)]
+    assert [(entry.request_id, entry.error) for entry in ledger.unfinished()] == [("a", None)]
 
 
-def test_a_kernels_jobs_are_taken_up_by_one_other_once_it_is_gone(
-    ledger: Ledger, account: Account, kernel: Kernel
-) -> None:
+def test_a_kernels_jobs_are_taken_up_by_one_other_once_it_is_gone(ledger: Ledger, kernel: Kernel) -> None:
     """While it lives they are left to it; then the first that takes one up has it."""
     other = kernel("""
-entry = ledger.intend(account, fox()).entry
+entry = intend(ledger, fox()).entry
 ledger.sending(entry.id)
 ledger.accepted(entry.id, "req-other")
 say("accepted")
 wait()
 """)
     assert heard(other) == "accepted"
-    assert ledger.unfinished(account) == []
-    assert len(ledger.unfinished(account, watched_elsewhere=True)) == 1
+    assert ledger.unfinished() == []
+    assert len(ledger.unfinished(watched_elsewhere=True)) == 1
     other.kill()
     other.wait()
-    (left,) = ledger.unfinished(account)
+    (left,) = ledger.unfinished()
     assert ledger.take_up(left)
     assert not ledger.take_up(left)
     assert known(ledger, left.id).kernel != left.kernel
 
 
 def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
-    ledger: Ledger, account: Account, clock: Clock, folder: Path
+    ledger: Ledger, clock: Clock, folder: Path
 ) -> None:
     """Neither one taken up by another kernel nor one whose end was noticed late teaches a forecast."""
-    seen, late, handed = (submitted(ledger, account, name) for name in ("seen", "late", "handed"))
+    seen, late, handed = (submitted(ledger, name) for name in ("seen", "late", "handed"))
     clock.now += 30
     ledger.status(seen, "completed")
     ledger.status(late, "completed", watched=False)
@@ -196,79 +188,77 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
         assert other.take_up(known(ledger, handed))
         other.status(handed, "completed")
     took = [(0, 30, 40)]
-    assert ledger.took_seconds(account, mode="text-to-video") == took
-    assert ledger.took_seconds(account, mode="text-to-video", duration_seconds=5, aspect_ratio="16:9") == took
-    assert ledger.took_seconds(account, mode="text-to-video", duration_seconds=6) == []
-    assert ledger.took_seconds(account, mode="image-to-video") == []
+    assert ledger.took_seconds(mode="text-to-video") == took
+    assert ledger.took_seconds(mode="text-to-video", duration_seconds=5, aspect_ratio="16:9") == took
+    assert ledger.took_seconds(mode="text-to-video", duration_seconds=6) == []
+    assert ledger.took_seconds(mode="image-to-video") == []
 
 
 def test_what_jobs_took_is_told_in_the_order_in_which_they_were_submitted(
-    ledger: Ledger, account: Account, clock: Clock
+    ledger: Ledger, clock: Clock
 ) -> None:
     """The long ones of a batch end last, which is no sign that the service has become slower."""
-    jobs = [submitted(ledger, account, f"req-{number}") for number in range(3)]
+    jobs = [submitted(ledger, f"req-{number}") for number in range(3)]
     for number in (1, 2, 0):
         clock.now += 10
         ledger.status(jobs[number], "completed")
-    took = ledger.took_seconds(account, mode="text-to-video")
+    took = ledger.took_seconds(mode="text-to-video")
     assert [at_most for _, at_most, _ in took] == [20, 10, 30]
-    assert ledger.took_seconds(account, mode="text-to-video", limit=2) == took[:2]
+    assert ledger.took_seconds(mode="text-to-video", limit=2) == took[:2]
 
 
 def test_a_job_that_was_seen_running_keeps_the_interval_in_which_it_ended(
-    ledger: Ledger, account: Account, clock: Clock
+    ledger: Ledger, clock: Clock
 ) -> None:
     """What a forecast learns from is the interval; what a person is shown is when the end was noticed."""
-    seen = submitted(ledger, account, "seen")
+    seen = submitted(ledger, "seen")
     clock.now += 30
     ledger.status(seen, "completed", took=(22.5, 29.5))
-    assert ledger.took_seconds(account, mode="text-to-video") == [(22.5, 29.5, 40)]
+    assert ledger.took_seconds(mode="text-to-video") == [(22.5, 29.5, 40)]
     assert known(ledger, seen).took_seconds == 30
 
 
-def test_accounts_are_told_apart_by_origin_and_key(ledger: Ledger, account: Account) -> None:
+def test_accounts_are_told_apart_by_origin_and_key(ledger: Ledger) -> None:
     """The path of the address doesn't matter, nor does a default port; each key has rows of its own."""
     assert ledger.account("https://SERVICE.example:443", KEY) == account
     others = {
-        ledger.account("http://service.example", KEY).id,
-        ledger.account(SERVICE, Secret("sk-another")).id,
-        ledger.account("sandbox", KEY).id,
+        ledger.file.ledger("http://service.example", KEY).id,
+        ledger.file.ledger(SERVICE, Secret("sk-another")).id,
+        ledger.file.ledger("sandbox", KEY).id,
     }
     assert len(others | {account.id}) == 4
-    ledger.intend(account, fox())
-    assert ledger.find(account=ledger.account("sandbox", KEY)) == []
+    intend(ledger, fox())
+    assert find(ledger, account=ledger.file.ledger("sandbox", KEY)) == []
 
 
 def test_the_key_is_not_in_the_file_and_its_fingerprint_is_salted(
-    ledger: Ledger, account: Account, folder: Path, tmp_path: Path
+    ledger: Ledger, folder: Path, tmp_path: Path
 ) -> None:
     """No file of the home holds the key, and another ledger has another fingerprint for it."""
-    ledger.intend(account, fox())
+    intend(ledger, fox())
     written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert account.origin.encode() in written
     assert account.fingerprint.encode() in written
     assert KEY.reveal().encode() not in written
     with Ledger.open(tmp_path / "another") as another:
-        assert another.account(SERVICE, KEY).fingerprint != account.fingerprint
+        assert another.file.ledger(SERVICE, KEY).fingerprint != account.fingerprint
     assert KEY.fingerprint.encode() not in written
 
 
-def test_only_the_owner_can_read_the_file(ledger: Ledger, account: Account, folder: Path) -> None:
+def test_only_the_owner_can_read_the_file(ledger: Ledger, folder: Path) -> None:
     """The ledger and its companions have the mode 0600, also where the file had another before."""
-    ledger.intend(account, fox())
+    intend(ledger, fox())
     (folder / "ledger.db").chmod(0o644)
     with Ledger.open(folder):
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.glob("ledger.db*")}
     assert modes == dict.fromkeys(("ledger.db", "ledger.db-wal", "ledger.db-shm"), 0o600)
 
 
-def test_a_killed_kernel_loses_nothing_that_was_acknowledged(
-    ledger: Ledger, account: Account, kernel: Kernel
-) -> None:
+def test_a_killed_kernel_loses_nothing_that_was_acknowledged(ledger: Ledger, kernel: Kernel) -> None:
     """Two kernels are killed in the middle of writing: every id they had reported is in the ledger."""
     code = """
 for number in range(100_000):
-    entry = ledger.intend(account, fox()).entry
+    entry = intend(ledger, fox()).entry
     ledger.sending(entry.id)
     ledger.accepted(entry.id, f"{os.getpid()}-{number}")
     say(f"{os.getpid()}-{number}")
@@ -279,18 +269,16 @@ for number in range(100_000):
         writer.kill()
         assert writer.stdout is not None
         reported += writer.stdout.read().split("\n")[:-1]
-    assert {each for each in reported if ledger.by_request_id(account, each) is None} == set()
+    assert {each for each in reported if ledger.by_request_id(each) is None} == set()
     assert len(set(reported)) == len(reported) >= 30
-    assert ledger.trouble is None
+    assert ledger.file.trouble is None
 
 
-def test_what_a_killed_kernel_left_half_done_is_settled(
-    ledger: Ledger, account: Account, kernel: Kernel, clock: Clock
-) -> None:
+def test_what_a_killed_kernel_left_half_done_is_settled(ledger: Ledger, kernel: Kernel, clock: Clock) -> None:
     """What it was sending is uncertain, what it had only written down is cancelled; a living one's stays."""
     code = """
-ledger.sending(ledger.intend(account, fox()).entry.id)
-ledger.intend(account, fox(prompt="written down"))
+ledger.sending(intend(ledger, fox()).entry.id)
+intend(ledger, fox(prompt="written down"))
 say("ready")
 wait()
 """
@@ -299,9 +287,9 @@ wait()
     assert heard(kernel(code)) == "ready"
     killed.kill()
     killed.wait()
-    assert [entry.state for entry in ledger.recover(account)] == ["uncertain", "cancelled"]
-    assert ledger.recover(account) == []
-    assert sorted(entry.state for entry in ledger.find(account=account)) == [
+    assert [entry.state for entry in ledger.recover()] == ["uncertain", "cancelled"]
+    assert ledger.recover() == []
+    assert sorted(entry.state for entry in find(ledger)) == [
         "cancelled",
         "intended",
         "sending",
@@ -310,43 +298,43 @@ wait()
     assert known(ledger, 1).ended_at == clock.now
 
 
-def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger, account: Account) -> None:
+def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger) -> None:
     """A session that is closed in the middle of things leaves nothing reserved for ever."""
     other = Ledger.open(folder)
-    sent, unsent = (other.intend(account, fox()).entry.id for _ in range(2))
+    sent, unsent = (intend(other, fox()).entry.id for _ in range(2))
     other.sending(sent)
-    assert ledger.recover(account) == []
+    assert ledger.recover() == []
     other.close()
     assert [known(ledger, each).state for each in (sent, unsent)] == ["uncertain", "cancelled"]
 
 
 def test_two_kernels_begin_a_ledger_together(folder: Path, kernel: Kernel) -> None:
     """Four processes that open a home without a ledger at the same moment share one, without trouble."""
-    code = "ledger.intend(account, fox())\nsay(ledger.trouble, account.id)\nwait()"
+    code = "intend(ledger, fox())\nsay(ledger.file.trouble, account.id)\nwait()"
     kernels = [kernel(code) for _ in range(4)]
     assert [heard(each) for each in kernels] == ["None 1"] * 4
-    with Ledger.open(folder) as ledger:
-        assert len(ledger.find()) == 4
+    with LedgerFile.open(folder) as ledger:
+        assert len(find(ledger)) == 4
     for each in kernels:
         tell(each)
         assert each.wait() == 0
 
 
-def test_all_accounts_are_named_without_a_key(ledger: Ledger, account: Account) -> None:
+def test_all_accounts_are_named_without_a_key(ledger: Ledger) -> None:
     """Each key at each service is an account of its own, in the order of their first use."""
-    others = [ledger.account("sandbox", KEY), ledger.account(SERVICE, Secret("sk-another"))]
-    assert ledger.overview.accounts() == [account, *others]
+    others = [ledger.file.ledger("sandbox", KEY), ledger.file.ledger(SERVICE, Secret("sk-another"))]
+    assert ledger.file.accounts() == [account, *others]
 
 
-def test_ids_are_found_by_their_beginning_in_every_account(ledger: Ledger, account: Account) -> None:
+def test_ids_are_found_by_their_beginning_in_every_account(ledger: Ledger) -> None:
     """Newest first; a sign that means something to SQL is only a sign here."""
     ids = ["req_a1", "req_a2", "req%a3", "req_b1"]
-    for owner, request_id in zip([account, ledger.account("sandbox", KEY)] * 2, ids, strict=True):
+    for owner, request_id in zip([account, ledger.file.ledger("sandbox", KEY)] * 2, ids, strict=True):
         ledger.accepted(ledger.intend(owner, fox()).entry.id, request_id)
-    ledger.intend(account, fox())
+    intend(ledger, fox())
 
     def found(beginning: str, limit: int = 10) -> list[str | None]:
-        return [entry.request_id for entry in ledger.overview.beginning_with(beginning, limit=limit)]
+        return [entry.request_id for entry in ledger.file.beginning_with(beginning, limit=limit)]
 
     assert found("req_a") == ["req_a2", "req_a1"]
     assert found("req_a", limit=1) == ["req_a2"]

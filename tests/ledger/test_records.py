@@ -8,11 +8,11 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
-from ledger.doubles import KEY, SERVICE, fox
+from ledger.doubles import KEY, SERVICE, fox, intend
 
 from reelbook.errors import InvalidInput
 from reelbook.executions import CellId
-from reelbook.ledger import Account, Ledger, Spend, records
+from reelbook.ledger import Ledger, Spend, records
 from reelbook.ledger.records import Marks, Place
 from reelbook.ledger.store import open_memory
 from reelbook.secret import Secret
@@ -36,10 +36,10 @@ def test_a_place_is_known_by_its_label_its_id_or_its_text() -> None:
     assert cell.known_by(Place("hash", 2, CellId("c2", "Wednesday", "a.ipynb"))) == "text"
 
 
-def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger, account: Account) -> None:
+def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger) -> None:
     """And tells the run that submitted it."""
     submission = fox(experiment="light", place=Place("hash", 1, HERE))
-    entry = ledger.intend(account, submission).entry
+    entry = intend(ledger, submission).entry
     assert entry.request == submission.request
     assert (entry.marks, entry.estimated_cost_usd) == (Marks(), submission.estimated_cost_usd)
     assert submission.sameness == fox().sameness != fox(prompt="a hen").sameness

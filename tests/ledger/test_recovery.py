@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, SERVICE, fox
+from ledger.doubles import KEY, SERVICE, fox, intend
 
-from reelbook.ledger import Account, Ledger
+from reelbook.ledger import Ledger, LedgerFile
 from reelbook.ledger.recovery import TABLES, rescue
 from reelbook.ledger.store import open_memory
 
@@ -32,11 +32,11 @@ def prompts(connection: sqlite3.Connection) -> list[str]:
 
 
 def test_everything_that_can_be_read_is_copied(
-    ledger: Ledger, account: Account, folder: Path, target: sqlite3.Connection
+    ledger: Ledger, folder: Path, target: sqlite3.Connection
 ) -> None:
     """Entries are counted, and the salt comes along: keys are recognised by it."""
     for number in range(3):
-        ledger.intend(account, fox(prompt=f"fox {number}"))
+        intend(ledger, fox(prompt=f"fox {number}"))
     with closing(opened(folder / "ledger.db")) as source:
         assert rescue(source, target) == 3
         salts = [c.execute("SELECT salt FROM salt").fetchone()[0] for c in (source, target)]
@@ -47,10 +47,10 @@ def test_everything_that_can_be_read_is_copied(
 def test_rows_on_both_sides_of_a_broken_page_are_saved(folder: Path, target: sqlite3.Connection) -> None:
     """Read from both ends; what lay on the page itself is lost, and nothing else."""
     count = 60
-    with Ledger.open(folder) as ledger:
-        account = ledger.account(SERVICE, KEY)
+    with LedgerFile.open(folder) as ledger:
+        account = ledger.file.ledger(SERVICE, KEY)
         for number in range(count):
-            ledger.intend(account, fox(prompt=f"{number:03} {'x' * 1500}"))
+            intend(ledger, fox(prompt=f"{number:03} {'x' * 1500}"))
     path = folder / "ledger.db"
     with closing(opened(path)) as source:
         source.execute("PRAGMA wal_checkpoint(TRUNCATE)")

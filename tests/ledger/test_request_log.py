@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from ledger.doubles import KEY, Kernel, heard, tell
 
-from reelbook.ledger import Account, Ledger
+from reelbook.ledger import Ledger
 from reelbook.ledger.request_log import Instant
 
 
@@ -44,107 +44,99 @@ def other(ledger: Ledger) -> Iterator[Ledger]:
         yield opened
 
 
-def test_a_kernel_sees_the_others_requests_and_not_its_own(
-    ledger: Ledger, other: Ledger, account: Account
-) -> None:
+def test_a_kernel_sees_the_others_requests_and_not_its_own(ledger: Ledger, other: Ledger) -> None:
     """Its own are in its budget already, with all that their answers said."""
     fits = Fits()
     for second in (1, 2):
-        number = ledger.requests.enter(account, at(second), fits)
+        number = ledger.requests.enter(at(second), fits)
         assert number is not None
         ledger.requests.answered(number, at(second))
     assert fits.others == []
-    other.requests.enter(account, at(3), fits)
+    other.requests.enter(at(3), fits)
     assert fits.others == [2, 1]
 
 
-def test_what_does_not_fit_is_not_noted(ledger: Ledger, other: Ledger, account: Account) -> None:
+def test_what_does_not_fit_is_not_noted(ledger: Ledger, other: Ledger) -> None:
     """A request that has to wait is nobody's."""
-    assert ledger.requests.enter(account, at(0), Fits(answer=False)) is None
-    other.requests.enter(account, at(0), fits := Fits())
+    assert ledger.requests.enter(at(0), Fits(answer=False)) is None
+    other.requests.enter(at(0), fits := Fits())
     assert fits.others == []
 
 
-def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger, account: Account) -> None:
+def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger) -> None:
     """The service may have counted it as late as that; while it is under way it counts from now."""
-    number = ledger.requests.enter(account, at(0), Fits())
+    number = ledger.requests.enter(at(0), Fits())
     assert number is not None
-    other.requests.enter(account, at(4), fits := Fits())
+    other.requests.enter(at(4), fits := Fits())
     assert fits.others == [0]
     ledger.requests.answered(number, at(5))
-    other.requests.enter(account, at(30), fits)
+    other.requests.enter(at(30), fits)
     assert fits.others == [25]
 
 
-def test_the_limit_that_one_was_told_is_known_to_the_others(
-    ledger: Ledger, other: Ledger, account: Account
-) -> None:
+def test_the_limit_that_one_was_told_is_known_to_the_others(ledger: Ledger, other: Ledger) -> None:
     """The newest answer that said one counts."""
     for second, limit in ((0, 10), (1, 100), (2, None)):
-        number = ledger.requests.enter(account, at(second), Fits())
+        number = ledger.requests.enter(at(second), Fits())
         assert number is not None
         ledger.requests.answered(number, at(second), limit)
-    other.requests.enter(account, at(4), fits := Fits())
+    other.requests.enter(at(4), fits := Fits())
     assert fits.told == 100
 
 
 def test_fixed_windows_are_known_to_later_kernels_until_one_finds_otherwise(
-    ledger: Ledger, other: Ledger, account: Account
+    ledger: Ledger, other: Ledger
 ) -> None:
     """Long after the requests themselves are forgotten, and of their own key only."""
-    later = ledger.account("https://other.example", KEY)
+    later = ledger.file.ledger("https://other.example", KEY)
     for second, found, kept in ((0, True, True), (1000, None, True), (2000, False, False)):
-        number = ledger.requests.enter(account, at(second), Fits())
+        number = ledger.requests.enter(at(second), Fits())
         assert number is not None
         ledger.requests.answered(number, at(second), fixed_windows=found)
-        other.requests.enter(account, at(second + 900), fits := Fits())
+        other.requests.enter(at(second + 900), fits := Fits())
         assert fits.fixed_windows is kept
         other.requests.enter(later, at(second + 900), fits)
         assert not fits.fixed_windows
 
 
 def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_taken(
-    ledger: Ledger, other: Ledger, account: Account
+    ledger: Ledger, other: Ledger
 ) -> None:
     """It was never answered: it counts from the last moment at which it can have arrived."""
-    ledger.requests.enter(account, at(0), Fits())
-    other.requests.enter(account, at(100), fits := Fits())
+    ledger.requests.enter(at(0), Fits())
+    other.requests.enter(at(100), fits := Fits())
     assert fits.others == [40]
-    other.requests.enter(account, at(121), fits)
+    other.requests.enter(at(121), fits)
     assert fits.others == []
 
 
-def test_a_request_that_was_never_sent_does_not_count(
-    ledger: Ledger, other: Ledger, account: Account
-) -> None:
+def test_a_request_that_was_never_sent_does_not_count(ledger: Ledger, other: Ledger) -> None:
     """Its place is given back to all."""
-    number = ledger.requests.enter(account, at(0), Fits())
+    number = ledger.requests.enter(at(0), Fits())
     assert number is not None
     ledger.requests.give_back(number)
-    other.requests.enter(account, at(0), fits := Fits())
+    other.requests.enter(at(0), fits := Fits())
     assert fits.others == []
 
 
-def test_keys_have_budgets_of_their_own(ledger: Ledger, other: Ledger, account: Account) -> None:
+def test_keys_have_budgets_of_their_own(ledger: Ledger, other: Ledger) -> None:
     """Another account's requests don't count."""
-    ledger.requests.enter(ledger.account("https://other.example", KEY), at(0), Fits())
-    other.requests.enter(account, at(0), fits := Fits())
+    ledger.requests.enter(ledger.file.ledger("https://other.example", KEY), at(0), Fits())
+    other.requests.enter(at(0), fits := Fits())
     assert fits.others == []
 
 
 @pytest.mark.parametrize("step", [3600.0, -3600.0, 90.0, -30.0])
-def test_a_clock_that_is_set_changes_nothing(
-    ledger: Ledger, other: Ledger, account: Account, step: float
-) -> None:
+def test_a_clock_that_is_set_changes_nothing(ledger: Ledger, other: Ledger, step: float) -> None:
     """Forward or back: a request counts for the minute after its answer."""
-    number = ledger.requests.enter(account, at(0), Fits())
+    number = ledger.requests.enter(at(0), Fits())
     assert number is not None
-    other.requests.enter(account, at(1, set_by=step), fits := Fits())
+    other.requests.enter(at(1, set_by=step), fits := Fits())
     assert fits.others == [0]
     ledger.requests.answered(number, at(2, set_by=step))
-    other.requests.enter(account, at(3, set_by=2 * step), fits)
+    other.requests.enter(at(3, set_by=2 * step), fits)
     assert fits.others == [1]
-    other.requests.enter(account, at(62.5), fits)
+    other.requests.enter(at(62.5), fits)
     assert fits.others == []
 
 
@@ -152,13 +144,13 @@ def test_a_clock_that_is_set_changes_nothing(
     ("set_by", "counts"), [(0.0, [10]), (-20.0, [30]), (30.0, [0]), (3600.0, []), (-3600.0, [])]
 )
 def test_machines_that_share_a_folder_go_by_the_clock_of_the_epoch(
-    ledger: Ledger, other: Ledger, account: Account, set_by: float, counts: list[float]
+    ledger: Ledger, other: Ledger, set_by: float, counts: list[float]
 ) -> None:
     """They have no other in common; one that goes wrong by an hour stops nobody."""
-    number = ledger.requests.enter(account, elsewhere(0, set_by=set_by), Fits())
+    number = ledger.requests.enter(elsewhere(0, set_by=set_by), Fits())
     assert number is not None
     ledger.requests.answered(number, elsewhere(0, set_by=set_by))
-    other.requests.enter(account, at(10), fits := Fits())
+    other.requests.enter(at(10), fits := Fits())
     assert fits.others == counts
 
 
@@ -176,10 +168,10 @@ wait()
     assert boot == before.boot
 
 
-def test_old_requests_are_forgotten(ledger: Ledger, account: Account) -> None:
+def test_old_requests_are_forgotten(ledger: Ledger) -> None:
     """The table doesn't grow with the years."""
     for minute in range(100):
-        ledger.requests.enter(account, at(60 * minute), Fits())
+        ledger.requests.enter(at(60 * minute), Fits())
     rows = ledger._store.read(
         lambda connection: connection.execute("SELECT count(*) FROM requests").fetchone()
     )
@@ -195,7 +187,7 @@ wait()
 own = 0
 for n in range(50):
     fits = lambda others, told, fixed: own + len(others) < 10
-    own += ledger.requests.enter(account, Instant.now(), fits) is not None
+    own += ledger.requests.enter(Instant.now(), fits) is not None
 say(own)
 wait()
 """

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger.doubles import KEY, Clock, fox
+from ledger.doubles import KEY, Clock, find, fox, intend
 
-from reelbook.ledger import Account, Entry, Ledger, search
+from reelbook.ledger import Entry, Ledger, LedgerFile, search
 
 WORDS = (
     "red",
@@ -33,7 +33,7 @@ Asked = tuple[dict[str, Any], Callable[[Entry], bool]]
 
 
 @pytest.fixture
-def filled(ledger: Ledger, account: Account, clock: Clock) -> list[Entry]:
+def filled(ledger: Ledger, clock: Clock) -> list[Entry]:
     """Two hundred jobs of all kinds, oldest first."""
     rng = random.Random(3)
     for number in range(200):
@@ -45,7 +45,7 @@ def filled(ledger: Ledger, account: Account, clock: Clock) -> list[Entry]:
             duration_seconds=seconds,
             experiment=rng.choice((None, "winter", "summer")),
         )
-        entry = ledger.intend(account, wanted).entry
+        entry = intend(ledger, wanted).entry
         if rng.random() < 0.7:
             ledger.sending(entry.id)
             ledger.accepted(entry.id, f"req-{number}")
@@ -66,14 +66,14 @@ def costs(entry: Entry | None) -> tuple[float, int]:
 def pages(ledger: Ledger, **asked: Any) -> list[int]:
     """The numbers on all pages, seven to a page."""
     found: list[int] = []
-    while page := ledger.find(**asked, limit=7, after=found[-1] if found else None):
+    while page := find(ledger, **asked, limit=7, after=found[-1] if found else None):
         found += [entry.id for entry in page]
     return found
 
 
 @pytest.mark.parametrize("few", [0, 2000], ids=["in order", "sorted"])
 def test_pages_hold_what_matches_in_order_and_once(
-    ledger: Ledger, account: Account, filled: list[Entry], few: int, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, filled: list[Entry], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every mixture of filters gives exactly the matching ones over all pages, whichever way they are met."""
     monkeypatch.setattr(search, "FEW", few)
@@ -136,7 +136,6 @@ def test_pages_hold_what_matches_in_order_and_once(
 )
 def test_text_is_found_by_the_beginnings_of_its_words(
     ledger: Ledger,
-    account: Account,
     text: str,
     expected: list[str],
     indexed: bool,
@@ -152,42 +151,42 @@ def test_text_is_found_by_the_beginnings_of_its_words(
         "été 50% under_score",
         "雪の夜に走る狐",
     ):
-        ledger.intend(account, fox(prompt=prompt))
-    assert [entry.prompt for entry in ledger.find(text=text)] == expected
+        intend(ledger, fox(prompt=prompt))
+    assert [entry.prompt for entry in find(ledger, text=text)] == expected
 
 
-def test_a_prompt_is_found_as_soon_as_it_is_written(ledger: Ledger, account: Account, folder: Path) -> None:
+def test_a_prompt_is_found_as_soon_as_it_is_written(ledger: Ledger, folder: Path) -> None:
     """Also one that another kernel wrote after the last search."""
-    ledger.intend(account, fox(prompt="one wolf"))
-    assert len(ledger.find(text="wolf")) == 1
-    with Ledger.open(folder) as other:
-        other.intend(account, fox(prompt="another wolf"))
-    assert len(ledger.find(text="wolf")) == 2
+    intend(ledger, fox(prompt="one wolf"))
+    assert len(find(ledger, text="wolf")) == 1
+    with LedgerFile.open(folder) as other:
+        intend(other, fox(prompt="another wolf"))
+    assert len(find(ledger, text="wolf")) == 2
 
 
-def test_an_index_that_is_broken_is_done_without(ledger: Ledger, account: Account, folder: Path) -> None:
+def test_an_index_that_is_broken_is_done_without(ledger: Ledger, folder: Path) -> None:
     """The prompts themselves are looked through, and the ledger stays on the disk."""
-    ledger.intend(account, fox(prompt="one wolf"))
-    ledger.find(text="wolf")
+    intend(ledger, fox(prompt="one wolf"))
+    find(ledger, text="wolf")
     connection = sqlite3.connect(folder / "ledger.db")
     connection.execute("DELETE FROM prompts_data")
     connection.commit()
     connection.close()
-    with Ledger.open(folder) as again:
-        assert [entry.prompt for entry in again.find(text="wolf")] == ["one wolf"]
+    with LedgerFile.open(folder) as again:
+        assert [entry.prompt for entry in find(again, text="wolf")] == ["one wolf"]
         assert again.trouble is None
 
 
-def test_all_accounts_are_merged_in_order(ledger: Ledger, account: Account, clock: Clock) -> None:
+def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:
     """Without an account the pages hold every account's entries, newest first."""
-    other = ledger.account("https://other.example", KEY)
+    other = ledger.file.ledger("https://other.example", KEY)
     for number in range(20):
         clock.now += 1
         ledger.intend(other if number % 3 else account, fox())
     assert pages(ledger) == list(range(20, 0, -1))
 
 
-def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger, account: Account) -> None:
+def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger) -> None:
     """No page of any filter sorts or goes through the whole table: the plan reads an index in its order."""
     connection = ledger._store._connection
     asked: list[str] = []
@@ -203,7 +202,7 @@ def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger, account: Account) 
         {"sort": "costliest"},
         {"sort": "costliest", "after": 1},
     ):
-        ledger.find(account=account, **given)
+        find(ledger, **given)
     connection.set_trace_callback(None)
     selects = [sql for sql in asked if sql.startswith("SELECT e.*")]
     assert len(selects) == 8

@@ -6,15 +6,15 @@ import pickle
 from pathlib import Path
 
 import pytest
-from ledger.doubles import Clock, Kernel, fox, heard, tell
+from ledger.doubles import Clock, Kernel, find, fox, heard, intend, intend_many, tell
 
 from reelbook.errors import SpendLimitReached
-from reelbook.ledger import Account, Ledger, Place, Sample, Spend
+from reelbook.ledger import Ledger, LedgerFile, Place, Sample, Spend
 
 
-def test_every_state_counts_as_what_it_may_cost(ledger: Ledger, account: Account) -> None:
+def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
     """Billed, on its way, or uncertain: failed and abandoned ones are uncertain until the bill is known."""
-    ids = [entry.id for entry, _ in ledger.intend_many(account, [fox()] * 9)]
+    ids = [entry.id for entry, _ in intend_many(ledger, [fox()] * 9)]
     for entry_id in ids[1:]:
         ledger.sending(entry_id)
     for entry_id in ids[4:]:
@@ -25,50 +25,50 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger, account: Account
     ledger.status(ids[6], "failed", error="policy")
     ledger.status(ids[7], "rendering hard")
     ledger.abandoned(ids[8], "404")
-    assert ledger.spend(account) == Spend(spent_usd=0.2012, reserved_usd=1.0, uncertain_usd=0.75)
+    assert ledger.spend() == Spend(spent_usd=0.2012, reserved_usd=1.0, uncertain_usd=0.75)
     ledger.billed(ids[6], 0.0)
     ledger.settle(ids[2], accepted=True)
     ledger.cancelled(ids[0])
-    known = ledger.spend(account)
+    known = ledger.spend()
     assert known == Spend(spent_usd=0.4512, reserved_usd=0.75, uncertain_usd=0.25)
     assert known.committed_usd == 1.4512
 
 
-def test_spend_can_be_asked_from_a_moment_on(ledger: Ledger, account: Account, clock: Clock) -> None:
+def test_spend_can_be_asked_from_a_moment_on(ledger: Ledger, clock: Clock) -> None:
     """What was intended before doesn't count, neither in the sum nor against the limit."""
-    ledger.intend(account, fox())
+    intend(ledger, fox())
     clock.now += 10
     since = clock.now
-    ledger.intend(account, fox(), limit_usd=0.25, limit_since=since)
-    assert ledger.spend(account, since=since).reserved_usd == 0.25
-    assert ledger.spend(account).reserved_usd == 0.5
+    intend(ledger, fox(), limit_usd=0.25, limit_since=since)
+    assert ledger.spend(since=since).reserved_usd == 0.25
+    assert ledger.spend().reserved_usd == 0.5
 
 
-def test_the_sums_are_those_of_one_moment(ledger: Ledger, account: Account, folder: Path) -> None:
+def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:
     """A clip that another kernel sees finished while they are added up is in one of them."""
-    left = [entry.id for entry, _ in ledger.intend_many(account, [fox()] * 8)]
+    left = [entry.id for entry, _ in intend_many(ledger, [fox()] * 8)]
     for entry_id in left:
         ledger.accepted(entry_id, f"req-{entry_id}")
-    with Ledger.open(folder) as other:
+    with LedgerFile.open(folder) as other:
 
         def meanwhile() -> None:
             if left:
                 other.status(left.pop(), "completed", cost_usd=0.25)
 
         ledger._store.read(lambda connection: connection.set_progress_handler(meanwhile, 20))
-        known = ledger.spend(account)
+        known = ledger.spend()
         ledger._store.read(lambda connection: connection.set_progress_handler(None, 0))
     assert len(left) < 8
     assert known.committed_usd == 2.0
 
 
-def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger, account: Account) -> None:
+def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger) -> None:
     """To the cent, without the errors of binary fractions; and what it refuses isn't written down."""
     for _ in range(3):
-        ledger.intend(account, fox(duration_seconds=2), limit_usd=0.3)
+        intend(ledger, fox(duration_seconds=2), limit_usd=0.3)
     with pytest.raises(SpendLimitReached) as caught:
-        ledger.intend(account, fox(duration_seconds=1), limit_usd=0.3)
-    assert len(ledger.find()) == 3
+        intend(ledger, fox(duration_seconds=1), limit_usd=0.3)
+    assert len(find(ledger)) == 3
     assert caught.value.committed_usd == pytest.approx(0.3)
     assert (caught.value.limit_usd, caught.value.needed_usd) == (0.3, 0.05)
     assert str(caught.value) == (
@@ -79,24 +79,24 @@ def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger, account: Accoun
     assert (str(again), vars(again)) == (str(caught.value), vars(caught.value))
 
 
-def test_what_is_free_is_never_refused(ledger: Ledger, account: Account) -> None:
+def test_what_is_free_is_never_refused(ledger: Ledger) -> None:
     """Giving back the clip of an earlier run costs nothing, so a limit that is used up doesn't forbid it."""
     placed = fox(place=Place("cell"))
-    first = ledger.intend(account, placed, limit_usd=0.25)
-    assert ledger.intend(account, placed, limit_usd=0.25).entry == first.entry
+    first = intend(ledger, placed, limit_usd=0.25)
+    assert intend(ledger, placed, limit_usd=0.25).entry == first.entry
 
 
-def test_a_batch_is_checked_as_a_whole(ledger: Ledger, account: Account) -> None:
+def test_a_batch_is_checked_as_a_whole(ledger: Ledger) -> None:
     """Five clips where four fit: none is written down; four are, with the earlier run's clip beside them."""
-    ledger.intend(account, fox(place=Place("cell")))
+    intend(ledger, fox(place=Place("cell")))
     with pytest.raises(SpendLimitReached, match=r"These 5 clips for about \$1\.25 would pass .* \$1\.25"):
-        ledger.intend_many(account, [fox()] * 5, limit_usd=1.25)
-    assert len(ledger.find()) == 1
-    intended = ledger.intend_many(account, [fox(place=Place("cell")), *[fox()] * 4], limit_usd=1.25)
+        intend_many(ledger, [fox()] * 5, limit_usd=1.25)
+    assert len(find(ledger)) == 1
+    intended = intend_many(ledger, [fox(place=Place("cell")), *[fox()] * 4], limit_usd=1.25)
     assert [each.new for each in intended] == [False, True, True, True, True]
 
 
-def test_two_kernels_cannot_pass_the_limit_together(ledger: Ledger, account: Account, kernel: Kernel) -> None:
+def test_two_kernels_cannot_pass_the_limit_together(ledger: Ledger, kernel: Kernel) -> None:
     """Both submit as fast as they can: together they are let through ten times at a limit of ten clips."""
     code = """
 say("ready")
@@ -104,7 +104,7 @@ wait()
 bought = 0
 for _ in range(20):
     try:
-        ledger.intend(account, fox(), limit_usd=2.5)
+        intend(ledger, fox(), limit_usd=2.5)
         bought += 1
     except SpendLimitReached:
         pass
@@ -117,20 +117,20 @@ wait()
     for each in kernels:
         tell(each)
     assert sum(int(heard(each)) for each in kernels) == 10
-    assert ledger.spend(account).reserved_usd == 2.5
+    assert ledger.spend().reserved_usd == 2.5
 
 
 @pytest.mark.parametrize("amount", [1e300, float("inf"), -1e14])
-def test_an_amount_that_nobody_can_mean_loses_no_id(ledger: Ledger, account: Account, amount: float) -> None:
+def test_an_amount_that_nobody_can_mean_loses_no_id(ledger: Ledger, amount: float) -> None:
     """The file's integers end somewhere; what the service said beside the amount is kept all the same."""
-    entry = ledger.intend(account, fox()).entry
+    entry = intend(ledger, fox()).entry
     ledger.sending(entry.id)
     ledger.accepted(entry.id, "req_1", estimated_cost_usd=amount)
-    found = ledger.by_request_id(account, "req_1")
+    found = ledger.by_request_id("req_1")
     assert found is not None
     assert abs(found.estimated_cost_usd) == 1e9
-    assert abs(ledger.spend(account).reserved_usd) == 1e9
-    assert ledger.spend(account).committed_usd >= 0.25
+    assert abs(ledger.spend().reserved_usd) == 1e9
+    assert ledger.spend().committed_usd >= 0.25
 
 
 @pytest.mark.parametrize(
@@ -150,45 +150,45 @@ def test_an_amount_that_nobody_can_mean_loses_no_id(ledger: Ledger, account: Acc
     ],
 )
 def test_what_a_cost_is_short_of_the_price_counts_as_uncertain(
-    ledger: Ledger, account: Account, cost: float | None, seconds: float | None, uncertain: float
+    ledger: Ledger, cost: float | None, seconds: float | None, uncertain: float
 ) -> None:
     """By the delivered length where it can be meant, else by the one asked for; cents may be rounded."""
-    entry_id = completed(ledger, account, cost, seconds)
-    known = ledger.spend(account)
+    entry_id = completed(ledger, cost, seconds)
+    known = ledger.spend()
     assert (known.spent_usd, known.uncertain_usd) == (0.25 if cost is None else cost, uncertain)
     entry = ledger.get(entry_id)
     assert entry is not None
     assert entry.cost_usd == cost
 
 
-def completed(ledger: Ledger, account: Account, cost: float | None = 0.0, seconds: float | None = 5.0) -> int:
+def completed(ledger: Ledger, cost: float | None = 0.0, seconds: float | None = 5.0) -> int:
     """A clip of five seconds that has ended, at the cost and with the length that the service says."""
-    entry_id = ledger.intend(account, fox()).entry.id
+    entry_id = intend(ledger, fox()).entry.id
     ledger.sending(entry_id)
     ledger.accepted(entry_id, f"req-{entry_id}")
     ledger.status(entry_id, "completed", cost_usd=cost, duration_seconds=seconds)
     return entry_id
 
 
-def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger, account: Account) -> None:
+def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger) -> None:
     """Neither one that was refused, nor a failed one of which it is known that it cost nothing."""
     for number, estimate in enumerate((0.01, 0.01)):
-        entry_id = ledger.intend(account, fox()).entry.id
+        entry_id = intend(ledger, fox()).entry.id
         ledger.accepted(entry_id, f"req-{number}", estimated_cost_usd=estimate)
-        assert ledger.spend(account).uncertain_usd == 0.24
+        assert ledger.spend().uncertain_usd == 0.24
         if number:
             ledger.status(entry_id, "failed")
-            assert ledger.spend(account) == Spend(0.0, 0.0, 0.25)
+            assert ledger.spend() == Spend(0.0, 0.0, 0.25)
             ledger.billed(entry_id, 0.0)
         else:
             ledger.refused(entry_id, "400")
-        assert ledger.spend(account) == Spend(0.0, 0.0, 0.0)
+        assert ledger.spend() == Spend(0.0, 0.0, 0.0)
 
 
 class Billing:
     """The account's billing figures, heard when they are asked for."""
 
-    def __init__(self, ledger: Ledger, account: Account, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self._ledger, self._account, self._clock = ledger, account, clock
         self.balance_usd, self.spent_usd = 10.0, 3.0
 
@@ -203,62 +203,58 @@ class Billing:
 
 
 @pytest.fixture
-def billing(ledger: Ledger, account: Account, clock: Clock) -> Billing:
-    return Billing(ledger, account, clock)
+def billing(ledger: Ledger, clock: Clock) -> Billing:
+    return Billing(ledger, clock)
 
 
 @pytest.mark.parametrize(
     ("charged", "uncertain"), [(0.4, 0.2), (0.2, 0.0), (0.1, 0.0), (1.0, 0.8), (3.0, 0.8)]
 )
 def test_what_the_billing_shows_bounds_what_low_figures_hide(
-    ledger: Ledger, account: Account, billing: Billing, charged: float, uncertain: float
+    ledger: Ledger, billing: Billing, charged: float, uncertain: float
 ) -> None:
     """From before the first to ten minutes after the last: no more was spent than the whole account spent."""
     billing.ask()
     for _ in range(4):
-        completed(ledger, account, cost=0.05)
-    assert ledger.spend(account) == Spend(0.2, 0.0, 0.8)
+        completed(ledger, cost=0.05)
+    assert ledger.spend() == Spend(0.2, 0.0, 0.8)
     billing.charge(charged)
     billing.ask(after_seconds=601)
-    assert ledger.spend(account) == Spend(0.2, 0.0, uncertain)
-    completed(ledger, account, cost=0.05)
-    assert ledger.spend(account).uncertain_usd == pytest.approx(uncertain + 0.2)
+    assert ledger.spend() == Spend(0.2, 0.0, uncertain)
+    completed(ledger, cost=0.05)
+    assert ledger.spend().uncertain_usd == pytest.approx(uncertain + 0.2)
 
 
-def test_figures_that_prove_nothing_make_no_room(ledger: Ledger, account: Account, billing: Billing) -> None:
+def test_figures_that_prove_nothing_make_no_room(ledger: Ledger, billing: Billing) -> None:
     """Too early, standing still, contradicting each other, with a job on its way, or none from before."""
-    completed(ledger, account)
+    completed(ledger)
     billing.charge(0.01)
     billing.ask(after_seconds=601)  # nothing is known from before this clip
-    completed(ledger, account)
+    completed(ledger)
     billing.ask(after_seconds=601)
-    assert ledger.spend(account).uncertain_usd == 0.5
+    assert ledger.spend().uncertain_usd == 0.5
 
 
 @pytest.mark.parametrize("what", ["too early", "standing still", "topped up", "a job on its way"])
-def test_a_doubtful_figure_proves_nothing(
-    ledger: Ledger, account: Account, billing: Billing, what: str
-) -> None:
+def test_a_doubtful_figure_proves_nothing(ledger: Ledger, billing: Billing, what: str) -> None:
     """The price counts on: the figures may follow, or nobody keeps them, or something else moved them."""
     billing.ask()
-    completed(ledger, account)
+    completed(ledger)
     if what == "a job on its way":
-        ledger.accepted(ledger.intend(account, fox()).entry.id, "req-under-way")
+        ledger.accepted(intend(ledger, fox()).entry.id, "req-under-way")
     if what != "standing still":
         billing.charge(0.01)
     if what == "topped up":
         billing.balance_usd += 5
     billing.ask(after_seconds=590 if what == "too early" else 601)
-    assert ledger.spend(account).uncertain_usd == 0.25
+    assert ledger.spend().uncertain_usd == 0.25
 
 
-def test_a_clock_that_was_set_back_proves_nothing(
-    ledger: Ledger, account: Account, billing: Billing, clock: Clock
-) -> None:
+def test_a_clock_that_was_set_back_proves_nothing(ledger: Ledger, billing: Billing, clock: Clock) -> None:
     """What the billing said before a clip isn't taken for what it said after it."""
     billing.ask()
     billing.charge(0.01)
     billing.ask(after_seconds=3600)
     clock.now -= 3000
-    completed(ledger, account)
-    assert ledger.spend(account).uncertain_usd == 0.25
+    completed(ledger)
+    assert ledger.spend().uncertain_usd == 0.25

@@ -16,12 +16,12 @@ from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
-from ledger.doubles import KEY, SERVICE, Clock, Kernel, fox, heard, tell
+from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, intend_many, tell
 from support.read_only import read_only
 
 from reelbook import deadlines
 from reelbook.errors import LedgerLocked, LedgerUnavailable
-from reelbook.ledger import Account, Ledger, store
+from reelbook.ledger import Ledger, LedgerFile, store
 from reelbook.ledger.migrations import MIGRATIONS, migrate
 from reelbook.ledger.request_log import Instant
 from reelbook.ledger.store import on_network
@@ -30,7 +30,7 @@ from reelbook.ledger.store import on_network
 FULL = """
 import resource
 from reelbook.errors import LedgerUnavailable
-sent = ledger.intend(account, fox(prompt="before")).entry
+sent = intend(ledger, fox(prompt="before")).entry
 ledger.sending(sent.id)
 _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
 size = (Path(sys.argv[1]) / "ledger.db-wal").stat().st_size
@@ -38,7 +38,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100_000, most))
 count, said = 0, ""
 while not said:
     try:
-        last = ledger.intend(account, fox(prompt=f"after {count}")).entry
+        last = intend(ledger, fox(prompt=f"after {count}")).entry
         count += 1
     except LedgerUnavailable as error:
         said = str(error)
@@ -47,11 +47,11 @@ try:
     ledger.sending(last.id)
 except LedgerUnavailable:
     said += " Twice."
-known, kept = ledger.by_request_id(account, "req-sent"), len(ledger.find(account=account, limit=1000))
+known, kept = ledger.by_request_id("req-sent"), len(find(ledger, limit=1000))
 say(f"{count}|{kept}|{known.state}|{said}")
 wait()
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-while ledger.trouble is not None:
+while ledger.file.trouble is not None:
     time.sleep(0.05)
 say(ledger.sending(last.id))
 wait()
@@ -59,7 +59,7 @@ wait()
 
 
 def test_on_a_full_disk_nothing_is_intended_and_what_is_learnt_is_kept(
-    ledger: Ledger, account: Account, kernel: Kernel
+    ledger: Ledger, kernel: Kernel
 ) -> None:
     """An id that arrives is known at once, and on the disk as soon as that takes it, without being asked."""
     writer = kernel(FULL)
@@ -69,31 +69,33 @@ def test_on_a_full_disk_nothing_is_intended_and_what_is_learnt_is_kept(
     assert said.startswith("Nothing was sent. The ledger can't be written: ")
     assert str(ledger._store.path) in said
     assert said.endswith(" Twice.")
-    assert [each.state for each in ledger.find(text="before")] == ["sending"]
-    assert len(ledger.find(account=account, limit=1000)) == int(kept)
+    assert [each.state for each in find(ledger, text="before")] == ["sending"]
+    assert len(find(ledger, limit=1000)) == int(kept)
     tell(writer)
     assert heard(writer) == "True"
-    assert [(each.state, each.request_id) for each in ledger.find(text="before")] == [("pending", "req-sent")]
+    assert [(each.state, each.request_id) for each in find(ledger, text="before")] == [
+        ("pending", "req-sent")
+    ]
 
 
 def test_a_kernel_that_ends_with_a_full_disk_leaves_rows_that_can_be_believed(
-    ledger: Ledger, account: Account, kernel: Kernel
+    ledger: Ledger, kernel: Kernel
 ) -> None:
     """What it had sent is uncertain; nothing goes out unmarked, so the rest was certainly never sent."""
     writer = kernel(FULL)
     heard(writer)
     writer.kill()
     writer.wait()
-    recovered = {entry.prompt: entry.state for entry in ledger.recover(account)}
+    recovered = {entry.prompt: entry.state for entry in ledger.recover()}
     assert recovered.pop("before") == "uncertain"
     assert set(recovered.values()) == {"cancelled"}
-    assert len(ledger.left_unsent(account)) == len(recovered)
+    assert len(ledger.left_unsent()) == len(recovered)
 
 
 def test_a_closing_ledger_waits_a_moment_for_the_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An id that arrived meanwhile is on the disk then."""
     closed = Ledger.open(folder)
-    sent = closed.intend(closed.account(SERVICE, KEY), fox()).entry.id
+    sent = intend(closed.file.ledger(SERVICE, KEY), fox()).entry.id
     closed.sending(sent)
     disk = closed._store._connection
     read_only(closed).__enter__()
@@ -101,8 +103,8 @@ def test_a_closing_ledger_waits_a_moment_for_the_disk(folder: Path, monkeypatch:
     mended = SimpleNamespace(sleep=lambda _: disk.execute("PRAGMA query_only=0"))
     monkeypatch.setattr(store, "time", mended)
     assert closed.close() is None
-    with Ledger.open(folder) as ledger:
-        assert [entry.request_id for entry in ledger.find()] == ["req-late"]
+    with LedgerFile.open(folder) as ledger:
+        assert [entry.request_id for entry in find(ledger)] == ["req-late"]
 
 
 def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
@@ -111,15 +113,15 @@ def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
     """As after a kill: what was never marked as sent is left unsent, and isn't called uncertain."""
     monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
     closed = Ledger.open(folder)
-    account = closed.account(SERVICE, KEY)
-    closed.sending(closed.intend(account, fox(prompt="sent")).entry.id)
-    closed.intend(account, fox(prompt="not sent"))
+    account = closed.file.ledger(SERVICE, KEY)
+    closed.sending(intend(closed, fox(prompt="sent")).entry.id)
+    intend(closed, fox(prompt="not sent"))
     read_only(closed).__enter__()
     assert "It was closed all the same" in str(closed.close())
-    with Ledger.open(folder) as ledger:
-        recovered = {entry.prompt: entry.state for entry in ledger.recover(account)}
+    with LedgerFile.open(folder) as ledger:
+        recovered = {entry.prompt: entry.state for entry in ledger.recover()}
         assert recovered == {"sent": "uncertain", "not sent": "cancelled"}
-        assert [entry.prompt for entry in ledger.left_unsent(account)] == ["not sent"]
+        assert [entry.prompt for entry in ledger.left_unsent()] == ["not sent"]
 
 
 def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
@@ -131,19 +133,19 @@ def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
         text=True,
     )
     with Ledger.open(folder, busy_seconds=0.05) as ledger:
-        account = ledger.account(SERVICE, KEY)
-        first = ledger.intend(account, fox()).entry
+        account = ledger.file.ledger(SERVICE, KEY)
+        first = intend(ledger, fox()).entry
         tell(holder)
         assert heard(holder) == "locked"
         with pytest.raises(LedgerLocked, match=rf"Nothing was sent.* process {holder.pid} \(.*has locked it"):
-            ledger.intend(account, fox())
+            intend(ledger, fox())
         ledger.accepted(first.id, "req-first")
-        assert [entry.request_id for entry in ledger.find()] == ["req-first"]
+        assert [entry.request_id for entry in find(ledger)] == ["req-first"]
         holder.communicate("\n")
-        assert ledger.intend(account, fox(prompt="afterwards")).new
-        assert ledger.trouble is None
-    with Ledger.open(folder) as again:
-        assert [entry.request_id for entry in again.find()] == [None, "req-first"]
+        assert intend(ledger, fox(prompt="afterwards")).new
+        assert ledger.file.trouble is None
+    with LedgerFile.open(folder) as again:
+        assert [entry.request_id for entry in find(again)] == [None, "req-first"]
 
 
 HOLDER = """
@@ -156,30 +158,30 @@ sys.stdin.readline()
 """
 
 
-def test_trouble_is_told_as_it_begins_and_ends(ledger: Ledger, account: Account) -> None:
+def test_trouble_is_told_as_it_begins_and_ends(ledger: Ledger) -> None:
     """Whoever shows it hears of it once each; a write that can be refused tries the disk at once."""
     told: list[str | None] = []
-    ledger.on_trouble(lambda: told.append(ledger.trouble))
-    entry = ledger.intend(account, fox()).entry
+    ledger.file.on_trouble(lambda: told.append(ledger.file.trouble))
+    entry = intend(ledger, fox()).entry
     with read_only(ledger):
         ledger.accepted(entry.id, "req-1")
         ledger.status(entry.id, "processing", progress=0.5)
         with pytest.raises(LedgerUnavailable, match="it may only be read"):
-            ledger.intend(account, fox())
-    assert ledger.intend(account, fox()).new
+            intend(ledger, fox())
+    assert intend(ledger, fox()).new
     assert [each and "can't be written" in each for each in told] == [True, None]
     assert ledger._store._connection.execute(
         "SELECT state, progress, request_id FROM entries WHERE id = ?", (entry.id,)
     ).fetchone()[:] == ("processing", 0.5, "req-1")
 
 
-def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger, account: Account) -> None:
+def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
     """A request of the budget that was noted meanwhile is past when the disk is back."""
     with read_only(ledger):
-        number = ledger.requests.enter(account, Instant.now(), lambda *_: True)
+        number = ledger.requests.enter(Instant.now(), lambda *_: True)
         assert number is not None
         ledger.requests.answered(number, Instant.now(), 10)
-    ledger.prove_writable()
+    ledger.file.prove_writable()
     assert ledger._store.read(lambda db: db.execute("SELECT count(*) FROM requests").fetchone()[0]) == 0
 
 
@@ -192,7 +194,7 @@ def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger, acco
     ],
 )
 def test_the_systems_reason_is_told(
-    ledger: Ledger, account: Account, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, number: int, said: str
 ) -> None:
     """SQLite calls most of what a disk refuses "disk I/O error"; a person is told what to change."""
 
@@ -212,7 +214,7 @@ def test_the_systems_reason_is_told(
 def test_stop_ends_the_wait_for_a_locked_file(folder: Path) -> None:
     """Stop is heard while another program holds the lock: nothing is written, and the disk isn't left."""
     ledger = Ledger.open(folder, busy_seconds=60)
-    account = ledger.account(SERVICE, KEY)
+    account = ledger.file.ledger(SERVICE, KEY)
     holder = sqlite3.connect(folder / "ledger.db", isolation_level=None, check_same_thread=False)
     holder.execute("BEGIN IMMEDIATE")
     stop = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT])
@@ -221,7 +223,7 @@ def test_stop_ends_the_wait_for_a_locked_file(folder: Path) -> None:
     def wait_until_stopped() -> None:
         too_late.start()
         stop.start()
-        ledger.intend(account, fox())
+        intend(ledger, fox())
 
     with pytest.raises(KeyboardInterrupt):
         wait_until_stopped()
@@ -231,19 +233,17 @@ def test_stop_ends_the_wait_for_a_locked_file(folder: Path) -> None:
     holder.rollback()
     holder.close()
     assert still_locked
-    assert ledger.trouble is None
-    assert ledger.find() == []
-    ledger.close()
+    assert ledger.file.trouble is None
+    assert find(ledger) == []
+    ledger.file.close()
 
 
-def test_stop_in_the_wait_for_the_lock_leaves_no_transaction_open(
-    ledger: Ledger, account: Account, folder: Path
-) -> None:
+def test_stop_in_the_wait_for_the_lock_leaves_no_transaction_open(ledger: Ledger, folder: Path) -> None:
     """SQLite hears Stop when it has got the lock: both ledgers of the home can still write, on the disk."""
 
     def stopped(stop: threading.Timer) -> None:
         stop.start()
-        ledger.intend(account, fox())
+        intend(ledger, fox())
         time.sleep(5)
 
     with Ledger.open(folder, busy_seconds=2) as other:
@@ -257,26 +257,22 @@ def test_stop_in_the_wait_for_the_lock_leaves_no_transaction_open(
                 stopped(stop)
             free.join()
             holder.close()
-            assert ledger.intend(account, fox(prompt=f"here {number}")).new
-            assert other.intend(account, fox(prompt=f"there {number}")).new
-        assert ledger.trouble is None
+            assert intend(ledger, fox(prompt=f"here {number}")).new
+            assert intend(other, fox(prompt=f"there {number}")).new
+        assert ledger.file.trouble is None
         assert other.trouble is None
-        assert {entry.prompt for entry in other.find()} == {entry.prompt for entry in ledger.find()}
+        assert {entry.prompt for entry in find(other)} == {entry.prompt for entry in find(ledger)}
 
 
-def test_a_transaction_that_was_left_open_is_healed_by_the_next_write(
-    ledger: Ledger, account: Account
-) -> None:
+def test_a_transaction_that_was_left_open_is_healed_by_the_next_write(ledger: Ledger) -> None:
     """Whatever left it open, what is submitted next is on the disk."""
     ledger._store._connection.execute("BEGIN IMMEDIATE")
-    intended = ledger.intend(account, fox())
+    intended = intend(ledger, fox())
     assert not ledger._store._connection.in_transaction
-    assert ledger.find() == [intended.entry]
+    assert find(ledger) == [intended.entry]
 
 
-def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(
-    ledger: Ledger, account: Account
-) -> None:
+def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(ledger: Ledger) -> None:
     """A mistake of ours is no trouble of the disk: the transaction is undone and the ledger stays."""
 
     def work(connection: sqlite3.Connection) -> None:
@@ -287,11 +283,11 @@ def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(
         ledger._store.write(work)
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         ledger._store.write(lambda connection: connection.execute("INSERT INTO nowhere VALUES (1)"))
-    assert ledger.trouble is None
-    assert ledger.account(SERVICE, KEY) == account
+    assert ledger.file.trouble is None
+    assert ledger.file.ledger(SERVICE, KEY) == account
 
 
-def test_money_is_flushed_and_requests_are_not(ledger: Ledger, account: Account) -> None:
+def test_money_is_flushed_and_requests_are_not(ledger: Ledger) -> None:
     """A submission waits for the disk, a request of the budget doesn't, the next submission does again."""
     levels: list[int] = []
 
@@ -300,22 +296,24 @@ def test_money_is_flushed_and_requests_are_not(ledger: Ledger, account: Account)
 
     ledger._store.write(look)
     ledger._store.write(look, flush=False)
-    assert ledger.requests.enter(account, Instant.now(), lambda *_: True)
+    assert ledger.requests.enter(Instant.now(), lambda *_: True)
     ledger._store.write(look)
     assert levels == [2, 1, 2]
 
 
-def test_many_threads_write_through_one_ledger(ledger: Ledger, account: Account) -> None:
+def test_many_threads_write_through_one_ledger(ledger: Ledger) -> None:
     """The session's thread and the cells' don't disturb each other: nothing is lost or written twice."""
     with ThreadPoolExecutor(4) as threads:
-        written = list(threads.map(lambda _: ledger.intend(account, fox()).entry.id, range(80)))
+        written = list(threads.map(lambda _: intend(ledger, fox()).entry.id, range(80)))
     assert sorted(written) == list(range(1, 81))
-    assert ledger.trouble is None
+    assert ledger.file.trouble is None
 
 
 def test_a_closed_kernel_leaves_no_sign(kernel: Kernel) -> None:
     """A closed ledger leaves no file of its process behind."""
-    other = kernel("say('ready')\nwait()\nledger.close()\nsay(os.listdir(Path(sys.argv[1]) / 'kernels'))")
+    other = kernel(
+        "say('ready')\nwait()\nledger.file.close()\nsay(os.listdir(Path(sys.argv[1]) / 'kernels'))"
+    )
     assert heard(other) == "ready"
     tell(other)
     assert heard(other) == "[]"
@@ -323,18 +321,18 @@ def test_a_closed_kernel_leaves_no_sign(kernel: Kernel) -> None:
 
 def filled(folder: Path, count: int = 300) -> None:
     """A closed ledger with that many accepted jobs."""
-    with Ledger.open(folder) as ledger:
-        account = ledger.account(SERVICE, KEY)
-        intended = ledger.intend_many(account, [fox(prompt=f"fox {number} " * 20) for number in range(count)])
+    with LedgerFile.open(folder) as ledger:
+        account = ledger.file.ledger(SERVICE, KEY)
+        intended = intend_many(ledger, [fox(prompt=f"fox {number} " * 20) for number in range(count)])
         for entry, _ in intended:
             ledger.accepted(entry.id, f"req-{entry.id}")
 
 
 def works(ledger: Ledger) -> bool:
     """Whether a submission can be noted and found."""
-    account = ledger.account(SERVICE, KEY)
-    entry = ledger.intend(account, fox(prompt="afterwards")).entry
-    return [each.id for each in ledger.find(account=account, text="afterwards")] == [entry.id]
+    account = ledger.file.ledger(SERVICE, KEY)
+    entry = intend(ledger, fox(prompt="afterwards")).entry
+    return [each.id for each in find(ledger, text="afterwards")] == [entry.id]
 
 
 def damaged_files(folder: Path) -> list[Path]:
@@ -345,19 +343,19 @@ def test_a_file_that_is_no_database_is_kept_and_a_new_one_begun(folder: Path) ->
     """Its bytes lie beside it, the message names them, and the new ledger is on the disk."""
     folder.mkdir()
     (folder / "ledger.db").write_bytes(b"no database at all " * 500)
-    with Ledger.open(folder) as ledger:
+    with LedgerFile.open(folder) as ledger:
         (kept,) = damaged_files(folder)
-        assert ledger.notice == (
+        assert ledger.file.notice == (
             "The ledger was damaged. 0 jobs could be read and went into a new one; the damaged file is kept "
             f"as {kept}. A job that is missing goes on at the service: take it up by its id with "
             "session.job(id)."
         )
-        assert not ledger.in_memory
+        assert not ledger.file.in_memory
         assert works(ledger)
     assert kept.read_bytes() == b"no database at all " * 500
-    with Ledger.open(folder) as again:
+    with LedgerFile.open(folder) as again:
         assert again.notice is None
-        assert len(again.find()) == 1
+        assert len(find(again)) == 1
 
 
 def test_a_file_that_was_cut_short_gives_what_is_left_of_it(folder: Path) -> None:
@@ -366,9 +364,9 @@ def test_a_file_that_was_cut_short_gives_what_is_left_of_it(folder: Path) -> Non
     whole = (folder / "ledger.db").read_bytes()
     cut = whole[: len(whole) * 7 // 10 // 4096 * 4096]
     (folder / "ledger.db").write_bytes(cut)
-    with Ledger.open(folder) as ledger:
-        assert "was damaged" in (ledger.notice or "")
-        saved = ledger.unfinished(ledger.account(SERVICE, KEY))
+    with LedgerFile.open(folder) as ledger:
+        assert "was damaged" in (ledger.file.notice or "")
+        saved = ledger.unfinished(ledger.file.ledger(SERVICE, KEY))
         assert 50 < len(saved) < 300
         assert {entry.request_id == f"req-{entry.id}" for entry in saved} == {True}
         assert works(ledger)
@@ -386,20 +384,20 @@ def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder:
     path.write_bytes(whole)
 
     first = Ledger.open(folder)
-    account = first.account(SERVICE, KEY)
+    account = first.file.ledger(SERVICE, KEY)
     assert first.trouble is None
     saved = len(first.find(limit=1000))
     assert "can't be written: it is damaged." in (first.trouble or "")
     assert "Restart the kernel: what can be read of it goes into a new one." in (first.trouble or "")
     assert 280 < saved < 300
     with pytest.raises(LedgerUnavailable, match="it is damaged"):
-        first.intend(account, fox())
+        intend(first, fox())
     first.close()
 
-    with Ledger.open(folder) as second:
+    with LedgerFile.open(folder) as second:
         assert f"{saved} jobs could be read" in (second.notice or "")
         assert works(second)
-    with Ledger.open(folder) as third:
+    with LedgerFile.open(folder) as third:
         assert third.notice is None
         assert len(third.find(limit=1000)) == saved + 1
 
@@ -409,9 +407,9 @@ def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
     filled(folder, 3)
     suspicion = store.suspicion(folder / "ledger.db")
     suspicion.touch()
-    with Ledger.open(folder) as ledger:
-        assert ledger.trouble is None
-        assert len(ledger.find()) == 3
+    with LedgerFile.open(folder) as ledger:
+        assert ledger.file.trouble is None
+        assert len(find(ledger)) == 3
     assert not suspicion.exists()
     assert damaged_files(folder) == []
 
@@ -420,17 +418,17 @@ def test_a_file_that_was_emptied_is_told_of(folder: Path) -> None:
     """All that was spent is forgotten, which a limit would count on: the message says so, once."""
     filled(folder, 3)
     os.truncate(folder / "ledger.db", 0)
-    with Ledger.open(folder) as ledger:
-        trouble = ledger.notice or ""
-        assert not ledger.in_memory
+    with LedgerFile.open(folder) as ledger:
+        trouble = ledger.file.notice or ""
+        assert not ledger.file.in_memory
         assert works(ledger)
     (kept,) = damaged_files(folder)
     assert trouble.startswith(f"The ledger was empty: {folder / 'ledger.db'} had 0 bytes")
     assert f"A new one was begun. The empty file is kept as {kept}." in trouble
     assert "A spending limit counts only what is in the new one" in trouble
-    with Ledger.open(folder) as again:
+    with LedgerFile.open(folder) as again:
         assert again.notice is None
-        assert len(again.find()) == 1
+        assert len(find(again)) == 1
 
 
 def test_a_file_that_was_emptied_gives_what_an_earlier_damaged_one_holds(folder: Path) -> None:
@@ -439,10 +437,10 @@ def test_a_file_that_was_emptied_gives_what_an_earlier_damaged_one_holds(folder:
     (folder / "ledger.db").rename(folder / "ledger.damaged-20260101-120000.db")
     (folder / "ledger.damaged-20260102-120000.db").touch()
     (folder / "ledger.db").touch()
-    with Ledger.open(folder) as ledger:
-        assert "3 jobs could be read from an earlier one" in (ledger.notice or "")
-        assert "ledger.damaged-20260101-120000.db" in (ledger.notice or "")
-        assert ledger.spend(ledger.account(SERVICE, KEY)).reserved_usd == 0.75
+    with LedgerFile.open(folder) as ledger:
+        assert "3 jobs could be read from an earlier one" in (ledger.file.notice or "")
+        assert "ledger.damaged-20260101-120000.db" in (ledger.file.notice or "")
+        assert ledger.spend(ledger.file.ledger(SERVICE, KEY)).reserved_usd == 0.75
 
 
 def test_a_kernel_that_is_killed_while_it_makes_the_file_leaves_no_empty_one(folder: Path) -> None:
@@ -455,8 +453,8 @@ Ledger.open(pathlib.Path({str(folder)!r}))
 """
     subprocess.run([sys.executable, "-c", killed], check=True)
     assert [path.name for path in folder.glob("ledger*.db")] == ["ledger.new.db"]
-    with Ledger.open(folder) as ledger:
-        assert ledger.trouble is None
+    with LedgerFile.open(folder) as ledger:
+        assert ledger.file.trouble is None
         assert works(ledger)
     assert sorted(path.name for path in folder.glob("ledger*.db*")) == ["ledger.db"]
 
@@ -476,9 +474,9 @@ def test_a_locked_file_is_waited_for_and_not_done_without(folder: Path, locked: 
     else:
         with FileLock(folder / "ledger.lock"), pytest.raises(LedgerLocked, match="has locked it"):
             Ledger.open(folder, busy_seconds=0.05)
-    with Ledger.open(folder) as again:
+    with LedgerFile.open(folder) as again:
         assert again.notice is None
-        assert len(again.find()) == 3
+        assert len(find(again)) == 3
 
 
 def test_a_locked_file_is_asked_for_until_the_time_is_over(
@@ -533,8 +531,8 @@ def test_what_stands_in_the_way_is_named(folder: Path, blocked: str) -> None:
 def test_a_ledger_in_memory_says_so(folder: Path) -> None:
     """Who wants none on the disk gets one that works, and leaves no file."""
     with Ledger.in_memory_only(folder, "Nothing is kept.") as ledger:
-        assert ledger.in_memory
-        assert ledger.notice == "Nothing is kept."
+        assert ledger.file.in_memory
+        assert ledger.file.notice == "Nothing is kept."
         assert works(ledger)
     assert not folder.exists()
 
@@ -560,28 +558,28 @@ def test_a_network_folder_gets_a_journal_without_shared_memory(
     """TRUNCATE there and WAL elsewhere; a ledger that was moved changes, and keeps its jobs."""
     filled(folder, 3)
     monkeypatch.setattr(store, "on_network", lambda path: network)
-    with Ledger.open(folder) as ledger:
+    with LedgerFile.open(folder) as ledger:
         assert ledger._store._connection.execute("PRAGMA journal_mode").fetchone()[0] == mode
-        assert len(ledger.find()) == 3
+        assert len(find(ledger)) == 3
         assert works(ledger)
         assert (folder / "ledger.db-wal").exists() == (not network)
 
 
 def test_a_second_ledger_in_one_process_leaves_the_firsts_locks(folder: Path, kernel: Kernel) -> None:
     """Another kernel that ends after it does not take itself for the last, and leaves the journal in use."""
-    with Ledger.open(folder) as first:
-        first.account(SERVICE, KEY)
+    with LedgerFile.open(folder) as first:
+        first.file.ledger(SERVICE, KEY)
         Ledger.open(folder).close()
-        assert kernel("ledger.close()").wait() == 0
+        assert kernel("ledger.file.close()").wait() == 0
         assert (folder / "ledger.db-wal").exists()
 
 
 def test_two_ledgers_of_one_home_see_each_other(folder: Path, clock: Clock) -> None:
     """What one session notes the other reads at once."""
     with Ledger.open(folder, clock=clock) as one, Ledger.open(folder, clock=clock) as other:
-        account = one.account(SERVICE, KEY)
-        entry = one.intend(account, fox()).entry
-        assert other.account(SERVICE, KEY) == account
+        account = one.file.ledger(SERVICE, KEY)
+        entry = intend(one, fox()).entry
+        assert other.file.ledger(SERVICE, KEY) == account
         assert other.get(entry.id) == entry
 
 

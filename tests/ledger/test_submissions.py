@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger.doubles import KEY, SERVICE, fox
+from ledger.doubles import KEY, SERVICE, fox, intend
 
 from reelbook.executions import Execution
-from reelbook.ledger import Account, CellId, Ledger, Place, PlaceCounter, Submission
+from reelbook.ledger import CellId, Ledger, LedgerFile, Place, PlaceCounter, Submission
 
 
 def in_cell(
@@ -31,7 +31,6 @@ def in_cell(
 
 def run_cell(
     ledger: Ledger,
-    account: Account,
     places: PlaceCounter,
     wanted: Sequence[Submission],
     *,
@@ -46,7 +45,7 @@ def run_cell(
     results = []
     for each in wanted:
         placed = in_cell(places, each, run, cell=cell, cell_id=cell_id, once=once)
-        intended = ledger.intend(account, placed, again=again, other_cells=others)
+        intended = intend(ledger, placed, again=again, other_cells=others)
         if intended.new:
             ledger.sending(intended.entry.id)
             ledger.accepted(intended.entry.id, f"req-{intended.entry.id}")
@@ -54,11 +53,11 @@ def run_cell(
     return results
 
 
-def test_equal_submissions_of_one_execution_are_clips_of_their_own(ledger: Ledger, account: Account) -> None:
+def test_equal_submissions_of_one_execution_are_clips_of_their_own(ledger: Ledger) -> None:
     """Four equal ones in a loop are four clips, and the next execution gives back the same four in order."""
     places = PlaceCounter()
-    first = run_cell(ledger, account, places, [fox()] * 4, run=1)
-    second = run_cell(ledger, account, places, [fox()] * 5, run=2)
+    first = run_cell(ledger, places, [fox()] * 4, run=1)
+    second = run_cell(ledger, places, [fox()] * 5, run=2)
     assert first == [(1, True), (2, True), (3, True), (4, True)]
     assert second == [(1, False), (2, False), (3, False), (4, False), (5, True)]
 
@@ -66,16 +65,16 @@ def test_equal_submissions_of_one_execution_are_clips_of_their_own(ledger: Ledge
 def test_a_restarted_kernel_finds_the_cells_clips(folder: Path) -> None:
     """The execution count begins anew and the counting too; the clips of the earlier kernel are found."""
     for new in (True, False):
-        with Ledger.open(folder) as ledger:
-            account = ledger.account(SERVICE, KEY)
-            results = run_cell(ledger, account, PlaceCounter(), [fox(), fox(seed=8)], run=1)
+        with LedgerFile.open(folder) as ledger:
+            account = ledger.file.ledger(SERVICE, KEY)
+            results = run_cell(ledger, PlaceCounter(), [fox(), fox(seed=8)], run=1)
             assert results == [(1, new), (2, new)]
 
 
-def test_executions_that_take_turns_count_each_for_itself(ledger: Ledger, account: Account) -> None:
+def test_executions_that_take_turns_count_each_for_itself(ledger: Ledger) -> None:
     """A task of the first execution goes on while the second submits: neither begins anew."""
     places = PlaceCounter()
-    bought = [run_cell(ledger, account, places, [fox()], run=run, cell=str(run)) for run in (1, 2, 1, 2)]
+    bought = [run_cell(ledger, places, [fox()], run=run, cell=str(run)) for run in (1, 2, 1, 2)]
     assert bought == [[(1, True)], [(2, True)], [(3, True)], [(4, True)]]
 
 
@@ -98,29 +97,29 @@ def test_old_executions_are_forgotten_and_one_that_goes_on_is_not(monkeypatch: p
     assert len(places._counts) == 10
 
 
-def test_a_cells_id_counts_before_its_text(ledger: Ledger, account: Account) -> None:
+def test_a_cells_id_counts_before_its_text(ledger: Ledger) -> None:
     """A copy of the text buys; each cell then gets its own clip, also when its text was changed."""
     places = PlaceCounter()
     a, b = CellId("a", "opening", "/nb.ipynb"), CellId("b", "opening", "/nb.ipynb")
-    assert run_cell(ledger, account, places, [fox()], run=1, cell_id=a) == [(1, True)]
-    assert run_cell(ledger, account, places, [fox()], run=2, cell_id=b, others=[a]) == [(2, True)]
-    assert run_cell(ledger, account, places, [fox()], run=3, cell_id=a, cell="new text") == [(1, False)]
-    assert run_cell(ledger, account, places, [fox()], run=4, cell_id=b) == [(2, False)]
+    assert run_cell(ledger, places, [fox()], run=1, cell_id=a) == [(1, True)]
+    assert run_cell(ledger, places, [fox()], run=2, cell_id=b, others=[a]) == [(2, True)]
+    assert run_cell(ledger, places, [fox()], run=3, cell_id=a, cell="new text") == [(1, False)]
+    assert run_cell(ledger, places, [fox()], run=4, cell_id=b) == [(2, False)]
 
 
-def test_in_doubt_the_text_tells(ledger: Ledger, account: Account) -> None:
+def test_in_doubt_the_text_tells(ledger: Ledger) -> None:
     """A row without an id, or with one that isn't surely another cell's, is given back for an equal text."""
     places = PlaceCounter()
     ids = [None, CellId("a", "one"), CellId("b", "two"), None]
-    bought = [run_cell(ledger, account, places, [fox()], run=run, cell_id=ids[run]) for run in range(4)]
+    bought = [run_cell(ledger, places, [fox()], run=run, cell_id=ids[run]) for run in range(4)]
     assert bought == [[(1, True)], [(1, False)], [(1, False)], [(1, False)]]
 
 
-def test_a_changed_submission_is_bought_and_the_others_are_not(ledger: Ledger, account: Account) -> None:
+def test_a_changed_submission_is_bought_and_the_others_are_not(ledger: Ledger) -> None:
     """A variable changed in another cell: what is equal to an earlier submission is found at any position."""
     places = PlaceCounter()
-    run_cell(ledger, account, places, [fox(prompt="a"), fox(prompt="b")], run=1)
-    again = run_cell(ledger, account, places, [fox(prompt="b"), fox(prompt="c"), fox(prompt="a")], run=2)
+    run_cell(ledger, places, [fox(prompt="a"), fox(prompt="b")], run=1)
+    again = run_cell(ledger, places, [fox(prompt="b"), fox(prompt="c"), fox(prompt="a")], run=2)
     assert again == [(2, False), (3, True), (1, False)]
 
 
@@ -135,51 +134,49 @@ def test_a_changed_submission_is_bought_and_the_others_are_not(ledger: Ledger, a
     ],
     ids=lambda other: next(iter(other)),
 )
-def test_a_difference_in_anything_asked_for_is_another_clip(
-    ledger: Ledger, account: Account, other: dict[str, Any]
-) -> None:
+def test_a_difference_in_anything_asked_for_is_another_clip(ledger: Ledger, other: dict[str, Any]) -> None:
     """Mode, prompt, length, ratio, seed and image each make it another submission."""
     places = PlaceCounter()
-    run_cell(ledger, account, places, [fox()], run=1)
-    assert run_cell(ledger, account, places, [fox(**other)], run=2) == [(2, True)]
+    run_cell(ledger, places, [fox()], run=1)
+    assert run_cell(ledger, places, [fox(**other)], run=2) == [(2, True)]
 
 
-def test_another_picture_is_another_clip(ledger: Ledger, account: Account) -> None:
+def test_another_picture_is_another_clip(ledger: Ledger) -> None:
     """Pictures are told apart by their bytes, whatever else is the same."""
     places = PlaceCounter()
-    run_cell(ledger, account, places, [fox(image=b"one")], run=1)
-    again = run_cell(ledger, account, places, [fox(image=b"another"), fox(image=b"one")], run=2)
+    run_cell(ledger, places, [fox(image=b"one")], run=1)
+    again = run_cell(ledger, places, [fox(image=b"another"), fox(image=b"one")], run=2)
     assert again == [(2, True), (1, False)]
 
 
-def test_what_does_not_change_the_clip_does_not_buy_another(ledger: Ledger, account: Account) -> None:
+def test_what_does_not_change_the_clip_does_not_buy_another(ledger: Ledger) -> None:
     """The experiment's name is no part of what is asked for."""
     places = PlaceCounter()
-    run_cell(ledger, account, places, [fox()], run=1)
+    run_cell(ledger, places, [fox()], run=1)
     same = fox(experiment="another")
-    assert run_cell(ledger, account, places, [same], run=2) == [(1, False)]
+    assert run_cell(ledger, places, [same], run=2) == [(1, False)]
 
 
-def test_again_buys_another_and_is_the_one_given_back_next(ledger: Ledger, account: Account) -> None:
+def test_again_buys_another_and_is_the_one_given_back_next(ledger: Ledger) -> None:
     """`again=True` is always new; a later run without it gets the newest."""
     places = PlaceCounter()
-    run_cell(ledger, account, places, [fox()], run=1)
-    assert run_cell(ledger, account, places, [fox()], run=2, again=True) == [(2, True)]
-    assert run_cell(ledger, account, places, [fox()], run=3) == [(2, False)]
+    run_cell(ledger, places, [fox()], run=1)
+    assert run_cell(ledger, places, [fox()], run=2, again=True) == [(2, True)]
+    assert run_cell(ledger, places, [fox()], run=3) == [(2, False)]
 
 
-def test_outside_a_cell_nothing_is_merged(ledger: Ledger, account: Account) -> None:
+def test_outside_a_cell_nothing_is_merged(ledger: Ledger) -> None:
     """A script or a button has no cell: each submission is new."""
     places = PlaceCounter()
-    results = [run_cell(ledger, account, places, [fox()], run=run, cell=None) for run in (1, 2)]
+    results = [run_cell(ledger, places, [fox()], run=run, cell=None) for run in (1, 2)]
     assert results == [[(1, True)], [(2, True)]]
 
 
-def test_a_label_merges_equal_submissions_anywhere(ledger: Ledger, account: Account) -> None:
+def test_a_label_merges_equal_submissions_anywhere(ledger: Ledger) -> None:
     """`once="hero"` gives back the equal one of that label from any cell or script; another prompt is new."""
     places = PlaceCounter()
     results = [
-        run_cell(ledger, account, places, [wanted], run=run, cell=cell, once=label)
+        run_cell(ledger, places, [wanted], run=run, cell=cell, once=label)
         for run, (wanted, cell, label) in enumerate(
             [
                 (fox(), "a cell", "hero"),
@@ -207,12 +204,10 @@ def test_a_label_merges_equal_submissions_anywhere(ledger: Ledger, account: Acco
         ("completed", False),
     ],
 )
-def test_only_what_bought_nothing_is_bought_again(
-    ledger: Ledger, account: Account, state: str, new: bool
-) -> None:
+def test_only_what_bought_nothing_is_bought_again(ledger: Ledger, state: str, new: bool) -> None:
     """A refused or failed one is asked for again; one that may have been accepted never is, unasked."""
     places = PlaceCounter()
-    entry = ledger.intend(account, in_cell(places, fox(), 1)).entry
+    entry = intend(ledger, in_cell(places, fox(), 1)).entry
     if state not in ("intended", "cancelled"):
         ledger.sending(entry.id)
     match state:
@@ -228,15 +223,15 @@ def test_only_what_bought_nothing_is_bought_again(
             ledger.accepted(entry.id, "req")
             ledger.status(entry.id, state)
     next_run = in_cell(places, fox(), 2)
-    assert (ledger.twin(account, next_run) is None) == new
-    intended = ledger.intend(account, next_run)
+    assert (ledger.twin(next_run) is None) == new
+    intended = intend(ledger, next_run)
     assert intended.new == new
     assert new or intended.entry.state == state
 
 
-def test_another_account_has_cells_of_its_own(ledger: Ledger, account: Account) -> None:
+def test_another_account_has_cells_of_its_own(ledger: Ledger) -> None:
     """What the sandbox made isn't given back for the live service."""
     places = PlaceCounter()
-    run_cell(ledger, account, places, [fox()], run=1)
-    live = ledger.account("https://live.example", KEY)
+    run_cell(ledger, places, [fox()], run=1)
+    live = ledger.file.ledger("https://live.example", KEY)
     assert run_cell(ledger, live, places, [fox()], run=2) == [(2, True)]

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, Clock, Kernel, fox, heard
+from ledger.doubles import KEY, Clock, Kernel, fox, heard, intend
 
 from reelbook.errors import SpendLimitReached
 from reelbook.executions import CellId
-from reelbook.ledger import Account, Entry, Ledger, Place, Submission, SweepCell
+from reelbook.ledger import Entry, Ledger, Place, Submission, SweepCell
 from reelbook.ledger.sweeps import PAUSED, RUNNING, STOPPED, NewSweep, sweep_state
 
 PLANNED = (60.0, 90.0, 120.0)
@@ -27,109 +27,109 @@ def cell(sweep: int, number: int = 1, seen: Entry | None = None) -> Submission:
 
 
 @pytest.fixture
-def sweep(ledger: Ledger, account: Account) -> int:
+def sweep(ledger: Ledger) -> int:
     """One of three cells."""
-    return ledger.sweeps.begin(account, new(), [1, 2, 3])
+    return ledger.sweeps.begin(new(), [1, 2, 3])
 
 
-def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, account: Account, clock: Clock) -> None:
+def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     """Its record, how many cells are in which state, what they cost and how long they took."""
-    number = ledger.sweeps.begin(account, new(), [1, 2, 3], left_out=[3])
-    record = ledger.sweeps.get(account, number)
+    number = ledger.sweeps.begin(new(), [1, 2, 3], left_out=[3])
+    record = ledger.sweeps.get(number)
     assert record is not None
     assert (record.id, record.name, record.record) == (str(number), "foxes", {"template": "a fox"})
     assert (record.state, record.counts) == ("running", {"planned": 2, "left out": 1})
     assert (record.at.timestamp(), record.planned_seconds, record.cost_usd) == (clock.now, PLANNED, 0.0)
-    entry = ledger.intend(account, cell(number)).entry
+    entry = intend(ledger, cell(number)).entry
     ledger.sending(entry.id)
     ledger.accepted(entry.id, "req-1")
     clock.now += 10
     ledger.status(entry.id, "completed", cost_usd=0.20)
     clock.now += 5
-    [record] = ledger.sweeps.all(account)
+    [record] = ledger.sweeps.all()
     assert (record.counts, record.cost_usd) == ({"completed": 1, "planned": 1, "left out": 1}, 0.20)
     assert record.elapsed_seconds == 15
     ledger.sweeps.change(number, STOPPED)
     clock.now += 3600
-    assert ledger.sweeps.all(account)[0].elapsed_seconds == 10
+    assert ledger.sweeps.all()[0].elapsed_seconds == 10
     ledger.sweeps.change(number, RUNNING)
     clock.now += 2
-    assert ledger.sweeps.all(account)[0].elapsed_seconds == 12
+    assert ledger.sweeps.all()[0].elapsed_seconds == 12
 
 
-def test_another_accounts_sweeps_are_its_own(ledger: Ledger, account: Account, sweep: int) -> None:
+def test_another_accounts_sweeps_are_its_own(ledger: Ledger, sweep: int) -> None:
     """They are neither listed nor found by their numbers."""
-    other = ledger.account("https://other.example", KEY)
+    other = ledger.file.ledger("https://other.example", KEY)
     assert (ledger.sweeps.all(other), ledger.sweeps.get(other, sweep)) == ([], None)
 
 
-def test_a_cell_is_written_down_once(ledger: Ledger, account: Account, sweep: int) -> None:
+def test_a_cell_is_written_down_once(ledger: Ledger, sweep: int) -> None:
     """Whoever saw it without an entry gets the one that it has got meanwhile, `again` or not."""
-    first = ledger.intend(account, cell(sweep))
-    second = ledger.intend(account, cell(sweep), again=True)
+    first = intend(ledger, cell(sweep))
+    second = intend(ledger, cell(sweep), again=True)
     assert (first.new, second.new, second.entry.id) == (True, False, first.entry.id)
-    assert ledger.intend(account, cell(sweep, 2)).new
+    assert intend(ledger, cell(sweep, 2)).new
     assert [each.entry and each.entry.id for each in ledger.sweeps.cells(sweep)] == [1, 2, None]
 
 
-def test_a_cell_is_bought_anew_only_as_it_was_seen(ledger: Ledger, account: Account, sweep: int) -> None:
+def test_a_cell_is_bought_anew_only_as_it_was_seen(ledger: Ledger, sweep: int) -> None:
     """One that was taken back and is sent after all by then isn't bought a second time."""
-    entry = ledger.intend(account, cell(sweep)).entry
+    entry = intend(ledger, cell(sweep)).entry
     ledger.cancelled(entry.id, left_unsent=True)
     seen = ledger.get(entry.id)
     assert seen is not None
-    [resumed] = ledger.intend_again(account, [seen])
-    assert ledger.intend(account, cell(sweep, seen=seen)) == (resumed, False)
+    [resumed] = ledger.intend_again([seen])
+    assert intend(ledger, cell(sweep, seen=seen)) == (resumed, False)
     ledger.cancelled(entry.id, left_unsent=True)
-    bought = ledger.intend(account, cell(sweep, seen=ledger.get(entry.id)))
+    bought = intend(ledger, cell(sweep, seen=ledger.get(entry.id)))
     assert bought.new
-    assert ledger.left_unsent(account) == []
+    assert ledger.left_unsent() == []
 
 
-def test_a_limit_leaves_the_cell_as_it_was(ledger: Ledger, account: Account, sweep: int) -> None:
+def test_a_limit_leaves_the_cell_as_it_was(ledger: Ledger, sweep: int) -> None:
     """All of it or nothing; what the cell has already passes no limit."""
     with pytest.raises(SpendLimitReached):
-        ledger.intend(account, cell(sweep), limit_usd=0.10)
+        intend(ledger, cell(sweep), limit_usd=0.10)
     assert ledger.sweeps.cells(sweep)[0].entry is None
-    kept = ledger.intend(account, cell(sweep)).entry
-    assert ledger.intend(account, cell(sweep), limit_usd=0.10) == (kept, False)
+    kept = intend(ledger, cell(sweep)).entry
+    assert intend(ledger, cell(sweep), limit_usd=0.10) == (kept, False)
 
 
-def test_clips_that_are_there_are_taken(ledger: Ledger, account: Account, sweep: int) -> None:
+def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int) -> None:
     """By cells for which nothing was bought; they count as found and cost the sweep nothing."""
-    entry = ledger.intend(account, fox()).entry
-    assert ledger.sweeps.completed(account, [fox().sameness]) == {}
+    entry = intend(ledger, fox()).entry
+    assert ledger.sweeps.completed([fox().sameness]) == {}
     ledger.accepted(entry.id, "req-1")
     ledger.status(entry.id, "completed", cost_usd=0.25)
-    assert ledger.sweeps.completed(account, [fox().sameness, "another"])[fox().sameness].id == entry.id
-    own = ledger.intend(account, cell(sweep, 2)).entry
-    ledger.cancelled(ledger.intend(account, cell(sweep, 3)).entry.id, left_unsent=True)
+    assert ledger.sweeps.completed([fox().sameness, "another"])[fox().sameness].id == entry.id
+    own = intend(ledger, cell(sweep, 2)).entry
+    ledger.cancelled(intend(ledger, cell(sweep, 3)).entry.id, left_unsent=True)
     ledger.sweeps.take(sweep, {1: entry.id, 2: entry.id, 3: entry.id})
-    assert ledger.left_unsent(account) == []
+    assert ledger.left_unsent() == []
     assert [(each.entry and each.entry.id, each.found) for each in ledger.sweeps.cells(sweep)] == [
         (entry.id, True),
         (own.id, False),
         (entry.id, True),
     ]
-    record = ledger.sweeps.get(account, sweep)
+    record = ledger.sweeps.get(sweep)
     assert record is not None
     assert (record.found, record.cost_usd) == (2, 0.25)
 
 
-def test_a_cell_that_is_run_again_finds_its_sweep(ledger: Ledger, account: Account, tmp_path: Path) -> None:
+def test_a_cell_that_is_run_again_finds_its_sweep(ledger: Ledger, tmp_path: Path) -> None:
     """By its id or its text; another cell, another sweep and the second equal one are their own."""
     name = CellId("a", "opening", str(tmp_path / "fox.ipynb"))
     place = Place("text", 1, name)
-    first = ledger.sweeps.begin(account, new(place), [1])
+    first = ledger.sweeps.begin(new(place), [1])
     edited = Place("other text", 1, name)
     copied = Place("text", 1, replace(name, id="b"))
-    assert ledger.sweeps.earlier(account, new(place)) == first
-    assert ledger.sweeps.earlier(account, new(edited)) == first
-    assert ledger.sweeps.earlier(account, new(Place("text"))) == first
-    assert ledger.sweeps.earlier(account, new(copied)) is None
-    assert ledger.sweeps.earlier(account, new(place, seed=[1])) is None
-    assert ledger.sweeps.earlier(account, new(replace(place, nth=2))) is None
-    assert ledger.sweeps.earlier(account, new(None)) is None
+    assert ledger.sweeps.earlier(new(place)) == first
+    assert ledger.sweeps.earlier(new(edited)) == first
+    assert ledger.sweeps.earlier(new(Place("text"))) == first
+    assert ledger.sweeps.earlier(new(copied)) is None
+    assert ledger.sweeps.earlier(new(place, seed=[1])) is None
+    assert ledger.sweeps.earlier(new(replace(place, nth=2))) is None
+    assert ledger.sweeps.earlier(new(None)) is None
 
 
 @pytest.mark.parametrize(
@@ -155,25 +155,23 @@ RUN = """
 from dataclasses import replace
 from reelbook.ledger import SweepCell
 from reelbook.ledger.sweeps import NewSweep
-number = ledger.sweeps.begin(account, NewSweep("foxes", {}, (1.0, 2.0, 3.0)), [1, 2])
-ledger.intend(account, replace(fox(), cell=SweepCell(number, 1)))
+number = ledger.sweeps.begin(NewSweep("foxes", {}, (1.0, 2.0, 3.0)), [1, 2])
+intend(ledger, replace(fox(), cell=SweepCell(number, 1)))
 say("begun")
 wait()
 """
 
 
-def test_what_a_killed_kernel_had_written_down_is_planned_again(
-    ledger: Ledger, account: Account, kernel: Kernel
-) -> None:
+def test_what_a_killed_kernel_had_written_down_is_planned_again(ledger: Ledger, kernel: Kernel) -> None:
     """While it lives its sweep is running; then it is paused, and the cell that it never sent is missing."""
     process = kernel(RUN)
     assert heard(process) == "begun"
-    [record] = ledger.sweeps.all(account)
+    [record] = ledger.sweeps.all()
     assert (record.state, record.counts) == ("running", {"sending": 1, "planned": 1})
     process.kill()
     process.wait()
-    ledger.recover(account)
-    [record] = ledger.sweeps.all(account)
+    ledger.recover()
+    [record] = ledger.sweeps.all()
     assert (record.state, record.counts) == ("paused", {"planned": 2})
     seen = ledger.sweeps.cells(int(record.id))[0].entry
-    assert ledger.intend(account, cell(int(record.id), seen=seen)).new
+    assert intend(ledger, cell(int(record.id), seen=seen)).new

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from ledger.doubles import SERVICE, Clock, fox
+from ledger.doubles import SERVICE, Clock, fox, intend
 
 from reelbook.errors import SpendLimitReached
-from reelbook.ledger import Account, Ledger, Spend
+from reelbook.ledger import Ledger, Spend
 from reelbook.ledger.recovery import rescue
 from reelbook.ledger.store import open_memory
 from reelbook.secret import Secret
@@ -83,62 +83,62 @@ def call(ledger: Ledger, *request_ids: str, **arguments: object) -> None:
     ledger.tool_calls.ended(number, "done", took_seconds=2.0, request_ids=request_ids)
 
 
-def test_a_clip_that_a_tool_bought_counts_once(ledger: Ledger, account: Account, clock: Clock) -> None:
+def test_a_clip_that_a_tool_bought_counts_once(ledger: Ledger, clock: Clock) -> None:
     """As spent, however often its end is heard; from the call on, and for the process that heard it."""
     called_at = clock.now
     call(ledger, "req-1", prompt="a fox")
     clock.now += 60
     for _ in range(2):
-        ledger.tool_jobs.ended(account, "req-1", seconds=4.0, cost_usd=0.2)
-    assert ledger.spend(account) == Spend(0.2, 0.0, 0.0, tools_usd=0.2)
-    assert ledger.spend(account, since=called_at, process=os.getpid()).tools_usd == 0.2
-    assert ledger.spend(account, since=called_at + 1).spent_usd == 0.0
-    assert ledger.spend(account, process=os.getpid() + 1).spent_usd == 0.0
-    assert ledger.spend(ledger.account(SERVICE, Secret("sk-another"))).spent_usd == 0.0
-    (kept,) = ledger.tool_jobs.list(account)
+        ledger.tool_jobs.ended("req-1", seconds=4.0, cost_usd=0.2)
+    assert ledger.spend() == Spend(0.2, 0.0, 0.0, tools_usd=0.2)
+    assert ledger.spend(since=called_at, process=os.getpid()).tools_usd == 0.2
+    assert ledger.spend(since=called_at + 1).spent_usd == 0.0
+    assert ledger.spend(process=os.getpid() + 1).spent_usd == 0.0
+    assert ledger.spend(ledger.file.ledger(SERVICE, Secret("sk-another"))).spent_usd == 0.0
+    (kept,) = ledger.tool_jobs.list()
     assert (kept.prompt, kept.called_at, kept.answered_at) == ("a fox", called_at, called_at + 2)
     assert (kept.ended_at, kept.seconds, kept.cost_usd) == (called_at + 60, 4.0, 0.2)
-    assert ledger.tool_jobs.list(account, until=called_at) == []
+    assert ledger.tool_jobs.list(until=called_at) == []
 
 
-def test_what_no_call_bought_is_nobodys_spending_here(ledger: Ledger, account: Account) -> None:
+def test_what_no_call_bought_is_nobodys_spending_here(ledger: Ledger) -> None:
     """A job from elsewhere, one of a list, one whose state was asked for, and one that an entry counts."""
     call(ledger, "req-2", "req-3", prompt="all foxes")
     call(ledger, "req-4", request_id="req-4")
-    entry = ledger.intend(account, fox()).entry
+    entry = intend(ledger, fox()).entry
     ledger.accepted(entry.id, "req-5")
     ledger.status(entry.id, "completed", cost_usd=0.25)
     call(ledger, "req-5", prompt="like this one")
     for number in range(1, 6):
-        ledger.tool_jobs.ended(account, f"req-{number}", seconds=5.0, cost_usd=0.25)
-    assert ledger.spend(account) == Spend(0.25, 0.0, 0.0)
+        ledger.tool_jobs.ended(f"req-{number}", seconds=5.0, cost_usd=0.25)
+    assert ledger.spend() == Spend(0.25, 0.0, 0.0)
 
 
-def test_a_limit_counts_it(ledger: Ledger, account: Account) -> None:
+def test_a_limit_counts_it(ledger: Ledger) -> None:
     """What a tool spent is gone for the clips after it."""
     call(ledger, "req-1", prompt="a fox")
-    ledger.tool_jobs.ended(account, "req-1", seconds=5.0, cost_usd=0.25)
-    ledger.intend(account, fox(), limit_usd=0.5)
+    ledger.tool_jobs.ended("req-1", seconds=5.0, cost_usd=0.25)
+    intend(ledger, fox(), limit_usd=0.5)
     with pytest.raises(SpendLimitReached, match=r"\$0\.25 spent, \$0\.25 reserved"):
-        ledger.intend(account, fox(), limit_usd=0.5)
+        intend(ledger, fox(), limit_usd=0.5)
 
 
 @pytest.mark.parametrize(
     ("cost", "seconds", "uncertain"), [(0.0, 4.0, 0.2), (0.2, 4.0, 0.0), (0.0, 9e9, 0.0)]
 )
 def test_what_its_cost_is_short_of_the_price_counts_as_uncertain(
-    ledger: Ledger, account: Account, cost: float, seconds: float, uncertain: float
+    ledger: Ledger, cost: float, seconds: float, uncertain: float
 ) -> None:
     """By its length, where that can be meant: what was asked for isn't known here."""
     call(ledger, "req-1", prompt="a fox")
-    ledger.tool_jobs.ended(account, "req-1", seconds=seconds, cost_usd=cost)
-    assert ledger.spend(account) == Spend(cost, 0.0, uncertain, tools_usd=cost)
+    ledger.tool_jobs.ended("req-1", seconds=seconds, cost_usd=cost)
+    assert ledger.spend() == Spend(cost, 0.0, uncertain, tools_usd=cost)
 
 
-def test_both_survive_a_damaged_ledger(ledger: Ledger, account: Account) -> None:
+def test_both_survive_a_damaged_ledger(ledger: Ledger) -> None:
     """They are copied with the rest of what can be read."""
     call(ledger, "req-1", prompt="a fox")
-    ledger.tool_jobs.ended(account, "req-1", seconds=5.0, cost_usd=0.25)
+    ledger.tool_jobs.ended("req-1", seconds=5.0, cost_usd=0.25)
     target = open_memory()
     ledger._store.read(lambda source: rescue(source, target))
     assert [row["tool"] for row in target.execute("SELECT tool FROM tool_calls")] == ["tool"]

@@ -317,7 +317,7 @@ def test_what_was_under_way_at_402_and_had_no_effect_is_not_sent_again(home: Pat
     with raw_server(answer) as service:
         with rb.connect("live", api_key=KEY, base_url=service.url) as session:
             batches.append(session.submit_many(["a fox", "a hen"]))
-            wait_for(lambda: len(session._account.find(Filter(state="sending"), limit=9)) == 2)
+            wait_for(lambda: len(session._ledger.find(Filter(state="sending"), limit=9)) == 2)
             both_sent.set()
             first, second = batches[0].as_completed(30)
             states = (first.state, second.state)
@@ -450,7 +450,7 @@ def test_a_cell_run_again_gives_its_batch_back(
 
     def run(number: int) -> rb.Batch:
         execution = Execution("cell", f"run {number}")
-        monkeypatch.setattr("reelbook.ledger.account_ledger.current_execution", lambda: execution)
+        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
         return session.submit_many(["a fox"] * 3, duration_seconds=1)
 
     first = run(1)

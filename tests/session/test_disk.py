@@ -15,7 +15,7 @@ from support.read_only import read_only
 import reelbook as rb
 from reelbook.errors import LedgerUnavailable, SpendingWarning, SpendLimitReached
 from reelbook.explore import SweepRun
-from reelbook.ledger import Ledger, store
+from reelbook.ledger import LedgerFile, store
 from reelbook.sandbox.handle import Sandbox
 
 SECONDS = 120
@@ -73,7 +73,7 @@ def test_nothing_is_bought_that_cannot_be_written_down(
     """It is refused with the reason, which standard error and the panels hear once; then all is as before."""
     told: list[str | None] = []
     session.subscribe(lambda job: told.append(session.facts.trouble) if job is None else None)
-    with read_only(session._account.ledger):
+    with read_only(session._ledger):
         for _ in range(2):
             with pytest.raises(LedgerUnavailable, match=r"Nothing was sent\. .* it may only be read"):
                 session.text_to_video("a fox", duration_seconds=1)
@@ -92,7 +92,7 @@ def test_a_clip_under_way_is_fetched_and_written_down_later(session: rb.Session,
     sandbox.fault("stall", endpoint="generate", seconds=1)
     job = session.text_to_video("a fox", duration_seconds=1)
     until(lambda: sent(sandbox))
-    with read_only(session._account.ledger):
+    with read_only(session._ledger):
         clip = job.result(SECONDS)
         assert clip.path.exists()
         assert on_disk(session) == [("sending", None, None)]
@@ -104,7 +104,7 @@ def test_a_clip_under_way_is_fetched_and_written_down_later(session: rb.Session,
 def test_a_job_written_down_before_is_not_sent_unmarked(session: rb.Session, sandbox: Sandbox) -> None:
     """What waits for its turn as the disk fails is refused; sent again it is bought once."""
     (job,) = waiting(session, sandbox, "a fox")
-    with read_only(session._account.ledger), pytest.raises(LedgerUnavailable, match="Nothing was sent"):
+    with read_only(session._ledger), pytest.raises(LedgerUnavailable, match="Nothing was sent"):
         job.result(SECONDS)
     assert job.state == "refused"
     session.text_to_video("a fox", duration_seconds=1).result(SECONDS)
@@ -118,7 +118,7 @@ def test_a_sweep_pauses_with_the_reason_and_goes_on(session: rb.Session, sandbox
     run = SweepRun(session, sweep)
     run.start()
     until(lambda: sent(sandbox) == 3)
-    with read_only(session._account.ledger):
+    with read_only(session._ledger):
         until(lambda: run.state == "paused")
         assert "The ledger couldn't be written" in str(run.trouble)
         until(lambda: not run.counts["sending"])
@@ -186,7 +186,7 @@ def test_the_next_kernel_buys_nothing_again(
     with connected(sandbox, home, max_spend=0.10) as session:
         job = session.text_to_video("a fox", duration_seconds=1, once="fox")
         until(lambda: sent(sandbox))
-        broken = read_only(session._account.ledger)
+        broken = read_only(session._ledger)
         broken.__enter__()
         until(lambda: job.request_id is not None)
         with pytest.raises(LedgerUnavailable):
@@ -205,5 +205,5 @@ def test_the_next_kernel_buys_nothing_again(
 
 def on_disk(session: rb.Session) -> list[tuple[str, str | None, str | None]]:
     """State, id and clip of all entries, as another kernel reads them."""
-    with Ledger.open(session.home) as ledger:
+    with LedgerFile.open(session.home) as ledger:
         return [(each.state, each.request_id, each.clip_path) for each in ledger.find()]

@@ -13,7 +13,7 @@ from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors, text
-from reelbook.ledger import Ledger
+from reelbook.ledger import LedgerFile
 from reelbook.sandbox.render import Spec, render
 
 KEY = "sk-planted-given-up"
@@ -96,6 +96,6 @@ def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home:
             assert later.resume() == (resumed,)
             assert resumed.result(20).path.exists()
             assert resumed.error is None
-    with Ledger.open(home) as ledger:
+    with LedgerFile.open(home) as ledger:
         (entry,) = ledger.find()
     assert (entry.abandoned_at, entry.error, entry.charge) == (None, None, "spent")

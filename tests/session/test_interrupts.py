@@ -18,7 +18,7 @@ import pytest
 import reelbook as rb
 from reelbook.account.limits import SpendWarner
 from reelbook.event_thread import Future
-from reelbook.ledger import Ledger
+from reelbook.ledger import LedgerFile
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Session, connector
 
@@ -104,7 +104,7 @@ def test_stop_while_answers_are_awaited_loses_no_id(session: rb.Session, sandbox
         stopped(lambda: session.text_to_video("stopped", **FOX), after=0.1)  # type: ignore[arg-type]
         free.join()
     ids = {job.result(30).request_id for job in jobs}
-    with Ledger.open(session.home) as other:
+    with LedgerFile.open(session.home) as other:
         assert other.trouble is None
         assert ids <= {entry.request_id for entry in other.find()}
     assert len(ids) == 5

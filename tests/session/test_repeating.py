@@ -14,7 +14,7 @@ import reelbook as rb
 from reelbook import errors
 from reelbook.client import retries
 from reelbook.executions import Execution
-from reelbook.ledger import Entry, Ledger
+from reelbook.ledger import Entry, LedgerFile
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7, "retry_uncertain": True}
 PENDING = {"request_id": "req_1", "status": "pending"}
@@ -60,7 +60,7 @@ def posts(service: RawServer) -> int:
 
 def entries(session: rb.Session) -> list[Entry]:
     """What is written down, oldest first."""
-    with Ledger.open(session.home) as ledger:
+    with LedgerFile.open(session.home) as ledger:
         return ledger.find(sort="oldest")
 
 
@@ -127,7 +127,7 @@ def test_a_refused_repetition_leaves_the_job_uncertain(home: object, monkeypatch
 
     def run_cell(run: int) -> None:
         execution = Execution("cell", f"cell-{run}")
-        monkeypatch.setattr("reelbook.ledger.account_ledger.current_execution", lambda: execution)
+        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
 
     with serving(lose, lambda e: e.answer(402, b"{}")) as service, live(service) as session:
         run_cell(1)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from support.kept_clips import KeptClips
 
-from reelbook.ledger import Ledger
+from reelbook.ledger import Ledger, LedgerFile
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -128,9 +128,9 @@ def test_a_script_that_ends_before_all_is_sent_says_so_and_how_to_send_it(
         "script that is to wait submits within `with reelbook.connect() as session:`, or calls "
         "job.result().\n"
     )
-    with Ledger.open(home) as ledger:
-        (account,) = ledger.overview.accounts()
-        assert len(ledger.left_unsent(account)) == count
+    with LedgerFile.open(home) as file:
+        (account,) = file.accounts()
+        assert len(Ledger(file, account).left_unsent()) == count
 
 
 def test_with_waits_until_all_that_was_submitted_is_sent(running: Sandbox) -> None:

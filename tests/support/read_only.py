@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from reelbook.ledger import Ledger
+from reelbook.ledger import Ledger, LedgerFile
 
 
 @contextlib.contextmanager
-def read_only(ledger: Ledger) -> Iterator[None]:
+def read_only(ledger: Ledger | LedgerFile) -> Iterator[None]:
     """SQLite refuses every write, as in a folder that may only be read."""
     store = ledger._store
 

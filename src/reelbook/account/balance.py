@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError, SessionClosed
 from ..event_thread import EventThread
-from ..ledger.account_ledger import AccountLedger
+from ..ledger import Ledger
 from ..ledger.funds import Funds
 from ..models import Balance, Usage
 from .connection import Connection
@@ -56,7 +56,7 @@ class BalanceTracker:
     def __init__(
         self,
         connection: Connection,
-        account: AccountLedger,
+        ledger: Ledger,
         thread: EventThread,
         *,
         told: Callable[[], None],
@@ -72,7 +72,7 @@ class BalanceTracker:
         self._moved = False
         self._connection = connection
         self._client = connection.client
-        self._account = account
+        self._ledger = ledger
         self._thread = thread
         self._told = told
         self._heard = heard
@@ -84,7 +84,7 @@ class BalanceTracker:
         if self.outdated:
             self.outdated = False
             with contextlib.suppress(SessionClosed):  # then it stays
-                self._funds = self._account.funds()
+                self._funds = self._ledger.funds()
         return self._funds
 
     async def balance(self, *, background: bool = False) -> Balance:
@@ -134,7 +134,7 @@ class BalanceTracker:
     async def refresh(self) -> None:
         """Asks behind everything else, if this session hasn't yet; a failure is left to the next time."""
         async with self._first:
-            if (known := self.funds) is not None and known.heard_at >= self._account.opened_at:
+            if (known := self.funds) is not None and known.heard_at >= self._ledger.opened_at:
                 return
             with contextlib.suppress(ReelbookError):
                 await self._connection.reach()
@@ -158,7 +158,7 @@ class BalanceTracker:
         if self._balance_only:
             return False
         try:
-            usage = await self.usage(self._account.usage_days(), background=True)
+            usage = await self.usage(self._ledger.usage_days(), background=True)
         except (AuthenticationError, RateLimited):
             raise
         except ServiceError:
@@ -167,7 +167,7 @@ class BalanceTracker:
         return usage.current_balance_usd is not None
 
     def _keep(self, told: Balance | Usage, balance_usd: float | None, asked_at: float) -> None:
-        self._account.heard(told, asked_at=asked_at)
+        self._ledger.samples.hear(told, asked_at=asked_at)
         if balance_usd is not None:
             self._heard(balance_usd)
             self._told()

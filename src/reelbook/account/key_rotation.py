@@ -10,7 +10,7 @@ from dataclasses import replace
 from .. import settings, wire
 from ..client import AsyncClient
 from ..errors import ConfigurationError, KeyUncertain, NotFound, ReelbookError, RotationFailed
-from ..ledger.account_ledger import AccountLedger
+from ..ledger import Ledger
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
 from .connection import CallService, Connection
@@ -103,7 +103,7 @@ def rotate(
     *,
     call: CallService,
     connection: Connection,
-    account: AccountLedger,
+    ledger: Ledger,
     proof: str | None,
 ) -> Rotation:
     """Makes a key, tries it with one request and lets the session use it. See `Session.rotate_key`.
@@ -121,7 +121,7 @@ def rotate(
     else:
         former = keys.fingerprint
         try:
-            call(lambda client: _switch(client, new, keys, account, connection, proof))
+            call(lambda client: _switch(client, new, keys, ledger, connection, proof))
         except KeyboardInterrupt as stop:
             if keys.fingerprint == former:
                 stop.add_note(
@@ -139,7 +139,7 @@ async def _switch(
     client: AsyncClient,
     new: CreatedKey,
     keys: Keys,
-    account: AccountLedger,
+    ledger: Ledger,
     connection: Connection,
     proof: str | None,
 ) -> None:
@@ -152,7 +152,7 @@ async def _switch(
         if connection.sandbox is not None:
             _keep_with_sandbox(connection, new.api_key)
         # From here to the end nothing waits, so nobody sees half of it.
-        account.change_key(new.api_key)
+        ledger.change_key(new.api_key)
         client.use_key(new.api_key, tried_by=trial)
         keys.changed_to(new)
         return

@@ -19,8 +19,7 @@ from typing import Any, Final, Literal, NamedTuple
 from .. import settings, wire
 from ..errors import SpendingWarning
 from ..formatting import count, exact_dollars
-from ..ledger import Entry, Spend
-from ..ledger.account_ledger import AccountLedger
+from ..ledger import Entry, Ledger, Spend
 from ..ledger.funds import Funds
 
 # The last fifth of a limit is a few clips: enough to finish a thought, or to raise the limit in good time.
@@ -182,8 +181,8 @@ def caller() -> Caller:
 class SpendWarner:
     """Which thresholds a session has crossed. One that was left behind again may be warned of once more."""
 
-    def __init__(self, account: AccountLedger) -> None:
-        self._account = account
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self._reached: dict[Kind, int] = {}
 
     def look(self, new: Sequence[Entry], before: Funds | None, caller: Caller) -> None:
@@ -191,11 +190,11 @@ class SpendWarner:
 
         `before` is what was left of the balance until then. Raises SpendingWarning where warnings are errors.
         """
-        limit_usd = self._account.max_spend_usd
+        limit_usd = self._ledger.max_spend_usd
         if not new or _silent.get():
             return
         costs = [entry.estimated_cost_usd for entry in new]
-        spend = self._account.spend()
+        spend = self._ledger.spend()
         near = spend_notices(
             sum(costs),
             spend=replace(spend, reserved_usd=max(0.0, round(spend.reserved_usd - sum(costs), 6))),

@@ -9,15 +9,17 @@ import asyncio
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from ..errors import AuthenticationError, ServiceError
 from ..formatting import local
-from ..ledger import Sample
-from ..ledger.account_ledger import AccountLedger
+from ..ledger import Ledger, Sample
 from ..ledger.tool_calls import KEPT
 from .balance import BalanceTracker
 from .connection import Connection
 from .reconcile_rules import FIELDS, LIVE, SANDBOX, Change, Evidence, Finding, compare, value, written
+
+SAMPLES: Final = 200
 
 
 @dataclass(frozen=True)
@@ -37,22 +39,22 @@ class Comparison:
 class Reconciler:
     """Compares for one session, on its thread."""
 
-    def __init__(self, connection: Connection, account: AccountLedger, balance: BalanceTracker) -> None:
+    def __init__(self, connection: Connection, ledger: Ledger, balance: BalanceTracker) -> None:
         self._connection = connection
-        self._account = account
+        self._ledger = ledger
         self._balance = balance
         self._rules = SANDBOX if connection.service == "sandbox" else LIVE
 
     async def compare(self, *, alone: bool) -> Comparison:
         """Asks for balance and usage once each, and settles in the ledger what is sure."""
-        if not self._account.uncertain_entries():
+        if not self._ledger.uncertain_entries():
             return Comparison()
         await self._connection.reach()
         now = await self._ask()
         findings = await asyncio.to_thread(self._findings, now, alone)
         for each in findings:
             if each.answer != "can't tell":
-                self._account.ledger.settle(each.entry.id, accepted=each.answer == "accepted")
+                self._ledger.settle(each.entry.id, accepted=each.answer == "accepted")
         changes = tuple(dict.fromkeys(change for each in findings for change in each.changes))
         return Comparison(
             tuple(findings),
@@ -72,7 +74,7 @@ class Reconciler:
         balance = await self._balance.balance()
         figures = Sample(began, balance_usd=balance.balance_usd, total_spent_usd=balance.total_spent_usd)
         try:
-            usage = await self._balance.usage(self._account.usage_days())
+            usage = await self._balance.usage(self._ledger.usage_days())
         except AuthenticationError:
             raise
         except ServiceError:
@@ -89,14 +91,14 @@ class Reconciler:
         )
 
     def _findings(self, now: Sample, alone: bool) -> list[Finding]:
-        samples = self._account.samples(before=now.at)
+        samples = self._ledger.samples.list(before=now.at, limit=SAMPLES)
         oldest = min((each.at for each in samples), default=now.at)
         evidence = Evidence(
-            uncertain=self._account.uncertain_entries(),
-            others=self._account.others_since(oldest),
+            uncertain=self._ledger.uncertain_entries(),
+            others=self._ledger.others_since(oldest),
             samples=samples,
             now=now,
             rules=self._rules,
-            tool_calls=self._account.ledger.tool_calls.recent(KEPT),
+            tool_calls=self._ledger.tool_calls.recent(KEPT),
         )
         return compare(evidence, alone=alone)

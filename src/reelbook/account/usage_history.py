@@ -21,13 +21,13 @@ from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan, infer_reading
 
 if TYPE_CHECKING:
     from ..event_thread import EventThread
-    from ..ledger import Sample
-    from ..ledger.account_ledger import AccountLedger
+    from ..ledger import Ledger, Sample
     from ..models import Usage
     from .balance import BalanceTracker
     from .connection import Connection
 
 KEPT_DAYS: Final = 100
+MANY_SAMPLES: Final = 5000
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class UsageHistory:
     def __init__(
         self,
         connection: Connection,
-        account: AccountLedger,
+        ledger: Ledger,
         balance: BalanceTracker,
         thread: EventThread,
         days: int,
@@ -61,7 +61,7 @@ class UsageHistory:
         self._most_requests = most_requests
         self.trouble = ""
         self._connection = connection
-        self._account = account
+        self._ledger = ledger
         self._balance = balance
         self._thread = thread
         self._listeners: Listeners[[]] = Listeners()
@@ -145,7 +145,7 @@ class UsageHistory:
         began = time.time()
         self.trouble, self._asked = "", []
         since = began - KEPT_DAYS * DAY_SECONDS
-        kept = self._account.money_samples(since)
+        kept = self._ledger.samples.list(since=since, limit=MANY_SAMPLES)
         answers = [totals for each in kept if (totals := _totals(each.at, each.period_days, each))]
         moments = tuple((each.at, each.total_spent_usd) for each in kept if each.total_spent_usd is not None)
         # A tool may have bought for another account.
@@ -178,11 +178,11 @@ class UsageHistory:
             asyncio.get_running_loop().call_later(0.05, self._listeners.tell)
 
     def _own(self, since: float, *, tools: bool = True) -> Iterator[Own]:
-        for entry in self._account.entries_since(since):
+        for entry in self._ledger.entries_since(since):
             if entry.cost_usd is not None and entry.ended_at is not None:
-                yield Own(entry.ended_at, entry.cost_usd, entry.experiment, self._account.is_here(entry))
-        for job in self._account.bought_by_tools(since=since) if tools else ():
-            yield Own(job.ended_at, job.cost_usd, None, self._account.is_here(job))
+                yield Own(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
+        for job in self._ledger.tool_jobs.list(since=since) if tools else ():
+            yield Own(job.ended_at, job.cost_usd, None, self._ledger.is_here(job))
 
 
 def _totals(at: float, days: float | None, told: Usage | Sample) -> Totals | None:

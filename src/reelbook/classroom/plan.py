@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..account.balance import Facts
 from ..errors import ConfigurationError, InvalidInput
-from ..ledger import Ledger
+from ..ledger import LedgerFile
 from ..ledger.classrooms import Classroom
 from . import handouts
 from .address import address_for_students
@@ -78,7 +78,7 @@ def plan_classroom(
     names = unique(students)
     if not names:
         problems["students"] = "There are no names yet."
-    with Ledger.open(session.home) as ledger:
+    with LedgerFile.open(session.home) as ledger:
         work = Work(session, ledger, lambda _: None)
         continued = work.continued(name, names)
         if continued is not None:

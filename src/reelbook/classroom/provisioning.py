@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from ..errors import ClassroomError, InvalidInput, KeyUncertain, NotFound, ReelbookError
 from ..formatting import file_name, plain_name
-from ..ledger import Ledger
+from ..ledger import LedgerFile
 from ..ledger.classrooms import ASKED, MADE, Classroom, Seat
 from ..models import ApiKey
 from . import handouts
@@ -49,7 +49,7 @@ Report = Callable[[Step], None]
 class Work:
     """One session's classrooms while nobody else of this home works on them."""
 
-    def __init__(self, session: Session, ledger: Ledger, report: Report) -> None:
+    def __init__(self, session: Session, ledger: LedgerFile, report: Report) -> None:
         self.session = session
         self.ledger = ledger
         # The home's own sandbox changes its address, and is the same service all the same.
@@ -257,7 +257,7 @@ def working(session: Session, report: Report = lambda _: None) -> Iterator[Work]
     """The session's classrooms, for this program alone. Raises ClassroomError where another works on them."""
     session.home.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(session.home / "classroom.lock", timeout=0), Ledger.open(session.home) as ledger:
+        with FileLock(session.home / "classroom.lock", timeout=0), LedgerFile.open(session.home) as ledger:
             yield Work(session, ledger, report)
     except Timeout:
         raise ClassroomError(

@@ -19,8 +19,9 @@ import typer
 from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_line
-from ..ledger import UNCERTAIN, Account, Entry, Ledger, Spend, ToolJob
+from ..ledger import UNCERTAIN, Account, Entry, Ledger, LedgerFile, Spend, ToolJob
 from ..ledger.records import named_states, refuse_strange, told_state
+from ..ledger.search import Filter
 from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
 from .console import say
@@ -37,29 +38,24 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 class JobLookup:
     """Finds jobs of some services in a ledger. `services` names the service of each account by its id."""
 
-    def __init__(self, ledger: Ledger, service: Service) -> None:
-        self.ledger = ledger
-        everyone = ledger.overview.accounts()
+    def __init__(self, file: LedgerFile, service: Service) -> None:
+        self.file = file
+        everyone = file.accounts()
         self.services = _service_names(everyone)
         self.accounts = [account for account in everyone if _belongs(account, service)]
-        for account in self.accounts:
-            # As every session does: what a dead kernel was sending is uncertain by now.
-            ledger.recover(account)
+        # As every session does, they settle what a dead kernel was sending: it is uncertain by now.
+        self.ledgers = [Ledger(file, account) for account in self.accounts]
 
     def find(self, *, limit: int, **filters: Any) -> list[Entry]:
-        """The newest entries, newest first; the filters are those of `Ledger.find`."""
-        found = [
-            entry
-            for account in self.accounts
-            for entry in self.ledger.find(account=account, limit=limit, **filters)
-        ]
+        """The newest entries, newest first; the filters are those of `Filter`."""
+        found = [entry for ledger in self.ledgers for entry in ledger.find(Filter(**filters), limit=limit)]
         return sorted(found, key=lambda entry: (entry.intended_at, entry.id), reverse=True)[:limit]
 
     def one(self, wanted: str) -> Entry:
         """The entry of an id, of the beginning of one, or of a number such as `#12`. Raises InvalidInput."""
-        if (exact := self.ledger.by_request_id(None, wanted)) is not None:
+        if (exact := self.file.by_request_id(wanted)) is not None:
             return exact
-        found = self.ledger.overview.beginning_with(wanted, limit=MATCHES + 1) if wanted else []
+        found = self.file.beginning_with(wanted, limit=MATCHES + 1) if wanted else []
         if len({entry.request_id for entry in found}) == 1:
             return found[0]
         if not found:
@@ -77,7 +73,7 @@ class JobLookup:
         # A shell takes an unquoted "#12" for a comment, so the number alone will do.
         digits = wanted.removeprefix("#")
         number = int(digits) if digits.isdecimal() and len(digits) < 19 else 0
-        if (entry := self.ledger.get(number)) is not None:
+        if (entry := self.file.get(number)) is not None:
             return entry
         raise InvalidInput(
             f"No job in this home has the id or the number “{shown(wanted)}”. reelbook jobs lists those "
@@ -90,31 +86,29 @@ class JobLookup:
 
     def tool_jobs(self) -> list[ToolJob]:
         """The finished clips that agent tools bought and a session watched."""
-        return [job for account in self.accounts for job in self.ledger.tool_jobs.list(account)]
+        return [job for ledger in self.ledgers for job in ledger.tool_jobs.list()]
 
     def experiments(self) -> list[str]:
         """The names of all experiments, the last ones first."""
-        names = [name for account in self.accounts for name in self.ledger.annotations.experiments(account)]
+        names = [name for ledger in self.ledgers for name in ledger.annotations.experiments()]
         return list(dict.fromkeys(names))
 
     def spend(self) -> dict[str, Spend]:
         """What was spent, reserved and uncertain in USD, at each service by its name."""
-        return {self.services[account.id]: self.ledger.spend(account) for account in self.accounts}
+        return {self.services[ledger.account.id]: ledger.spend() for ledger in self.ledgers}
 
     def unfinished(self) -> list[Entry]:
         """Accepted jobs without a clip here that no living kernel looks after, oldest first."""
-        return [entry for account in self.accounts for entry in self.ledger.unfinished(account)]
+        return [entry for ledger in self.ledgers for entry in ledger.unfinished()]
 
     def watched_elsewhere(self) -> int:
         """How many unfinished jobs another living kernel looks after."""
-        everywhere = sum(
-            len(self.ledger.unfinished(account, watched_elsewhere=True)) for account in self.accounts
-        )
+        everywhere = sum(len(ledger.unfinished(watched_elsewhere=True)) for ledger in self.ledgers)
         return everywhere - len(self.unfinished())
 
     def left_unsent(self) -> list[Entry]:
         """What was never sent because its program ended, oldest first."""
-        return [entry for account in self.accounts for entry in self.ledger.left_unsent(account)]
+        return [entry for ledger in self.ledgers for entry in ledger.left_unsent()]
 
     def uncertain(self) -> list[Entry]:
         """What was sent and never answered."""
@@ -128,10 +122,10 @@ def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup | Non
     if not (folder / FILE_NAME).exists():
         yield None
         return
-    with Ledger.open(folder) as ledger:
-        if ledger.trouble:
-            say(ledger.trouble, err=True)
-        yield JobLookup(ledger, service)
+    with LedgerFile.open(folder) as file:
+        if file.trouble:
+            say(file.trouble, err=True)
+        yield JobLookup(file, service)
 
 
 def state_of(entry: Entry) -> str:

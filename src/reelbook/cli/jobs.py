@@ -167,7 +167,7 @@ def receipt(
     It reads the ledger on this machine. What was refused or taken back cost nothing and isn't in it.
     """
     from ..account.receipt import Receipt, receipt_of
-    from ..ledger.account_ledger import ALL_ENTRIES
+    from ..ledger.ledger import ALL_ENTRIES
 
     if csv is not None and str(csv) != STDOUT and csv.exists() and not force:
         raise InvalidInput(f"{csv} is there already. --force replaces it.")
@@ -278,7 +278,7 @@ def _print_list(
         screen = Screen()
         screen.print(job_table(lookup, entries, screen.width))
     if not entries:
-        if lookup is None or not lookup.ledger.find(limit=1):
+        if lookup is None or not lookup.file.find(limit=1):
             say('No jobs yet. The first one: reelbook generate "a red fox runs through snow"', err=not person)
             return
         say("No job is like that. Without the filters there are some.", err=not person)
@@ -678,16 +678,16 @@ def _sessions(
     from ..session.connector import connect, connect_own_sandbox
 
     account_ids = {entry.account_id for entry in entries}
-    origins = {account.origin for account in lookup.ledger.overview.accounts() if account.id in account_ids}
+    origins = {account.origin for account in lookup.file.accounts() if account.id in account_ids}
     sessions = []
     if job_lookup.SANDBOX in origins:
         session = stack.enter_context(connect_own_sandbox(home))
         assert session.sandbox is not None
-        sessions.append((session, lookup.ledger.account(job_lookup.SANDBOX, session.sandbox.api_key)))
+        sessions.append((session, lookup.file.account(job_lookup.SANDBOX, session.sandbox.api_key)))
     key, address = settings.find(settings.API_KEY), settings.find(settings.BASE_URL)
     if key is not None and address is not None and origin(address.value.reveal()) in origins:
         session = stack.enter_context(connect("live", home=home))
-        sessions.append((session, lookup.ledger.account(session.base_url, key.value)))
+        sessions.append((session, lookup.file.account(origin(session.base_url), key.value)))
     return sessions
 
 

@@ -5,7 +5,8 @@ service; what to submit, ask and fetch is the session's.
 """
 
 from ..executions import CellId
-from .ledger import Ledger
+from .ledger import Ledger, LedgerFile
+from .places import PlaceCounter
 from .records import (
     CANCELLED,
     INTENDED,
@@ -18,7 +19,6 @@ from .records import (
     Account,
     EarlierRun,
     Entry,
-    Intended,
     KnownBy,
     Marks,
     Pick,
@@ -28,7 +28,6 @@ from .records import (
     Submission,
     SweepCell,
 )
-from .submissions import PlaceCounter
 from .sweeps import SweepRecord, Sweeps
 from .tool_calls import ToolCall, ToolCalls, ToolJob
 
@@ -45,9 +44,9 @@ __all__ = [
     "CellId",
     "EarlierRun",
     "Entry",
-    "Intended",
     "KnownBy",
     "Ledger",
+    "LedgerFile",
     "Marks",
     "Pick",
     "Place",

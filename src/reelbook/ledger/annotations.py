@@ -7,16 +7,30 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .records import Account, Pick
+from .records import Account, Entry, Marks, Pick
 from .store import Store
 
 
 class Annotations:
-    """The marks of a home's entries. A mark is a person's own: nothing of it is ever sent to the service."""
+    """The marks of an account's entries. They are a person's own: none is ever sent to the service."""
 
-    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, account: Account, clock: Callable[[], float]) -> None:
         self._store = store
+        self._account = account
         self._clock = clock
+
+    def mark(self, entry_id: int, marks: Marks) -> Marks:
+        """Keeps what a person put to an entry; returns it as it was kept.
+
+        Tags are kept without blanks around them, each once, empty ones left out.
+        """
+        self.set(entry_id, starred=marks.starred, note=marks.note, tags=marks.tags)
+        row = self._store.read(
+            lambda connection: connection.execute(
+                "SELECT * FROM entries WHERE id = ?", (entry_id,)
+            ).fetchone()
+        )
+        return marks if row is None else Entry.of(row).marks
 
     def set(
         self,
@@ -56,43 +70,52 @@ class Annotations:
 
         self._store.keep(work, flush=False)
 
-    def tags(self, account: Account) -> dict[str, int]:
-        """All tags of an account in alphabetical order, and how many entries have each."""
+    def tags(self) -> dict[str, int]:
+        """All tags of the account in alphabetical order, and how many entries have each."""
         rows = self._store.read(
             lambda connection: connection.execute(
-                "SELECT tag, count(*) FROM tags WHERE account = ? GROUP BY tag", (account.id,)
+                "SELECT tag, count(*) FROM tags WHERE account = ? GROUP BY tag", (self._account.id,)
             ).fetchall()
         )
         return dict(sorted(map(tuple, rows), key=lambda each: str(each[0]).casefold()))
 
-    def experiments(self, account: Account, *, limit: int = 100) -> list[str]:
-        """The names of an account's experiments, the one used last first."""
+    def experiments(self, *, limit: int = 100) -> list[str]:
+        """The names of the account's experiments, the one used last first."""
         rows = self._store.read(
             lambda connection: connection.execute(
                 "SELECT experiment FROM entries WHERE account = ? AND experiment IS NOT NULL "
                 "GROUP BY experiment ORDER BY max(intended_at) DESC LIMIT ?",
-                (account.id, limit),
+                (self._account.id, limit),
             ).fetchall()
         )
         return [row["experiment"] for row in rows]
 
-    def pick(self, account: Account, winner: int, among: Iterable[int]) -> None:
-        """Keeps that the entry `winner` was chosen among these entries."""
-        values = (account.id, self._clock(), winner, json.dumps(sorted({winner, *among})))
-        self._store.keep(
-            lambda connection: connection.execute(
-                "INSERT INTO picks (account, at, winner, among) VALUES (?, ?, ?, ?)", values
-            ),
-            flush=False,
-        )
+    def pick(self, winner: str, among: Iterable[str]) -> None:
+        """Keeps which clip a person chose among which, by their ids; unknown ones are left out."""
+        at = self._clock()
 
-    def picks(self, account: Account, *, winner: int | None = None, limit: int = 100) -> list[Pick]:
-        """The comparisons that were decided, the newest first; those that `winner` won where it is given."""
-        condition, values = ("", ()) if winner is None else ("AND winner = ? ", (winner,))
+        def work(connection: sqlite3.Connection) -> None:
+            known = {}
+            for each in among:
+                row = connection.execute(
+                    "SELECT max(id) AS id FROM entries WHERE request_id = ? AND account = ?",
+                    (each, self._account.id),
+                ).fetchone()
+                if row["id"] is not None:
+                    known[each] = row["id"]
+            if winner in known:
+                connection.execute(
+                    "INSERT INTO picks (account, at, winner, among) VALUES (?, ?, ?, ?)",
+                    (self._account.id, at, known[winner], json.dumps(sorted({*known.values()}))),
+                )
+
+        self._store.keep(work, flush=False)
+
+    def picks(self, *, limit: int = 100) -> list[Pick]:
+        """The comparisons that were decided, the newest first."""
         rows = self._store.read(
             lambda connection: connection.execute(
-                f"SELECT * FROM picks WHERE account = ? {condition}ORDER BY id DESC LIMIT ?",  # noqa: S608 - bound
-                (account.id, *values, limit),
+                "SELECT * FROM picks WHERE account = ? ORDER BY id DESC LIMIT ?", (self._account.id, limit)
             ).fetchall()
         )
         return [Pick(row["at"], row["winner"], tuple(json.loads(row["among"]))) for row in rows]

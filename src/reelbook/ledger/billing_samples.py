@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from typing import Any, Final, Literal
 
+from ..models import Balance, Usage
 from .records import Account, Sample, micro, usd
 from .store import Store
 
@@ -25,12 +27,27 @@ _COLUMNS: Final[dict[str, str]] = {
 
 
 class Samples:
-    """The samples of a home's accounts (interface, Balance and Usage summary)."""
+    """The account's samples (interface, Balance and Usage summary)."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, account: Account) -> None:
         self._store = store
+        self._account = account
 
-    def add(self, account: Account, sample: Sample) -> None:
+    def hear(self, told: Balance | Usage, *, asked_at: float) -> None:
+        """Keeps what a billing endpoint said, to a question asked at that time (epoch seconds)."""
+        known = told.model_dump(include={"total_requests", "total_seconds", "total_cost_usd", "period_days"})
+        balance = told.balance_usd if isinstance(told, Balance) else told.current_balance_usd
+        self.add(
+            Sample(
+                time.time(),
+                balance_usd=balance,
+                total_spent_usd=told.total_spent_usd,
+                asked_at=asked_at,
+                **known,
+            )
+        )
+
+    def add(self, sample: Sample) -> None:
         """Notes what was said."""
         values = {
             column: micro(value) if value is not None and column.endswith("_micro") else value
@@ -39,25 +56,22 @@ class Samples:
         }
 
         def work(connection: sqlite3.Connection) -> None:
-            row = {**values, "complete_to": _complete_to(connection, account.id, sample.at)}
+            row = {**values, "complete_to": _complete_to(connection, self._account.id, sample.at)}
             connection.execute(
                 f"INSERT INTO samples (account, at, {', '.join(row)}) "  # noqa: S608 - our own column names
                 f"VALUES (?, ?, {', '.join('?' * len(row))})",
-                (account.id, sample.at, *row.values()),
+                (self._account.id, sample.at, *row.values()),
             )
 
         self._store.keep(work, flush=False)
 
-    def last(
-        self, account: Account, *, before: float | None = None, having: Figure | None = None
-    ) -> Sample | None:
+    def last(self, *, before: float | None = None, having: Figure | None = None) -> Sample | None:
         """The newest sample, taken before that moment and holding that figure where they are given."""
-        found = self.list(account, before=before, having=having, limit=1)
+        found = self.list(before=before, having=having, limit=1)
         return found[0] if found else None
 
     def list(
         self,
-        account: Account,
         *,
         since: float | None = None,
         before: float | None = None,
@@ -66,7 +80,7 @@ class Samples:
     ) -> list[Sample]:
         """The samples from `since` until `before` (not included), newest first."""
         conditions = ["account = ?"]
-        values: list[Any] = [account.id]
+        values: list[Any] = [self._account.id]
         if since is not None:
             conditions.append("at >= ?")
             values.append(since)

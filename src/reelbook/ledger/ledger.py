@@ -1,4 +1,7 @@
-"""The ledger of a home: what becomes of each submission, and all that is asked about them.
+"""The ledger: what becomes of each submission of an account, what it cost, and all that is asked about both.
+
+`LedgerFile` is the file of a home, for what needs no account: classrooms, tool calls, everybody's entries.
+`LedgerFile.ledger(service, key)` is the `Ledger` of one account in it, and `Ledger.open` does both at once.
 
 Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns.
 Where the disk takes no writes, what is about to be paid is refused with LedgerUnavailable, what was learnt is
@@ -8,20 +11,25 @@ kept until it does, and `trouble` says so.
 from __future__ import annotations
 
 import functools
+import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from .. import wire
-from ..executions import CellId
+from ..errors import SpendLimitReached
+from ..executions import CellId, current_execution, is_another
+from ..formatting import dollars
+from ..requests import JobRequest
 from ..secret import Secret
 from . import records, search, spend, submissions, sweeps
 from .annotations import Annotations
 from .billing_samples import Samples
 from .classrooms import Classrooms
 from .funds import Funds, funds
+from .places import PlaceCounter
 from .process_locks import Kernel
 from .records import (
     CANCELLED,
@@ -32,29 +40,37 @@ from .records import (
     SENDING,
     UNCERTAIN,
     Account,
+    EarlierRun,
     Entry,
-    Intended,
     Spend,
     Submission,
     micro,
 )
-from .request_log import RequestLog
+from .request_log import AccountRequests, RequestLog
+from .search import EVERYTHING, Filter, Sort
 from .store import Store, touch, unusable
 from .sweeps import Sweeps
-from .tool_calls import ToolCalls, ToolJobs
+from .tool_calls import ToolCalls, ToolJob, ToolJobs
 
-BUSY_SECONDS = 20.0  # at the opening: long enough for many kernels on a slow disk
+BUSY_SECONDS: Final = 20.0  # at the opening: long enough for many kernels on a slow disk
 # Each later kernel asks again about a job that the service didn't know; not for ever.
-GIVEN_UP_SECONDS = 7 * 86_400.0
+GIVEN_UP_SECONDS: Final = 7 * 86_400.0
+USAGE_DAYS: Final = 30
+MANY_ENTRIES: Final = 5000
+PROMPTS_PAGE: Final = 200
+ALL_ENTRIES: Final = 2**31
+RECENT_SECONDS: Final = 3600.0
+# A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
+LONG_SECONDS: Final = 7 * 86_400.0
+LATE_SECONDS: Final = 600.0
+_LAST_CHARACTER: Final = "\U0010ffff"
 
 
-class Ledger:
-    """All submissions of one home, in `REELBOOK_HOME/ledger.db`. `Ledger.open(home)` makes it.
+class LedgerFile:
+    """The ledger of one home, `REELBOOK_HOME/ledger.db`, whoever's key its rows were bought with.
 
-    Rows belong to an `Account`; a key is in none of them. `requests` is the request budget that the kernels
-    share, `samples` what the billing endpoints said, `annotations` what a person put to the entries,
-    `overview` what there is of all accounts, `classrooms` which student has which key, `sweeps` the
-    sweeps and their cells, `tool_calls` the tools' calls, `tool_jobs` what the clips cost that those bought.
+    `LedgerFile.open(home)` makes it. Rows belong to an `Account`; a key is in none of them. `classrooms` says
+    which student has which key, `tool_calls` are the tools' calls.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -62,22 +78,16 @@ class Ledger:
         self._kernel = kernel
         self._clock = clock
         self._accounts: dict[int, Account] = {}
-        self._received: list[str] = []  # ids that the disk doesn't have yet
-        self.requests = RequestLog(store, kernel.name)
-        self.samples = Samples(store)
-        self.annotations = Annotations(store, clock)
-        self.overview = Overview(store)
+        self.received: list[str] = []  # ids that the disk doesn't have yet
         self.classrooms = Classrooms(store, clock)
-        self.sweeps = Sweeps(store, kernel, clock)
         self.tool_calls = ToolCalls(store, clock)
-        self.tool_jobs = ToolJobs(store, kernel.name, clock)
         store.on_copy(self._restore_accounts)
 
     @classmethod
     def open(
         cls, home: Path, *, busy_seconds: float = BUSY_SECONDS, clock: Callable[[], float] = time.time
-    ) -> Ledger:
-        """The ledger of `home`, made where there is none. Raises LedgerUnavailable where it can't be used.
+    ) -> LedgerFile:
+        """The file of `home`, made where there is none. Raises LedgerUnavailable where it can't be used.
 
         Other kernels are waited for `busy_seconds` at most. `clock` gives epoch seconds.
         """
@@ -91,15 +101,40 @@ class Ledger:
         return cls(store, kernel, clock)
 
     @classmethod
-    def in_memory_only(cls, home: Path, notice: str, *, clock: Callable[[], float] = time.time) -> Ledger:
+    def in_memory_only(cls, home: Path, notice: str, *, clock: Callable[[], float] = time.time) -> LedgerFile:
         """A ledger that ends with this kernel; `notice` says so, and why."""
         return cls(Store.memory(home, notice), Kernel(home), clock)
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> LedgerFile:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def ledger(self, service: str, key: Secret, *, max_spend_usd: float | None = None) -> Ledger:
+        """The ledger of `key` at `service`: an address, of which the origin counts, or any other name.
+
+        Where the address changes and the service stays, any other name will do for it.
+        """
+        return Ledger(self, self.account(records.origin(service), key), max_spend_usd=max_spend_usd)
+
+    def account(self, origin: str, key: Secret, *, same_as: Account | None = None) -> Account:
+        """The account of `key`, known by a salted fingerprint, at the service of that origin.
+
+        With `same_as` the key takes that account's place, for good: jobs, limits and spend go on.
+        """
+        account = self._store.write(lambda db: records.account_of(db, origin, key, same_as))
+        self._accounts[account.id] = account
+        return account
+
+    def accounts(self) -> list[Account]:
+        """Every account that ever submitted from this home, oldest first."""
+        return self._store.read(
+            lambda db: [
+                Account(row["id"], row["origin"], row["fingerprint"])
+                for row in db.execute("SELECT id, origin, fingerprint FROM accounts ORDER BY id")
+            ]
+        )
 
     @property
     def trouble(self) -> str | None:
@@ -127,8 +162,8 @@ class Ledger:
     def close(self) -> str | None:
         """Settles what this kernel has not sent, or not heard of, and closes the file.
 
-        What it has not sent is left unsent: see `intend_again`. Returns what there is to say where the disk
-        still takes no writes: the ids that it doesn't have.
+        What it has not sent is left unsent: see `Ledger.intend_again`. Returns what there is to say where the
+        disk still takes no writes: the ids that it doesn't have.
         """
         trouble = self._store.trouble
         settle = functools.partial(submissions.settle_kernel, kernel=self._kernel.name, now=self._clock())
@@ -137,111 +172,210 @@ class Ledger:
         self._kernel.end(settled=written)
         if written:
             return None
-        ids = f" Ids that it doesn't have: {', '.join(self._received)}." if self._received else ""
+        ids = f" Ids that it doesn't have: {', '.join(self.received)}." if self.received else ""
         return f"{trouble} It was closed all the same, and what was learnt since is lost.{ids}"
 
-    def account(self, base_url: str, key: Secret, *, same_as: Account | None = None) -> Account:
-        """The account of `key` at the service of `base_url`: its origin and a salted fingerprint of the key.
+    def get(self, entry_id: int) -> Entry | None:
+        """The entry with that number."""
+        row = self._store.read(lambda db: submissions.row(db, entry_id))
+        return None if row is None else Entry.of(row)
 
-        Where the address changes and the service stays, any other name will do for it. With `same_as` the
-        key takes that account's place, for good: jobs, limits and spend go on.
+    def by_request_id(self, request_id: str) -> Entry | None:
+        """The newest entry of the service's id."""
+        return self._store.read(lambda db: submissions.by_request_id(db, None, request_id))
+
+    def beginning_with(self, beginning: str, *, limit: int = 10) -> list[Entry]:
+        """The entries whose id at the service begins so, newest first."""
+        return self._store.read(
+            lambda db: [
+                Entry.of(row)
+                for row in db.execute(
+                    "SELECT * FROM entries WHERE request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?",
+                    (beginning, beginning + _LAST_CHARACTER, limit),
+                )
+            ]
+        )
+
+    def find(
+        self,
+        wanted: Filter = EVERYTHING,
+        *,
+        sort: Sort = "newest",
+        limit: int = 50,
+        after: int | None = None,
+    ) -> list[Entry]:
+        """A page of all accounts' entries; see `Ledger.find`."""
+        accounts = [account.id for account in self.accounts()]
+        return search.page(self._store, accounts, wanted, sort=sort, limit=limit, after=after)
+
+    def _restore_accounts(self, copy: sqlite3.Connection) -> None:
+        for account in self._accounts.values():
+            records.restore(copy, account)
+
+
+class Ledger:
+    """One account's submissions and money, and what a session has heard of both. It knows entries, no jobs.
+
+    `file` is the home's ledger that it is a part of. `max_spend_usd` limits what the account's clips may cost
+    in all; `opened_at` is when the session began (epoch seconds). `requests` is the key's request budget,
+    shared with the kernels of the machine, `samples` what the billing endpoints said, `annotations` what a
+    person put to the entries, `sweeps` the sweeps and their cells, `tool_calls` the tools' calls, `tool_jobs`
+    what the clips cost that those bought.
+    """
+
+    def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
+        self.file = file
+        self.account = account
+        self.max_spend_usd = max_spend_usd
+        self.opened_at = time.time()
+        self._store = file._store
+        self._kernel = file._kernel
+        self._clock = file._clock
+        self._places = PlaceCounter()
+        self.requests = AccountRequests(RequestLog(self._store, self._kernel.name), account)
+        self.samples = Samples(self._store, account)
+        self.annotations = Annotations(self._store, account, self._clock)
+        self.sweeps = Sweeps(self._store, account, self._kernel, self._clock, self._places)
+        self.tool_calls = file.tool_calls
+        self.tool_jobs = ToolJobs(self._store, account, self._kernel.name, self._clock)
+        # What a kernel that is gone never sent must neither use up the limit nor be waited for.
+        self.recover()
+
+    @classmethod
+    def open(
+        cls,
+        home: Path,
+        service: str,
+        key: Secret,
+        *,
+        max_spend_usd: float | None = None,
+        busy_seconds: float = BUSY_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> Ledger:
+        """The ledger of `key` at `service` in `home`; leaving its context closes the file.
+
+        See `LedgerFile.open` and `LedgerFile.ledger`.
         """
-        account = self._store.write(lambda db: records.account_of(db, base_url, key, same_as))
-        self._accounts[account.id] = account
-        return account
+        file = LedgerFile.open(home, busy_seconds=busy_seconds, clock=clock)
+        try:
+            return file.ledger(service, key, max_spend_usd=max_spend_usd)
+        except BaseException:
+            file.close()
+            raise
 
-    # A submission's life.
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def change_key(self, key: Secret) -> None:
+        """`key` takes the place of the account's key: jobs, limits and spend go on, requests count anew."""
+        self.account = self.file.account(self.account.origin, key, same_as=self.account)
+        self.requests.change_key(self.account)
+
+    # Submissions.
+
+    def submissions(
+        self, requests: Sequence[JobRequest], *, experiment: str | None = None, once: str | None = None
+    ) -> list[Submission]:
+        """The requests as they are written down, each at its place in the cell that runs on this thread."""
+        execution = current_execution()
+        return [
+            Submission(request, experiment, self._places.place(request.sameness, execution, once=once))
+            for request in requests
+        ]
 
     def intend(
         self,
-        account: Account,
-        submission: Submission,
-        *,
-        again: bool = False,
-        other_cells: Collection[CellId] = (),
-        limit_usd: float | None = None,
-        limit_since: float | None = None,
-    ) -> Intended:
-        """Writes down what is about to be sent, before it is. See `intend_many`."""
-        (intended,) = self.intend_many(
-            account,
-            [submission],
-            again=again,
-            other_cells=other_cells,
-            limit_usd=limit_usd,
-            limit_since=limit_since,
-        )
-        return intended
-
-    def intend_many(
-        self,
-        account: Account,
         batch: Sequence[Submission],
         *,
         again: bool = False,
-        other_cells: Collection[CellId] = (),
-        limit_usd: float | None = None,
-        limit_since: float | None = None,
         withdrawn: Callable[[], bool] = lambda: False,
-    ) -> list[Intended]:
-        """Writes down a batch as a whole, before its first request: all of it or nothing.
+    ) -> list[tuple[Entry, EarlierRun | None]]:
+        """Writes down what will be sent, all or nothing. Equals of this cell's earlier run are given back.
 
-        A submission with a place that an earlier run made already gives that run's entry, `new` being False,
-        unless `again`. What `other_cells` made isn't given, though their text may be the same. Raises
-        SpendLimitReached where spent + reserved + uncertain + the estimates of the new ones would pass
-        `limit_usd`; counted from `limit_since` on, else from the beginning. What `withdrawn` means is said in
-        `Store.write`.
+        Beside each entry stands the earlier run that it is from, None for a new one; with `again` all are
+        new. Raises SpendLimitReached where spent + reserved + uncertain + the estimates of the new ones would
+        pass `max_spend_usd`, and then nothing was written down and nothing is sent. Nor is it where it had to
+        wait for the file and `withdrawn` says, by then, that nobody wants it any more (see `Store.write`).
         """
+        others: list[CellId] = []
+        cell = next((each.place.cell_id for each in batch if each.place is not None), None)
+        if cell is not None and not again:
+            others = [each for each in self._cell_ids(batch) if is_another(each, cell)]
 
-        def work(connection: sqlite3.Connection) -> list[Intended]:
-            def earlier(each: Submission) -> Entry | None:
-                if each.cell is not None:
-                    return sweeps.holder(connection, each.cell)
-                return None if again else submissions.twin(connection, account.id, each, other_cells)
+        def earlier(db: sqlite3.Connection, each: Submission) -> Entry | None:
+            if each.cell is not None:
+                return sweeps.holder(db, each.cell)
+            return None if again else submissions.twin(db, self.account.id, each, others)
 
-            twins = [earlier(each) for each in batch]
-            if limit_usd is not None:
-                new = [each for each, twin in zip(batch, twins, strict=True) if twin is None]
-                spend.check_limit(connection, account.id, new, limit_usd, limit_since)
+        def work(db: sqlite3.Connection) -> list[tuple[Entry, EarlierRun | None]]:
+            twins = [earlier(db, each) for each in batch]
+            self._check_limit(db, [each for each, twin in zip(batch, twins, strict=True) if twin is None])
             now = self._clock()
             return [
-                Intended(submissions.insert(connection, account.id, each, self._kernel.name, now), True)
+                (submissions.insert(db, self.account.id, each, self._kernel.name, now), None)
                 if twin is None
-                else Intended(twin, False)
+                else (twin, each.earlier_run(twin))
                 for each, twin in zip(batch, twins, strict=True)
             ]
 
         return self._store.write(work, withdrawn=withdrawn)
 
-    def left_unsent(self, account: Account) -> list[Entry]:
-        """What was never sent because its kernel ended, oldest first, but for what was asked for again."""
-        return self._store.read(lambda connection: submissions.left_unsent(connection, account.id))
+    def take_back(self, entries: Iterable[Entry], *, left_unsent: bool = False) -> None:
+        """What was written down and isn't sent is not to be sent; with `left_unsent` it may be later."""
+        for entry in entries:
+            self.cancelled(entry.id, left_unsent=left_unsent)
 
-    def intend_again(
-        self, account: Account, entries: Collection[Entry], *, limit_usd: float | None = None
-    ) -> list[Entry]:
+    def left_unsent(self) -> list[Entry]:
+        """What was never sent because its kernel ended, oldest first, but for what was asked for again."""
+        self.recover()
+        return self._store.read(lambda db: submissions.left_unsent(db, self.account.id))
+
+    def intend_again(self, entries: Collection[Entry]) -> list[Entry]:
         """Writes down that those left unsent are about to be sent: all that still are, or nothing.
 
         What another kernel was quicker with is left out, so nothing is sent twice. Raises SpendLimitReached
-        where all together would pass `limit_usd`.
+        where all together would pass `max_spend_usd`.
         """
         wanted = {entry.id for entry in entries}
 
-        def work(connection: sqlite3.Connection) -> list[Entry]:
-            left = [entry for entry in submissions.left_unsent(connection, account.id) if entry.id in wanted]
-            if limit_usd is not None:
-                spend.check_limit(connection, account.id, left, limit_usd, None)
+        def work(db: sqlite3.Connection) -> list[Entry]:
+            left = [entry for entry in submissions.left_unsent(db, self.account.id) if entry.id in wanted]
+            self._check_limit(db, left)
             now = self._clock()
-            return [submissions.intend_again(connection, entry.id, self._kernel.name, now) for entry in left]
+            return [submissions.intend_again(db, entry.id, self._kernel.name, now) for entry in left]
 
         return self._store.write(work)
+
+    def repeat(self, entry_id: int, request: JobRequest, error: Exception) -> int:
+        """What may have been bought goes out again all the same. Returns the number of its new entry.
+
+        The one so far is kept as uncertain, so that both count. Raises SpendLimitReached where another one
+        would pass the limit; nothing is changed then.
+        """
+        entry = self.get(entry_id)
+        assert entry is not None
+        again = Submission(request, entry.experiment, entry.place, repeats=entry.id)
+        try:
+            ((repeated, _),) = self.intend([again], again=True)
+        except SpendLimitReached as limit:
+            more, limited_to = dollars(limit.needed_usd), dollars(limit.limit_usd)
+            raise SpendLimitReached(
+                f"Another attempt may cost {more} more, and would pass the limit of {limited_to}.",
+                limit_usd=limit.limit_usd,
+                committed_usd=limit.committed_usd,
+                needed_usd=limit.needed_usd,
+            ) from None
+        said = "It may have been accepted, and may be billed. It was sent again, as asked."
+        self.uncertain(entry.id, f"{error} {said}")
+        return repeated.id
 
     def sending(self, entry_id: int) -> bool:
         """The request goes out next. False: it was taken back meanwhile, so it must not be sent."""
         changes = {"state": SENDING, "sent_at": self._clock()}
-        return self._store.write(
-            lambda connection: submissions.change(connection, entry_id, (INTENDED, SENDING), changes)
-        )
+        return self._store.write(lambda db: submissions.change(db, entry_id, (INTENDED, SENDING), changes))
 
     def unsent(self, entry_id: int) -> None:
         """The request certainly didn't arrive (429, no connection): it waits for its next attempt."""
@@ -266,7 +400,7 @@ class Ledger:
         if estimated_cost_usd is not None:
             changes["estimated_cost_micro"] = micro(estimated_cost_usd)
         self._change(entry_id, **changes)
-        self._received = [*self._received, request_id] if self._store.trouble else []
+        self.file.received = [*self.file.received, request_id] if self._store.trouble else []
 
     def refused(self, entry_id: int, error: str) -> None:
         """The service said no, or the request never reached it for good: nothing was bought."""
@@ -308,7 +442,7 @@ class Ledger:
             "error": error,
         }
         changes = {"state": state, **{name: value for name, value in heard.items() if value is not None}}
-        known = self._store.read(lambda connection: submissions.row(connection, entry_id))
+        known = self._store.read(lambda db: submissions.row(db, entry_id))
         heard_before = known is not None and known["abandoned_at"] is None
         if (
             known is not None
@@ -318,8 +452,8 @@ class Ledger:
             return
         now = self._clock()
         self._store.keep(
-            lambda connection: submissions.hear(
-                connection, entry_id, changes, now, self._kernel.name if watched else None, took
+            lambda db: submissions.hear(
+                db, entry_id, changes, now, self._kernel.name if watched else None, took
             ),
             flush=known is None or known["state"] != state,
         )
@@ -332,7 +466,7 @@ class Ledger:
         """The service says that it doesn't know the job, which stays unfinished for a week from then on."""
         now = self._clock()
         self._store.keep(
-            lambda connection: connection.execute(
+            lambda db: db.execute(
                 "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?",
                 (now, error, entry_id),
             )
@@ -345,18 +479,14 @@ class Ledger:
         else:
             self._change(entry_id, only_from=(UNCERTAIN,), state=LOST if accepted else NOT_ACCEPTED)
 
-    def billed(self, entry_id: int, cost_usd: float) -> None:
-        """What the job really cost in USD, known by other means: 0 for a failed one that wasn't charged."""
-        self._change(entry_id, cost_micro=micro(cost_usd))
-
     # What a new kernel takes up.
 
-    def recover(self, account: Account) -> list[Entry]:
+    def recover(self) -> list[Entry]:
         """Settles what kernels that are gone have left half done, and returns it.
 
         What they were sending is uncertain now; what they had only written down is cancelled.
         """
-        names = self._store.read(lambda connection: submissions.unsent_kernels(connection, account.id))
+        names = self._store.read(lambda db: submissions.unsent_kernels(db, self.account.id))
         recovered: list[Entry] = []
         for name in names:
             if (fate := self._kernel.fate(name)) == "lives":
@@ -365,7 +495,7 @@ class Ledger:
                 submissions.settle_kernel,
                 kernel=name,
                 now=self._clock(),
-                account=account.id,
+                account=self.account.id,
                 sure=fate == "gone",
             )
             recovered += self._store.keep(settle)
@@ -373,16 +503,24 @@ class Ledger:
                 self._kernel.forget(name)
         return recovered
 
-    def unfinished(self, account: Account, *, watched_elsewhere: bool = False) -> list[Entry]:
+    def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
+        """The unfinished jobs that no living kernel looks after; this one does from now on.
+
+        With `among` only those of these numbers.
+        """
+        self.recover()
+        left = self.unfinished()
+        wanted = [each for each in left if among is None or each.id in among]
+        return [entry for entry in wanted if self.take_up(entry)]
+
+    def unfinished(self, *, watched_elsewhere: bool = False) -> list[Entry]:
         """Jobs that were accepted and have no clip here yet, oldest first.
 
         Left out are those that failed and, unless `watched_elsewhere`, those that another living kernel looks
         after; also those that were given up, once that is a week ago.
         """
         given_up_since = self._clock() - GIVEN_UP_SECONDS
-        entries = self._store.read(
-            lambda connection: submissions.unfinished(connection, account.id, given_up_since)
-        )
+        entries = self._store.read(lambda db: submissions.unfinished(db, self.account.id, given_up_since))
         if watched_elsewhere:
             return entries
         names = {entry.kernel for entry in entries} - {self._kernel.name}
@@ -391,168 +529,131 @@ class Ledger:
 
     def take_up(self, entry: Entry) -> bool:
         """This kernel looks after the job from now on. False if another one was quicker."""
-        return self._store.keep(lambda connection: submissions.take_up(connection, entry, self._kernel.name))
+        return self._store.keep(lambda db: submissions.take_up(db, entry, self._kernel.name))
 
     def is_own(self, entry: Entry) -> bool:
         """Whether this kernel looks after it."""
         return entry.kernel == self._kernel.name
 
-    # Money.
+    def took_seconds(self, request: JobRequest) -> list[tuple[float, float, float | None]]:
+        """How long the last clips of this kind took, as they were submitted.
 
-    def spend(self, account: Account, *, since: float | None = None, process: int | None = None) -> Spend:
-        """What the account's submissions cost so far, by how sure it is; of one process where it is given."""
-        return self._store.read(lambda connection: spend.spend(connection, account.id, since, process))
+        In seconds: at least, at most, and what the service had estimated.
+        """
+        return self._took_seconds(request.mode, request.duration_seconds, request.aspect_ratio)
 
-    def funds(self, account: Account, *, since: float) -> Funds | None:
-        """What is left of the account's balance, if anybody heard it since then (epoch seconds)."""
-        lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
-        return funds(self._store, account, since=since, lives=lives)
+    def took_alike(self, request: JobRequest) -> list[tuple[float, float, float | None]]:
+        """The same; where there are none of this kind, of clips of any length and shape."""
+        return self.took_seconds(request) or self._took_seconds(request.mode, None, None)
 
-    def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
-        return self._store.keep(
-            lambda connection: submissions.change(connection, entry_id, only_from, changes)
-        )
-
-    def _restore_accounts(self, copy: sqlite3.Connection) -> None:
-        for account in self._accounts.values():
-            records.restore(copy, account)
+    # What is found again.
 
     def get(self, entry_id: int) -> Entry | None:
         """The entry with that number."""
-        row = self._store.read(lambda connection: submissions.row(connection, entry_id))
-        return None if row is None else Entry.of(row)
+        return self.file.get(entry_id)
 
-    def by_request_id(self, account: Account | None, request_id: str) -> Entry | None:
-        """The newest entry of the service's id, of any account where that is None."""
-        return self._store.read(
-            lambda connection: submissions.by_request_id(
-                connection, None if account is None else account.id, request_id
-            )
-        )
+    def by_request_id(self, request_id: str) -> Entry | None:
+        """The newest entry of the service's id."""
+        return self._store.read(lambda db: submissions.by_request_id(db, self.account.id, request_id))
 
-    def twin(
-        self, account: Account, submission: Submission, *, other_cells: Collection[CellId] = ()
-    ) -> Entry | None:
-        """The entry that `intend` would give back instead of a new one."""
-        return self._store.read(
-            lambda connection: submissions.twin(connection, account.id, submission, other_cells)
-        )
+    def find(
+        self,
+        wanted: Filter = EVERYTHING,
+        *,
+        sort: Sort = "newest",
+        limit: int = 50,
+        after: int | None = None,
+    ) -> list[Entry]:
+        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry."""
+        return search.page(self._store, [self.account.id], wanted, sort=sort, limit=limit, after=after)
 
-    def cell_ids(self, account: Account, batch: Sequence[Submission]) -> set[CellId]:
+    def prompts(self, text: str, limit: int) -> list[str]:
+        """The prompts with these words, the one used last first and each once."""
+        wanted, found = Filter(text=text), dict[str, None]()
+        page = self.find(wanted, limit=PROMPTS_PAGE)
+        while page and len(found) < limit:
+            found.update(dict.fromkeys(entry.prompt for entry in page))
+            full = len(page) == PROMPTS_PAGE
+            page = self.find(wanted, limit=PROMPTS_PAGE, after=page[-1].id) if full else []
+        return list(found)[:limit]
+
+    def entries_since(self, since: float) -> list[Entry]:
+        """What was submitted from that time on (epoch seconds), newest first."""
+        return self.find(Filter(since=since), limit=MANY_ENTRIES)
+
+    def uncertain_entries(self) -> list[Entry]:
+        """What was sent and never answered, oldest first."""
+        return self.find(Filter(state=UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
+
+    def others_since(self, at: float) -> list[Entry]:
+        """The entries that may have moved money or counts since then; uncertain ones aside."""
+        unfinished = Filter(state=(wire.PENDING, wire.PROCESSING, SENDING))
+        under_way = self.find(unfinished, limit=MANY_ENTRIES)
+        recent = self.entries_since(at - LONG_SECONDS)
+        found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != UNCERTAIN}
+        return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
+
+    def is_here(self, bought: Entry | ToolJob) -> bool:
+        """Whether this kernel bought it since this session began."""
+        at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
+        # A kernel's name begins with its process (ledger/process_locks.py).
+        return at >= self.opened_at and bought.kernel.startswith(f"{os.getpid()}-")
+
+    # Money.
+
+    def spend(self) -> Spend:
+        """What the account's submissions cost so far, in USD, by how sure it is."""
+        return self._store.read(lambda db: spend.spend(db, self.account.id, None))
+
+    def spend_here(self) -> Spend:
+        """The same of what this kernel submitted since this session began."""
+        return self._store.read(lambda db: spend.spend(db, self.account.id, self.opened_at, os.getpid()))
+
+    def bought(self, *, experiment: str | None, since: float | None, until: float | None) -> list[Entry]:
+        """All that cost something or may have, oldest first."""
+        wanted = Filter(experiment=experiment, since=since, until=until)
+        found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
+        return [entry for entry in found if entry.charge != "none"]
+
+    def funds(self) -> Funds | None:
+        """What is left of the balance; None where neither this session nor, lately, another one heard it."""
+        since = min(self.opened_at, time.time() - RECENT_SECONDS)
+        lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
+        return funds(self._store, self.account, since=since, lives=lives)
+
+    def usage_days(self) -> int:
+        """The period to ask for, so that the answer can be compared with the one that matters.
+
+        That is the last one before what is uncertain; others may have asked for any period since.
+        """
+        samples, uncertain = self.samples, self.uncertain_entries()
+        sent_at = uncertain[0].sent_at if uncertain else None
+        last = samples.last(before=sent_at, having="total_requests")
+        last = last or samples.last(having="total_requests")
+        return int(last.period_days) if last is not None and last.period_days else USAGE_DAYS
+
+    # Helpers.
+
+    def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
+        return self._store.keep(lambda db: submissions.change(db, entry_id, only_from, changes))
+
+    def _check_limit(self, db: sqlite3.Connection, new: Sequence[Submission | Entry]) -> None:
+        if self.max_spend_usd is not None:
+            spend.check_limit(db, self.account.id, new, self.max_spend_usd, None)
+
+    def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
         """The cells that asked for the same before, as far as they have ids: each may be another cell."""
 
-        def read(connection: sqlite3.Connection) -> set[CellId]:
-            twins = (twin for each in batch for twin in submissions.twins(connection, account.id, each))
+        def read(db: sqlite3.Connection) -> set[CellId]:
+            twins = (twin for each in batch for twin in submissions.twins(db, self.account.id, each))
             return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 
         return self._store.read(read)
 
-    def find(
-        self,
-        *,
-        account: Account | None = None,
-        text: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        state: str | Collection[str] | None = None,
-        min_cost_usd: float | None = None,
-        max_cost_usd: float | None = None,
-        experiment: str | None = None,
-        mode: str | None = None,
-        starred: bool | None = None,
-        tag: str | None = None,
-        sort: search.Sort = "newest",
-        limit: int = 50,
-        after: int | None = None,
-    ) -> list[Entry]:
-        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry.
-
-        Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
-        included) are epoch seconds. The cost is the final one, the estimate until it is known.
-        """
-        wanted = search.Filter(
-            text=text,
-            since=since,
-            until=until,
-            state=state,
-            min_cost_usd=min_cost_usd,
-            max_cost_usd=max_cost_usd,
-            experiment=experiment,
-            mode=mode,
-            starred=starred,
-            tag=tag,
-        )
-        return self.page(account, wanted, sort=sort, limit=limit, after=after)
-
-    def page(
-        self,
-        account: Account | None,
-        wanted: search.Filter,
-        *,
-        sort: search.Sort = "newest",
-        limit: int = 50,
-        after: int | None = None,
-    ) -> list[Entry]:
-        """As `find`, for what was put together before."""
-        ready = bool(wanted.text and wanted.text.strip()) and search.index_ready(self._store)
-        return self._store.read(
-            lambda connection: search.find(
-                connection,
-                records.all_ids(connection) if account is None else [account.id],
-                wanted,
-                after=after,
-                sort=sort,
-                limit=limit,
-                indexed=ready,
-            )
-        )
-
-    def took_seconds(
-        self,
-        account: Account,
-        *,
-        mode: str,
-        duration_seconds: int | None = None,
-        aspect_ratio: str | None = None,
-        limit: int = 50,
+    def _took_seconds(
+        self, mode: str, duration_seconds: int | None, aspect_ratio: str | None
     ) -> list[tuple[float, float, float | None]]:
-        """How long the last clips of this kind took, the last submitted first; None: any length or ratio.
-
-        In seconds: at least, at most, and what the service had estimated.
-        """
-        return self._store.read(
-            lambda connection: submissions.took_seconds(
-                connection, account.id, mode, duration_seconds, aspect_ratio, limit
-            )
+        took = self._store.read(
+            lambda db: submissions.took_seconds(db, self.account.id, mode, duration_seconds, aspect_ratio, 50)
         )
-
-
-_LAST_CHARACTER = "\U0010ffff"
-
-
-class Overview:
-    """What a home's ledger holds, whoever's key it was bought with."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def accounts(self) -> list[Account]:
-        """Every account that ever submitted from this home, oldest first."""
-        return self._store.read(
-            lambda connection: [
-                Account(row["id"], row["origin"], row["fingerprint"])
-                for row in connection.execute("SELECT id, origin, fingerprint FROM accounts ORDER BY id")
-            ]
-        )
-
-    def beginning_with(self, beginning: str, *, limit: int = 10) -> list[Entry]:
-        """The entries whose id at the service begins so, newest first."""
-        return self._store.read(
-            lambda connection: [
-                Entry.of(row)
-                for row in connection.execute(
-                    "SELECT * FROM entries WHERE request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?",
-                    (beginning, beginning + _LAST_CHARACTER, limit),
-                )
-            ]
-        )
+        return took[::-1]

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from .. import wire
@@ -270,13 +270,6 @@ class Pick:
     among: tuple[int, ...]
 
 
-class Intended(NamedTuple):
-    """What `intend` gives: the new entry or, if not `new`, the one of an earlier run. Send only a new one."""
-
-    entry: Entry
-    new: bool
-
-
 @dataclass(frozen=True)
 class Spend:
     """What an account's submissions cost, in USD, by how sure it is.
@@ -367,16 +360,16 @@ def _listed() -> str:
 
 
 def account_of(
-    connection: sqlite3.Connection, service: str, key: Secret, same_as: Account | None = None
+    connection: sqlite3.Connection, origin: str, key: Secret, same_as: Account | None = None
 ) -> Account:
-    """The account of `key` at `service`, made where there is none.
+    """The account of `key` at the service of `origin`, made where there is none.
 
     With `same_as` the key takes the place of that account's key, from now on and for every later kernel: the
     rows stay the account's, only the requests of the two keys are counted apart.
     """
     salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
     fingerprint = hashlib.blake2b(key.reveal().encode(), key=salt, digest_size=8).hexdigest()
-    named = (origin(service), fingerprint)
+    named = (origin, fingerprint)
     if same_as is not None:
         connection.execute(
             "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",
@@ -402,11 +395,6 @@ def restore(connection: sqlite3.Connection, account: Account) -> None:
             "INSERT OR IGNORE INTO later_keys VALUES (?, ?, ?, ?)",
             (account.later_key, account.origin, account.fingerprint, account.id),
         )
-
-
-def all_ids(connection: sqlite3.Connection) -> list[int]:
-    """The numbers of all accounts."""
-    return [row["id"] for row in connection.execute("SELECT id FROM accounts")]
 
 
 def origin(service: str) -> str:

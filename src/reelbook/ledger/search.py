@@ -55,6 +55,27 @@ class Filter:
         return all(value is None for value in vars(self).values())
 
 
+def page(
+    store: Store,
+    accounts: Collection[int],
+    wanted: Filter,
+    *,
+    sort: Sort,
+    limit: int,
+    after: int | None,
+) -> list[Entry]:
+    """The accounts' entries behind `after` (an entry's id) in the order of `sort`."""
+    ready = bool(wanted.text and wanted.text.strip()) and index_ready(store)
+    return store.read(
+        lambda connection: find(
+            connection, accounts, wanted, after=after, sort=sort, limit=limit, indexed=ready
+        )
+    )
+
+
+EVERYTHING: Final = Filter()
+
+
 def find(
     connection: sqlite3.Connection,
     accounts: Collection[int],

@@ -17,8 +17,10 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from .. import wire
-from ..executions import CellId, is_another
+from ..executions import CellId, current_execution, is_another
 from ..formatting import local
+from ..requests import JobRequest
+from .places import PlaceCounter
 from .process_locks import Kernel
 from .records import CANCELLED, UNPAID, Account, Entry, Place, SweepCell, told_state
 from .store import Store
@@ -98,25 +100,37 @@ class KeptCell(NamedTuple):
 
 
 class Sweeps:
-    """The sweeps of a home."""
+    """The account's sweeps. `places` tells where in a cell each is asked for."""
 
-    def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        account: Account,
+        kernel: Kernel,
+        clock: Callable[[], float],
+        places: PlaceCounter,
+    ) -> None:
         self._store = store
+        self._account = account
+        self._places = places
         self._kernel = kernel
         self._clock = clock
 
-    def earlier(self, account: Account, new: NewSweep) -> int | None:
-        """The number of the sweep that an earlier run of the same notebook cell began; None for a first."""
-        return self._store.read(lambda connection: _earlier(connection, account, new))
+    def new(self, name: str, record: Mapping[str, object], planned_seconds: Seconds) -> NewSweep:
+        """A sweep as it is written down, at its place in the cell that runs on this thread."""
+        place = self._places.place(sameness(record), current_execution())
+        return NewSweep(name, record, planned_seconds, place)
 
-    def begin(
-        self, account: Account, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int] = ()
-    ) -> int:
+    def earlier(self, new: NewSweep) -> int | None:
+        """The number of the sweep that an earlier run of the same notebook cell began; None for a first."""
+        return self._store.read(lambda connection: _earlier(connection, self._account, new))
+
+    def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int] = ()) -> int:
         """Writes a sweep down with the numbers of its cells, to be run by this kernel. Returns its number."""
         now, place = self._clock(), new.place
         name = None if place is None else place.cell_id
         values = {
-            "account": account.id,
+            "account": self._account.id,
             "name": new.name,
             "record": json.dumps(new.record),
             "sameness": new.sameness,
@@ -147,23 +161,23 @@ class Sweeps:
 
         return self._store.write(work)
 
-    def all(self, account: Account) -> list[SweepRecord]:
+    def all(self) -> list[SweepRecord]:
         """The account's sweeps, newest first."""
         return self._store.read(
             lambda connection: [
                 self._record(connection, row)
                 for row in connection.execute(
-                    "SELECT * FROM sweeps WHERE account = ? ORDER BY id DESC", (account.id,)
+                    "SELECT * FROM sweeps WHERE account = ? ORDER BY id DESC", (self._account.id,)
                 ).fetchall()
             ]
         )
 
-    def get(self, account: Account, sweep: int) -> SweepRecord | None:
+    def get(self, sweep: int) -> SweepRecord | None:
         """The account's sweep of that number."""
 
         def work(connection: sqlite3.Connection) -> SweepRecord | None:
             row = connection.execute(
-                "SELECT * FROM sweeps WHERE account = ? AND id = ?", (account.id, sweep)
+                "SELECT * FROM sweeps WHERE account = ? AND id = ?", (self._account.id, sweep)
             ).fetchone()
             return None if row is None else self._record(connection, row)
 
@@ -219,8 +233,9 @@ class Sweeps:
             )
         )
 
-    def completed(self, account: Account, asked: Iterable[str]) -> dict[str, Entry]:
-        """The newest completed entry for each `sameness` of a request that has one."""
+    def completed(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
+        """By its sameness the newest completed entry of each request that has one."""
+        asked = [each.sameness for each in requests]
 
         def work(connection: sqlite3.Connection) -> dict[str, Entry]:
             found = {}
@@ -228,7 +243,7 @@ class Sweeps:
                 row = connection.execute(
                     "SELECT * FROM entries WHERE account = ? AND sameness = ? AND state = 'completed' "
                     "ORDER BY clip_path IS NULL, id DESC LIMIT 1",
-                    (account.id, each),
+                    (self._account.id, each),
                 ).fetchone()
                 if row is not None:
                     found[each] = Entry.of(row)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
+from .. import wire
 from ..secret import Secret
 from .records import Account, micro, origin
 from .store import Store
@@ -127,20 +128,28 @@ class ToolJob:
 
 
 class ToolJobs:
-    """The clips of a home that tools bought."""
+    """The account's clips that tools bought."""
 
-    def __init__(self, store: Store, kernel: str, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, account: Account, kernel: str, clock: Callable[[], float]) -> None:
         self._store = store
+        self._account = account
         self._kernel = kernel
         self._clock = clock
 
-    def ended(self, account: Account, request_id: str, *, seconds: float | None, cost_usd: float) -> None:
-        """Keeps what a clip cost, once, if a call of this home bought it and no entry counts it."""
+    def ended(self, request_id: str, *, seconds: float | None, cost_usd: float | None) -> None:
+        """Keeps what a clip cost, once, if a call of this home bought it and no entry counts it.
+
+        Its price is worked out where the service doesn't say it.
+        """
+        if cost_usd is None:
+            can_be_meant = seconds is not None and 0 < seconds <= 2 * wire.MAX_SECONDS
+            cost_usd = wire.cost_usd(seconds if seconds and can_be_meant else wire.DEFAULT_SECONDS)
+        cost_micro = micro(cost_usd)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> None:
             counted = connection.execute(
-                "SELECT 1 FROM entries WHERE request_id = ? AND account = ?", (request_id, account.id)
+                "SELECT 1 FROM entries WHERE request_id = ? AND account = ?", (request_id, self._account.id)
             ).fetchone()
             call = None if counted else _bought_by(connection, request_id)
             if call is None:
@@ -149,7 +158,7 @@ class ToolJobs:
                 "INSERT OR IGNORE INTO tool_jobs (account, request_id, kernel, prompt, called_at, "
                 "answered_at, ended_at, seconds, cost_micro) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    account.id,
+                    self._account.id,
                     request_id,
                     self._kernel,
                     call.prompt,
@@ -157,26 +166,21 @@ class ToolJobs:
                     call.at + call.took_seconds,
                     now,
                     seconds,
-                    micro(cost_usd),
+                    cost_micro,
                 ),
             )
 
         self._store.keep(work)
 
-    def list(
-        self, account: Account | None, *, since: float | None = None, until: float | None = None
-    ) -> list[ToolJob]:
-        """The clips that were bought from `since` on and before `until` (epoch seconds), oldest first.
-
-        Those of every account where that is None.
-        """
+    def list(self, *, since: float | None = None, until: float | None = None) -> list[ToolJob]:
+        """The clips that were bought from `since` on and before `until` (epoch seconds), oldest first."""
         rows = self._store.read(
             lambda connection: connection.execute(
                 "SELECT account AS account_id, request_id, kernel, prompt, called_at, answered_at, ended_at, "
-                "seconds, cost_micro / 1e6 AS cost_usd FROM tool_jobs WHERE coalesce(account = ?, 1) "
+                "seconds, cost_micro / 1e6 AS cost_usd FROM tool_jobs WHERE account = ? "
                 "AND called_at >= ? AND called_at < ? ORDER BY called_at",
                 (
-                    None if account is None else account.id,
+                    self._account.id,
                     float("-inf") if since is None else since,
                     float("inf") if until is None else until,
                 ),

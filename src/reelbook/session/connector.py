@@ -25,7 +25,7 @@ from ..errors import (
 )
 from ..event_thread import EventThread, uninterrupted
 from ..formatting import count, dollars
-from ..ledger import Ledger
+from ..ledger import LedgerFile
 from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
@@ -197,12 +197,12 @@ def _own_sandbox(folder: Path, limit: float | None, kept: str | None) -> Session
     return _opened(name, make)
 
 
-def _opened_ledger(folder: Path, service: Service, kept: str | None) -> Ledger:
+def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFile:
     """The ledger of the home, ready to be written. Play money may be spent without one, and it is said."""
     if kept is None:
-        return Ledger.in_memory_only(folder, NO_LEDGER)
+        return LedgerFile.in_memory_only(folder, NO_LEDGER)
     try:
-        ledger = Ledger.open(folder)
+        ledger = LedgerFile.open(folder)
         try:
             ledger.prove_writable()
         except BaseException:
@@ -211,7 +211,7 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> Ledger:
     except LedgerUnavailable as error:
         if service == "live":
             raise
-        return Ledger.in_memory_only(folder, f"{error} {NO_LEDGER}")
+        return LedgerFile.in_memory_only(folder, f"{error} {NO_LEDGER}")
     return ledger
 
 

@@ -36,8 +36,7 @@ from ..errors import (
 )
 from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name
-from ..ledger import Marks
-from ..ledger.account_ledger import AccountLedger
+from ..ledger import Ledger, Marks
 from ..models import Accepted, Completed, Failed, JobStatus
 from ..requests import JobRequest
 from .clip import Clip
@@ -96,15 +95,14 @@ class JobServices:
     def __init__(
         self,
         connection: Connection,
-        account: AccountLedger,
+        ledger: Ledger,
         balance: BalanceTracker,
         thread: EventThread,
         clips: Path,
     ) -> None:
         self.connection = connection
         self.client = connection.client
-        self.account = account
-        self.ledger = account.ledger
+        self.ledger = ledger
         self.balance = balance
         self.thread = thread
         self.clips = clips
@@ -134,7 +132,7 @@ class JobServices:
         """What is known of the time that clips of this kind take."""
         kind = (request.mode, request.duration_seconds, request.aspect_ratio)
         if (pace := self._paces.get(kind)) is None:
-            pace = self._paces[kind] = Pace([Took(*each) for each in self.account.took_seconds(request)])
+            pace = self._paces[kind] = Pace([Took(*each) for each in self.ledger.took_seconds(request)])
         return pace
 
     def keep_estimating(self) -> None:
@@ -267,7 +265,7 @@ class JobLifecycle:
     def mark(self, marks: Marks) -> None:
         """Keeps what a person put to it. One that the ledger doesn't know has it in this kernel only."""
         if self.entry_id is not None:
-            marks = self.services.account.mark(self.entry_id, marks)
+            marks = self.services.ledger.annotations.mark(self.entry_id, marks)
         self.learn(marks=marks)
 
     def delete_clip(self) -> None:
@@ -474,7 +472,7 @@ class JobLifecycle:
         if self._unwanted is not None:
             raise SubmissionCancelled("It was taken back.")
         entry_id = self._entry
-        self.entry_id = self.services.account.repeat(entry_id, self._asked, error)
+        self.entry_id = self.services.ledger.repeat(entry_id, self._asked, error)
         self._unanswered.append(entry_id)
         self.services.balance.answer_lost()
         self.learn(unanswered=len(self._unanswered))
@@ -489,7 +487,7 @@ class JobLifecycle:
 
         Asked about, it would tell of the other one's clip, and nobody could say whether there is a second.
         """
-        other = self.services.account.known(request_id)
+        other = self.services.ledger.by_request_id(request_id)
         if other is None or other.id == self.entry_id:
             return
         cost = self._asked.estimated_cost_usd
@@ -580,7 +578,7 @@ class JobLifecycle:
                 took=took,
             )
         elif done is not None:
-            self.services.account.tool_job_ended(
+            self.services.ledger.tool_jobs.ended(
                 self._id, seconds=done.duration_seconds, cost_usd=done.cost_usd
             )
 

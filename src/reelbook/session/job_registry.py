@@ -40,13 +40,12 @@ class JobRegistry:
         self.services = services
         self.thread = services.thread
         self.tell = tell
-        self._account = services.account
         self._ledger = services.ledger
         self._images = images
         self._jobs: dict[JobLifecycle, Job] = {}
         self._found: dict[int, Job] = {}  # by the number of their entry
         self._numbers = 0
-        self._warner = SpendWarner(services.account)
+        self._warner = SpendWarner(services.ledger)
 
     def __iter__(self) -> Iterator[Job]:
         """Those submitted or taken up here, oldest first."""
@@ -70,8 +69,8 @@ class JobRegistry:
 
         Raises SpendLimitReached, and SpendingWarning where that is an error.
         """
-        funds = self._account.funds()
-        written = self._account.intend(batch, again=again, withdrawn=withdrawn)
+        funds = self._ledger.funds()
+        written = self._ledger.intend(batch, again=again, withdrawn=withdrawn)
         new = [entry for entry, earlier in written if earlier is None]
         try:
             self._warner.look(new, funds, caller)
@@ -82,7 +81,7 @@ class JobRegistry:
                 for each, (entry, earlier) in zip(batch, written, strict=True)
             ]
         except BaseException:
-            self._account.take_back(new)
+            self._ledger.take_back(new)
             raise
         for job, (_, earlier) in zip(jobs, written, strict=True):
             if earlier is None:
@@ -105,7 +104,7 @@ class JobRegistry:
         for job in self:
             if job.request_id == request_id:
                 return _watched(job)
-        entry = self._account.known(request_id)
+        entry = self._ledger.by_request_id(request_id)
         if entry is not None:
             return self.of(entry, watch=True)
         job = self._new(None, self._snapshot(request_id=request_id, state=wire.PENDING), None)
@@ -115,23 +114,23 @@ class JobRegistry:
 
     def resume(self) -> list[Job]:
         """Takes up what kernels that are gone have left unfinished."""
-        return [self.of(entry, watch=True) for entry in self._account.left_over()]
+        return [self.of(entry, watch=True) for entry in self._ledger.left_over()]
 
     def send_unsent(self, *, caller: Caller) -> list[Job]:
         """Submits what kernels have left unsent, but for images that aren't kept any more.
 
         Raises as `submit`, and then nothing is sent.
         """
-        left, funds = self._account.left_unsent(), self._account.funds()
+        left, funds = self._ledger.left_unsent(), self._ledger.funds()
         requests = {entry.id: self._request(entry) for entry in left}
-        written = self._account.intend_again([entry for entry in left if requests[entry.id].complete])
+        written = self._ledger.intend_again([entry for entry in left if requests[entry.id].complete])
         try:
             self._warner.look(written, funds, caller)
             jobs = [
                 self._intended(requests[entry.id], entry, funds, retry_uncertain=False) for entry in written
             ]
         except BaseException:
-            self._account.take_back(written, left_unsent=True)
+            self._ledger.take_back(written, left_unsent=True)
             raise
         for job in jobs:
             job._life.begin()
@@ -143,7 +142,7 @@ class JobRegistry:
         first = after is None and wanted.asks_nothing
         foreign = [job for job in self if job.entry_id is None and first]
         behind = None if after is None else after.entry_id
-        entries = self._account.find(wanted, sort=sort, limit=limit, after=behind)
+        entries = self._ledger.find(wanted, sort=sort, limit=limit, after=behind)
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
 
     def heard_balance(self, balance_usd: float) -> None:

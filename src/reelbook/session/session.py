@@ -33,8 +33,7 @@ from ..errors import InvalidInput, LedgerLocked, SessionClosed
 from ..event_thread import EventThread
 from ..executions import follow
 from ..formatting import file_name
-from ..ledger import Ledger, Submission, SweepRecord, ToolCalls
-from ..ledger.account_ledger import AccountLedger
+from ..ledger import LedgerFile, Submission, SweepRecord, ToolCalls
 from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
 from ..listeners import Listeners
@@ -135,9 +134,9 @@ class Session(Tooling, SuggestsNames):
         home: Path,
         sandbox: Sandbox | None = None,
         max_spend_usd: float | None = None,
-        ledger: Ledger | None = None,
+        ledger: LedgerFile | None = None,
     ) -> None:
-        ledger = ledger or Ledger.open(home)  # before a thread is started
+        file = ledger or LedgerFile.open(home)  # before a thread is started
         follow()
         self.service = service
         self.home = home
@@ -146,21 +145,21 @@ class Session(Tooling, SuggestsNames):
         self._thread = EventThread()
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
-        self._account = AccountLedger(ledger, name, key, max_spend_usd=max_spend_usd)
-        ledger.on_trouble(self._ledger_changed)
+        self._ledger = file.ledger(name, key, max_spend_usd=max_spend_usd)
+        file.on_trouble(self._ledger_changed)
         self._connection = Connection(
             key,
             base_url,
             home,
             sandbox,
             service=service,
-            shared=self._account.requests,
-            is_known=lambda request_id: self._account.known(request_id) is not None,
+            shared=self._ledger.requests,
+            is_known=lambda request_id: self._ledger.by_request_id(request_id) is not None,
         )
         self._client = self._connection.client
         self._balance = BalanceTracker(
             self._connection,
-            self._account,
+            self._ledger,
             self._thread,
             told=lambda: self._tell(None),
             heard=lambda balance_usd: self._jobs.heard_balance(balance_usd),
@@ -168,12 +167,12 @@ class Session(Tooling, SuggestsNames):
         )
         host = service if sandbox else urlsplit(base_url).netloc.lower()
         clips = home / "clips" / file_name(host)
-        services = JobServices(self._connection, self._account, self._balance, self._thread, clips)
+        services = JobServices(self._connection, self._ledger, self._balance, self._thread, clips)
         self._jobs = JobRegistry(services, RecentImages(home), tell=self._tell)
         self._sweeps = SweepControl(
-            self._submit, self._jobs, self._account, self._client, self._balance, self._thread
+            self._submit, self._jobs, self._ledger, self._client, self._balance, self._thread
         )
-        self._reconciler = Reconciler(self._connection, self._account, self._balance)
+        self._reconciler = Reconciler(self._connection, self._ledger, self._balance)
         self._left_unsent = 0
         self._thread.on_ending(services.answered)
         self._thread.on_close(self._client.aclose)
@@ -213,11 +212,11 @@ class Session(Tooling, SuggestsNames):
     @property
     def ledger_trouble(self) -> str | None:
         """What is wrong with the ledger's file, what is safe and what to do; None if all is well."""
-        return self._account.ledger.trouble or self._ledger_notice
+        return self._ledger.file.trouble or self._ledger_notice
 
     @property
     def _ledger_notice(self) -> str | None:
-        return self._account.ledger.notice
+        return self._ledger.file.notice
 
     @property
     def closed(self) -> bool:
@@ -402,7 +401,7 @@ class Session(Tooling, SuggestsNames):
             rate_limit,
             call=self._call,
             connection=self._connection,
-            account=self._account,
+            ledger=self._ledger,
             proof=self._thread.run(self._jobs.proof),
         )
 
@@ -415,9 +414,9 @@ class Session(Tooling, SuggestsNames):
             budget.left,
             budget.limit,
             budget.back_in_seconds,
-            self._account.max_spend_usd,
-            self._account.ledger.trouble,
-            not self._account.ledger.in_memory,
+            self._ledger.max_spend_usd,
+            self._ledger.file.trouble,
+            not self._ledger.file.in_memory,
             0.0 if funds is None else funds.to_come_usd,
         )
 
@@ -438,7 +437,7 @@ class Session(Tooling, SuggestsNames):
         self._thread.close()
 
     def _submissions(self, requests: Sequence[JobRequest], *, once: str | None) -> list[Submission]:
-        return self._account.submissions(requests, experiment=current_experiment(), once=once)
+        return self._ledger.submissions(requests, experiment=current_experiment(), once=once)
 
     def _submit(
         self, batch: Sequence[Submission], *, again: bool = False, retry_uncertain: bool = False
@@ -470,7 +469,7 @@ class Session(Tooling, SuggestsNames):
 
     async def _close_ledger(self) -> None:
         self._left_unsent = self._jobs.close()
-        if lost := self._account.ledger.close():
+        if lost := self._ledger.file.close():
             print(lost, file=sys.stderr)  # noqa: T201 - nobody can ask for it any more
 
     def _tell(self, job: Job | None) -> None:
@@ -479,7 +478,7 @@ class Session(Tooling, SuggestsNames):
 
     def _ledger_changed(self) -> None:
         """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""
-        said = self._account.ledger.trouble or "The ledger can be written again."
+        said = self._ledger.file.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
 
         async def tell() -> None:
@@ -490,7 +489,7 @@ class Session(Tooling, SuggestsNames):
 
     def _tell_unsent(self) -> None:
         if self._left_unsent:
-            say_unsent(self._left_unsent, self.home, kept=not self._account.ledger.in_memory)
+            say_unsent(self._left_unsent, self.home, kept=not self._ledger.file.in_memory)
 
     @by_name
     def jobs(
@@ -524,7 +523,7 @@ class Session(Tooling, SuggestsNames):
         self._thread.refuse_closed()
         if state is not None:
             state = named_states(state)
-            refuse_strange(state, lambda each: bool(self._account.find(Filter(state=each), limit=1)))
+            refuse_strange(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
         wanted = Filter(
             text=text,
             since=epoch(since),
@@ -548,17 +547,17 @@ class Session(Tooling, SuggestsNames):
         alone. Raises SessionClosed.
         """
         self._thread.refuse_closed()
-        return tuple(self._account.prompts(text, limit))
+        return tuple(self._ledger.prompts(text, limit))
 
     def tags(self) -> dict[str, int]:
         """The tags in use in alphabetical order, and how many jobs have each."""
         self._thread.refuse_closed()
-        return self._account.tags()
+        return self._ledger.annotations.tags()
 
     def experiments(self) -> list[str]:
         """The names of the experiments, the one used last first."""
         self._thread.refuse_closed()
-        return self._account.experiments()
+        return self._ledger.annotations.experiments()
 
     def pick(self, winner: Job | Clip | str, among: Iterable[Job | Clip | str]) -> None:
         """Keeps that a person chose `winner` among the clips of `among`; each is a job, a clip or its id.
@@ -571,8 +570,8 @@ class Session(Tooling, SuggestsNames):
         chosen = _request_id(winner)
         if not chosen or chosen not in ids or len(ids) < 2:
             raise InvalidInput("A winner is one of at least two clips. Nothing was kept.")
-        self._account.pick(chosen, [each for each in ids if each])
-        known = filter(None, (self._account.known(each) for each in ids if each))
+        self._ledger.annotations.pick(chosen, [each for each in ids if each])
+        known = filter(None, (self._ledger.by_request_id(each) for each in ids if each))
         jobs = [self._jobs.of(entry, watch=False) for entry in known]
 
         def tell() -> None:
@@ -588,8 +587,8 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.refuse_closed()
         found = []
-        for pick in self._account.picks(limit):
-            entries = {number: self._account.ledger.get(number) for number in (pick.winner, *pick.among)}
+        for pick in self._ledger.annotations.picks(limit=limit):
+            entries = {number: self._ledger.file.get(number) for number in (pick.winner, *pick.among)}
             jobs = {number: self._jobs.of(entry, watch=False) for number, entry in entries.items() if entry}
             if pick.winner in jobs:
                 among = tuple(jobs[number] for number in pick.among if number in jobs)
@@ -606,7 +605,7 @@ class Session(Tooling, SuggestsNames):
         `rb.Sweep.open(session, each.id).resume()` goes on with the clips that are missing.
         """
         self._thread.refuse_closed()
-        return tuple(self._account.sweeps())
+        return tuple(self._ledger.sweeps.all())
 
     def spending(self) -> Spending:
         """What this session's clips cost so far, what those of the key do, and what `max_spend` leaves.
@@ -615,13 +614,13 @@ class Session(Tooling, SuggestsNames):
         it was taken up and has ended.
         """
         self._thread.refuse_closed()
-        own, counted = self._account.spend_here(), self._account.spend()
+        own, counted = self._ledger.spend_here(), self._ledger.spend()
         return Spending(
             own.spent_usd,
             own.reserved_usd,
             own.uncertain_usd,
             own.tools_usd,
-            limit_usd=self._account.max_spend_usd,
+            limit_usd=self._ledger.max_spend_usd,
             of_key=counted,
         )
 
@@ -639,8 +638,8 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.refuse_closed()
         from_at, to_at = epoch(since), epoch(until)
-        entries = self._account.bought(experiment=experiment, since=from_at, until=to_at)
-        tools = [] if experiment is not None else self._account.bought_by_tools(since=from_at, until=to_at)
+        entries = self._ledger.bought(experiment=experiment, since=from_at, until=to_at)
+        tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
         name = "sandbox" if self.service == "sandbox" else urlsplit(self._connection.client.base_url).netloc
         accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
         return receipt_of(entries, dict.fromkeys(accounts, name), experiment, tools)
@@ -659,7 +658,7 @@ class Session(Tooling, SuggestsNames):
         It stops after `most_requests`, if given.
         """
         validation.days(days)
-        return UsageHistory(self._connection, self._account, self._balance, self._thread, days, most_requests)
+        return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
@@ -697,8 +696,8 @@ class Session(Tooling, SuggestsNames):
         self._thread.refuse_closed()
         near = spend_notices(
             cost_usd,
-            spend=self._account.spend(),
-            limit_usd=self._account.max_spend_usd,
+            spend=self._ledger.spend(),
+            limit_usd=self._ledger.max_spend_usd,
             balance_usd=None if (funds := self._balance.funds) is None else funds.left_usd,
             to_come_usd=0.0 if funds is None else funds.to_come_usd,
         )
@@ -706,7 +705,7 @@ class Session(Tooling, SuggestsNames):
 
     def _uncertain_usd(self) -> list[float]:
         """What each submission that was never answered may have cost."""
-        return [entry.estimated_cost_usd for entry in self._account.uncertain_entries()]
+        return [entry.estimated_cost_usd for entry in self._ledger.uncertain_entries()]
 
     def _refresh_balance(self) -> concurrent.futures.Future[None]:
         """Asks for the balance, if nobody here has, and doesn't wait; `facts` change when it is there."""
@@ -729,7 +728,7 @@ class Session(Tooling, SuggestsNames):
         self._balance.moved()
 
     def _tool_ledger(self) -> ToolCalls:
-        return self._account.ledger.tool_calls
+        return self._ledger.tool_calls
 
     def _tool_place(self) -> Place | None:
         return None if self._connection.sandbox is not None else configured()

@@ -14,8 +14,7 @@ from ..client.scheduling.estimates import Pace, Took
 from ..client.scheduling.forecast import forecast
 from ..errors import InvalidInput, ReelbookError
 from ..event_thread import EventThread
-from ..ledger import Entry, Submission, SweepCell, SweepRecord
-from ..ledger.account_ledger import AccountLedger
+from ..ledger import Entry, Ledger, Submission, SweepCell, SweepRecord
 from ..ledger.sweeps import NewSweep, SweepPlace
 from ..media.images import PreparedImage
 from ..requests import JobRequest
@@ -44,7 +43,7 @@ class SweepControl:
         self,
         submit: Submit,
         jobs: JobRegistry,
-        account: AccountLedger,
+        ledger: Ledger,
         client: AsyncClient,
         balance: BalanceTracker,
         thread: EventThread,
@@ -52,8 +51,7 @@ class SweepControl:
         self.thread = thread
         self._submit = submit
         self._jobs = jobs
-        self._account = account
-        self._books = account.ledger.sweeps
+        self._ledger = ledger
         self._client = client
         self._balance = balance
 
@@ -63,38 +61,38 @@ class SweepControl:
         self, name: str, record: Mapping[str, object], planned_seconds: tuple[float, float, float]
     ) -> NewSweep:
         """A sweep as it is written down. To be called where the person's code runs: it notes the cell."""
-        return self._account.new_sweep(name, record, planned_seconds)
+        return self._ledger.sweeps.new(name, record, planned_seconds)
 
     def earlier(self, new: NewSweep) -> int | None:
         """The sweep that an earlier run of the same cell began."""
-        return self._account.earlier_sweep(new)
+        return self._ledger.sweeps.earlier(new)
 
     def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int]) -> int:
         """Writes it down. Returns its number."""
-        return self._account.begin_sweep(new, cells, left_out=left_out)
+        return self._ledger.sweeps.begin(new, cells, left_out=left_out)
 
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
         with contextlib.suppress(ValueError):
-            if (found := self._account.sweep(int(sweep))) is not None:
+            if (found := self._ledger.sweeps.get(int(sweep))) is not None:
                 return found
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
 
     def cell_of(self, job: Job) -> SweepPlace | None:
         """The cell that the job was bought for."""
-        return None if job.entry_id is None else self._books.place(job.entry_id)
+        return None if job.entry_id is None else self._ledger.sweeps.place(job.entry_id)
 
     def wish(self, sweep: int) -> str:
         """What was wished of it last, by whichever kernel."""
-        return self._books.wish(sweep)
+        return self._ledger.sweeps.wish(sweep)
 
     def change(self, sweep: int, wish: str) -> None:
         """Keeps what is wished of it."""
-        self._books.change(sweep, wish)
+        self._ledger.sweeps.change(sweep, wish)
 
     def leave_out(self, sweep: int, numbers: Iterable[int], *, left_out: bool) -> None:
         """Leaves cells out, or takes them in again."""
-        self._books.leave_out(sweep, numbers, left_out=left_out)
+        self._ledger.sweeps.leave_out(sweep, numbers, left_out=left_out)
 
     def keep_images(self, requests: Iterable[JobRequest]) -> None:
         """Keeps the pictures of the requests, for later kernels."""
@@ -108,10 +106,10 @@ class SweepControl:
 
     def cells(self, sweep: int) -> list[HeldCell]:
         """Its cells. What a kernel that is gone left on its way is taken up."""
-        entries = {each.entry.id for each in self._books.cells(sweep) if each.entry is not None}
-        taken_up = {entry.id for entry in self._account.left_over(entries)}
+        entries = {each.entry.id for each in self._ledger.sweeps.cells(sweep) if each.entry is not None}
+        taken_up = {entry.id for entry in self._ledger.left_over(entries)}
         held = []
-        for number, entry, found, left_out in self._books.cells(sweep):
+        for number, entry, found, left_out in self._ledger.sweeps.cells(sweep):
             job = None if entry is None else self._jobs.of(entry, watch=entry.id in taken_up)
             held.append(HeldCell(number, job, found, left_out))
         return held
@@ -125,7 +123,7 @@ class SweepControl:
         """
         entry = None
         if seen is not None and seen.entry_id is not None:
-            entry = self._account.ledger.get(seen.entry_id)
+            entry = self._ledger.get(seen.entry_id)
             if entry is not None and not (entry.state == seen.state and states.state(entry.state).missing):
                 entry = None  # something has become of it, or may yet
         repeats = entry.id if entry is not None and entry.state == states.UNCERTAIN else None
@@ -137,8 +135,8 @@ class SweepControl:
     def refresh(self, job: Job) -> bool:
         """Takes over what another kernel has learnt of a job. Whether that one still looks after it."""
         over = job.running or job.clip is not None or states.state(job.state).missing
-        entry = None if over or job.entry_id is None else self._account.ledger.get(job.entry_id)
-        if entry is None or self._account.ledger.is_own(entry):
+        entry = None if over or job.entry_id is None else self._ledger.get(job.entry_id)
+        if entry is None or self._ledger.is_own(entry):
             return False
         self._jobs.of(entry, watch=False)
         return entry.clip_path is None and not states.state(entry.state).missing
@@ -149,22 +147,21 @@ class SweepControl:
 
     def take_found(self, sweep: int, found: Mapping[int, Entry]) -> None:
         """Gives cells that have no entry yet one whose clip was there before."""
-        self._books.take(sweep, {number: entry.id for number, entry in found.items()})
+        self._ledger.sweeps.take(sweep, {number: entry.id for number, entry in found.items()})
 
     # What a plan stands on.
 
     def found(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
         """By sameness the entries whose clips are what the requests would make: those with a fixed seed."""
         fixed = [each for each in requests if each.seed not in (None, wire.RANDOM_SEED)]
-        return {
-            sameness: entry for sameness, entry in self._account.completed(fixed).items() if _has_clip(entry)
-        }
+        completed = self._ledger.sweeps.completed(fixed)
+        return {sameness: entry for sameness, entry in completed.items() if _has_clip(entry)}
 
     @property
     def limit_left_usd(self) -> float | None:
         """What the spending limit leaves; None without one."""
-        limit = self._account.max_spend_usd
-        return None if limit is None else round(limit - self._account.spend().committed_usd, 6)
+        limit = self._ledger.max_spend_usd
+        return None if limit is None else round(limit - self._ledger.spend().committed_usd, 6)
 
     def balance_left_usd(self) -> float | None:
         """What is left of the balance; asked for where nobody heard it, None where that fails."""
@@ -179,7 +176,7 @@ class SweepControl:
         kinds = [(each.mode, each.duration_seconds, each.aspect_ratio) for each in requests]
         for kind, request in zip(kinds, requests, strict=True):
             if kind not in paces:
-                paces[kind] = Pace([Took(*each) for each in self._account.took_alike(request)])
+                paces[kind] = Pace([Took(*each) for each in self._ledger.took_alike(request)])
         budget = self.thread.run(self._client.copied_budget)
         return forecast([paces[kind] for kind in kinds], budget, self.thread.now())
 

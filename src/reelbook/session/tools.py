@@ -27,7 +27,7 @@ from ..errors import (
     WaitTimeout,
 )
 from ..event_thread import EventThread, until_done, wait_until_done
-from ..ledger import Ledger, ToolCall, ToolCalls
+from ..ledger import LedgerFile, ToolCall, ToolCalls
 from ..ledger.tool_calls import Outcome
 from ..secret import Secret
 
@@ -243,7 +243,7 @@ class Tools(Tooling):
         ToolServer(mcp_url, user_id)  # raises for what can't be used, before a thread is started
         self.mcp_url = mcp_url
         self._place = (mcp_url, user_id)
-        self._ledger = Ledger.open(home)
+        self._ledger = LedgerFile.open(home)
         self._thread = EventThread("reelbook-tools")
         self._thread.on_close(self._close_ledger)
 
