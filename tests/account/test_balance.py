@@ -79,10 +79,11 @@ def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
 
     async def main() -> None:
         service = Service()
-        account: Any = SimpleNamespace(usage_days=lambda: 30, heard=lambda *_, **__: None)
+        samples = SimpleNamespace(hear=lambda *_, **__: None)
+        ledger: Any = SimpleNamespace(usage_days=lambda: 30, samples=samples)
         tracker = BalanceTracker(
             SimpleNamespace(client=service),  # type: ignore[arg-type] # only its client is used
-            account,
+            ledger,
             SimpleNamespace(spawn=asyncio.ensure_future),  # type: ignore[arg-type]
             told=lambda: None,
             heard=heard.append,

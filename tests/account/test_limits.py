@@ -131,10 +131,10 @@ def test_another_process_isn_t_this_session(home: Path) -> None:
         own = ledger.get(1)
         assert own is not None
         process = int(own.kernel.partition("-")[0])
-        assert ledger.spend(account, process=process).reserved_usd == 0.05
-        assert ledger.spend(account, process=process + 1).reserved_usd == 0.0
+        assert ledger.spend(process=process).reserved_usd == 0.05
+        assert ledger.spend(process=process + 1).reserved_usd == 0.0
         # A number that begins alike is another process.
-        assert ledger.spend(account, process=process // 10).reserved_usd == 0.0
+        assert ledger.spend(process=process // 10).reserved_usd == 0.0
 
 
 def test_each_threshold_is_warned_of_once(session: rb.Session) -> None:

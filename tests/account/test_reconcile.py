@@ -207,9 +207,8 @@ def test_a_lost_answer_takes_figures_though_nobody_looks(session: rb.Session, sa
     while not session._ledger.samples.list(before=time.time()):
         assert time.monotonic() < end
         time.sleep(0.02)
-    first = session._ledger.samples.list(before=time.time())[
-        -1
-    ]  # hours of the jumping clock may have brought more
+    # Hours of the jumping clock may have brought more.
+    first = session._ledger.samples.list(before=time.time())[-1]
     assert (first.total_requests, first.balance_usd is not None) == (1, True)
 
 

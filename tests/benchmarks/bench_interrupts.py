@@ -46,13 +46,13 @@ from reelbook.secret import Secret
 rng, home = random.Random(int(sys.argv[2])), Path(sys.argv[1])
 ended = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
-with Ledger.open(home) as ledger:
-    account = ledger.account("https://neighbour.example", Secret("sk-neighbour"))
+with Ledger.open(home, "https://neighbour.example", Secret("sk-neighbour")) as ledger:
     lock = sqlite3.connect(home / "ledger.db", isolation_level=None, timeout=20)
     written = 0
     while not ended.is_set():
         theirs = Submission(JobRequest.from_text("theirs", duration_seconds=1))
-        ledger.cancelled(ledger.intend(account, theirs).entry.id)
+        ((entry, _),) = ledger.intend([theirs])
+        ledger.cancelled(entry.id)
         written += 1
         if rng.random() < 0.2:
             lock.execute("BEGIN IMMEDIATE")
@@ -60,7 +60,7 @@ with Ledger.open(home) as ledger:
             lock.execute("ROLLBACK")
         time.sleep(rng.uniform(0, 0.02))
     lock.close()
-    print(written, len(ledger.find(account=account, limit=10**6)), ledger.trouble)
+    print(written, len(ledger.find(limit=10**6)), ledger.file.trouble)
 """
 
 
@@ -160,10 +160,9 @@ def faults(home: Path, prompts: Sequence[str]) -> list[str]:
     """What doesn't hold by the service's own records and the ledger's file; none if nothing was lost."""
     with closing(sqlite3.connect(Places.under(home).database)) as service:
         made = dict(service.execute("SELECT request_id, prompt FROM jobs").fetchall())
-    with Ledger.open(home) as ledger:
-        account = ledger.account("sandbox", server.ensure(home).api_key)
-        entries = ledger.find(account=account, limit=10**6)
-        spend = ledger.spend(account)
+    with Ledger.open(home, "sandbox", server.ensure(home).api_key) as ledger:
+        entries = ledger.find(limit=10**6)
+        spend = ledger.spend()
     bought = Counter(made.values())
     known = {entry.request_id for entry in entries}
     unended = [entry for entry in entries if entry.state not in (wire.COMPLETED, CANCELLED)]

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reelbook.ledger import Ledger, Submission
-from reelbook.ledger.request_log import Instant
+from reelbook.ledger import Ledger, Marks, Submission
+from reelbook.ledger.search import Filter
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 
@@ -27,9 +27,10 @@ lanterns dust golden light camera drift macro shot raindrops leaf puppy kitten c
 WORDS = TEXT.split()
 ROUNDS = 30
 DAY = 86_400.0
+WANTED = JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7)
 
 
-def fill(ledger: Ledger, account_id: int, count: int) -> None:
+def fill(ledger: Ledger, count: int) -> None:
     """Writes `count` jobs of the last 300 days, one in 20,000 of them with a rare word, state or cost."""
     rng = random.Random(7)
     began = time.time() - 300 * DAY
@@ -41,7 +42,7 @@ def fill(ledger: Ledger, account_id: int, count: int) -> None:
         state = "uncertain" if rare else rng.choices(("completed", "failed", "refused"), (90, 7, 3))[0]
         rows.append(
             (
-                account_id,
+                ledger.account.id,
                 state,
                 "text-to-video",
                 " ".join(rng.choices(WORDS, k=14)) + (" zebra" if rare else ""),
@@ -72,7 +73,7 @@ def fill(ledger: Ledger, account_id: int, count: int) -> None:
 
     ledger._store.write(work)
     for number in range(777, count, 1000):
-        ledger.annotations.set(number, tags=["keep"], note="the light is good, foxes too")
+        ledger.annotations.mark(number, Marks(note="the light is good, foxes too", tags=("keep",)))
 
 
 def timed(label: str, call: Callable[[], Any], goal_ms: float | None = None) -> Any:
@@ -88,12 +89,23 @@ def timed(label: str, call: Callable[[], Any], goal_ms: float | None = None) -> 
     return result
 
 
+def opened(home: Path) -> Ledger:
+    return Ledger.open(home, "https://service.example", Secret("sk-bench"))
+
+
+def page(
+    ledger: Ledger, *, sort: Any = "newest", limit: int = 50, after: int | None = None, **wanted: Any
+) -> int:
+    """The number of the page's first entry, 0 without any."""
+    found = ledger.find(Filter(**wanted), sort=sort, limit=limit, after=after)
+    return found[0].id if found else 0
+
+
 def pages(home: Path, count: int) -> None:
-    ledger = Ledger.open(home)
-    account = ledger.account("https://service.example", Secret("sk-bench"))
-    fill(ledger, account.id, count)
+    ledger = opened(home)
+    fill(ledger, count)
     began = time.perf_counter()
-    ledger.find(account=account, text="zebra")
+    page(ledger, text="zebra")
     print(f"\n{count:,} jobs; the first search, which makes the index: {time.perf_counter() - began:.2f} s")
     now = time.time()
     filters: dict[str, dict[str, Any]] = {
@@ -116,7 +128,6 @@ def pages(home: Path, count: int) -> None:
         "starred": {"starred": True},
         "starred, experiment and text": {"starred": True, "experiment": "experiment 3", "text": "fox"},
         "state, time and cost": {"state": "failed", "since": now - 200 * DAY, "min_cost_usd": 0.4},
-        "all accounts, text": {"account": None, "text": "kitten"},
         "tag": {"tag": "keep"},
         "tag and text": {"tag": "keep", "text": "fox"},
         "text of a note": {"text": "light good"},
@@ -128,40 +139,39 @@ def pages(home: Path, count: int) -> None:
         "costliest, text, common": {"sort": "costliest", "text": "fox"},
     }
     for label, chosen in filters.items():
-        timed(label, lambda chosen=chosen: ledger.find(**{"account": account, **chosen}), 5)  # type: ignore[misc]
-    middle = ledger.find(account=account, until=now - 150 * DAY, limit=1)[0].id
-    timed("a page in the middle", lambda: ledger.find(account=account, after=middle), 5)
+        timed(label, lambda chosen=chosen: page(ledger, **chosen), 5)  # type: ignore[misc]
+    middle = page(ledger, until=now - 150 * DAY, limit=1)
+    timed("a page in the middle", lambda: page(ledger, after=middle), 5)
     timed(
         "a page in the middle of the costliest",
-        lambda: ledger.find(account=account, after=middle, sort="costliest"),
+        lambda: page(ledger, after=middle, sort="costliest"),
         5,
     )
-    timed("the same with text", lambda: ledger.find(account=account, after=middle, text="fox"), 5)
-    timed("unfinished", lambda: ledger.unfinished(account))
-    timed("spend", lambda: ledger.spend(account))
-    timed("took_seconds", lambda: ledger.took_seconds(account, mode="text-to-video", duration_seconds=5))
-    ledger.close()
+    timed("the same with text", lambda: page(ledger, after=middle, text="fox"), 5)
+    timed("unfinished", lambda: ledger.unfinished())
+    timed("spend", lambda: ledger.spend())
+    timed("took_seconds", lambda: ledger.took_seconds(WANTED))
+    ledger.file.close()
     size = sum(path.stat().st_size for path in home.glob("ledger.db*"))
-    timed("open and close", lambda: Ledger.open(home).close())
+    timed("open and close", lambda: opened(home).file.close())
     print(f"{size / count:.0f} bytes a job on the disk")
 
 
 def commits(home: Path) -> None:
-    ledger = Ledger.open(home)
-    account = ledger.account("https://service.example", Secret("sk-bench"))
-    wanted = Submission(JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7))
+    ledger = opened(home)
+    ledger.max_spend_usd = 1e6
     count = 300
     began = time.perf_counter()
     for number in range(count):
-        entry = ledger.intend(account, wanted, limit_usd=1e6).entry
+        ((entry, _),) = ledger.intend([Submission(WANTED)])
         ledger.sending(entry.id)
         ledger.accepted(entry.id, f"req-{number}")
     print(f"\n{3 * count / (time.perf_counter() - began):,.0f} flushed commits/s (intend, sending, accepted)")
     began = time.perf_counter()
     for _ in range(1000):
-        ledger.requests.enter(account, Instant.now(), lambda *_: True)
+        ledger.requests.enter(0.0, lambda *_: True)
     print(f"{1000 / (time.perf_counter() - began):,.0f} noted requests/s (not flushed)")
-    ledger.close()
+    ledger.file.close()
 
 
 def main() -> None:

@@ -39,11 +39,10 @@ def assert_clean(said: str) -> None:
 @pytest.fixture
 def planted(home: Path) -> Path:
     """A home whose ledger has orders in every text that came from outside."""
-    with Ledger.open(home) as ledger:
-        account = ledger.account(f"https://host.example/{HOSTILE}", Secret("sk-planted-output"))
+    with Ledger.open(home, f"https://host.example/{HOSTILE}", Secret("sk-planted-output")) as ledger:
         planted = Submission(JobRequest.from_text("planted", seed=7), experiment=HOSTILE)
         for number, state in enumerate((HOSTILE, "failed", "completed")):
-            entry = ledger.intend(account, planted).entry
+            ((entry, _),) = ledger.intend([planted])
             ledger.sending(entry.id)
             ledger.accepted(entry.id, f"req_{number}{HOSTILE}")
             ledger.status(entry.id, state, error=HOSTILE, video_url=f"https://x/{HOSTILE}")

@@ -42,7 +42,7 @@ def test_a_mistyped_state_is_refused(run: Run, book: Book) -> None:
 def test_each_service_has_its_own_sum_and_can_be_listed_alone(run: Run, book: Book) -> None:
     """The sandbox's dollars are never added to real ones; two keys of one host are told apart."""
     book.job("req_live", "completed")
-    book.account = book.ledger.account("sandbox", KEY)
+    book.ledger = book.ledger.file.ledger("sandbox", KEY)
     book.job("req_sandbox", "completed")
     assert [(job["id"], job["service"]) for job in listed(run)] == [
         ("req_sandbox", "sandbox"),
@@ -55,8 +55,8 @@ def test_each_service_has_its_own_sum_and_can_be_listed_alone(run: Run, book: Bo
         "service.example": 0.25,
         "sandbox": 0.25,
     }
-    other = book.account = book.ledger.account(SERVICE, Secret("sk-another"))
-    name = f"service.example key {other.fingerprint[:4]}: "
+    book.ledger = book.ledger.file.ledger(SERVICE, Secret("sk-another"))
+    name = f"service.example key {book.ledger.account.fingerprint[:4]}: "
     assert name not in run("jobs").stderr  # it bought nothing
     book.job("req_other", "completed")
     assert f"{name}$0.25 spent" in run("jobs").stderr

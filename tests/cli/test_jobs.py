@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, read_until, start
-from ledger.doubles import KEY, SERVICE, Clock, fox
+from ledger.doubles import KEY, SERVICE, Clock, find, fox
 from support.raw_server import RawServer
 
 import reelbook as rb

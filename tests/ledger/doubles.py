@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from reelbook.ledger import Entry, Ledger, LedgerFile, Place, Submission
@@ -57,6 +58,11 @@ def fox(
     else:
         given |= {"mode": "image-to-video", "image": PreparedImage(image, "PNG", 1, 1)}
     return Submission(JobRequest(**{**given, **asked}), experiment, place, repeats)
+
+
+def opened(folder: Path, **options: Any) -> Ledger:
+    """The test's account in the ledger of that home, for another kernel."""
+    return Ledger.open(folder, SERVICE, KEY, **options)
 
 
 class Intended(NamedTuple):

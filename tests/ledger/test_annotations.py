@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, Clock, find, fox, intend
+from ledger.doubles import KEY, Clock, find, fox, intend, opened
 
-from reelbook.ledger import Ledger, LedgerFile, Pick, search
+from reelbook.ledger import Ledger, Pick, search
 
 
 def entry(ledger: Ledger, prompt: str = "a red fox") -> int:
@@ -22,7 +22,7 @@ def test_what_is_given_is_set_and_the_rest_stays(ledger: Ledger, folder: Path) -
     ledger.annotations.set(number, tags=[" for the  talk ", "keep", "", "keep"])
     ledger.annotations.set(number, starred=True)
     ledger.annotations.set(number)
-    with LedgerFile.open(folder) as again:
+    with opened(folder) as again:
         kept = again.get(number)
     assert kept is not None
     assert (kept.starred, kept.note, kept.tags) == (True, "the tail is odd", ("for the talk", "keep"))
@@ -31,7 +31,7 @@ def test_what_is_given_is_set_and_the_rest_stays(ledger: Ledger, folder: Path) -
 def test_tags_are_counted_and_found_by(ledger: Ledger) -> None:
     """A tag that is taken away finds nothing any more; those of another account are its own."""
     other = ledger.file.ledger("https://other.example", KEY)
-    first, second, foreign = entry(ledger), entry(ledger), entry(ledger, other)
+    first, second, foreign = entry(ledger), entry(ledger), entry(other)
     for number, tags in ((first, ["b", "A"]), (second, ["b"]), (foreign, ["b"])):
         ledger.annotations.set(number, tags=tags)
     assert ledger.annotations.tags() == {"A": 1, "b": 2}
@@ -74,23 +74,25 @@ def test_experiments_are_named_the_last_one_first(ledger: Ledger, clock: Clock) 
 
 
 def test_winners_are_kept_in_the_order_of_the_choices(ledger: Ledger, clock: Clock) -> None:
-    """With the entries they were chosen among, and when; the newest first."""
-    first, second, third = (entry(ledger) for _ in range(3))
-    ledger.annotations.pick(first, [first, second])
+    """With the entries they were chosen among, and when; the newest first. Unknown ones are left out."""
+    for number in range(1, 4):
+        ledger.accepted(entry(ledger), f"req-{number}")
+    ledger.annotations.pick("req-1", ["req-1", "req-2", "req-elsewhere"])
+    ledger.annotations.pick("req-elsewhere", ["req-1", "req-elsewhere"])
     clock.now += 60
-    ledger.annotations.pick(third, [first, second])
+    ledger.annotations.pick("req-3", ["req-1", "req-2", "req-3"])
     assert ledger.annotations.picks() == [
-        Pick(clock.now, third, (first, second, third)),
-        Pick(clock.now - 60, first, (first, second)),
+        Pick(clock.now, 3, (1, 2, 3)),
+        Pick(clock.now - 60, 1, (1, 2)),
     ]
-    assert [pick.winner for pick in ledger.annotations.picks(winner=first)] == [first]
 
 
 def test_marks_are_kept_while_the_disk_takes_no_writes(ledger: Ledger) -> None:
     """What was marked before and what is marked meanwhile are there, and on the disk afterwards."""
     number = entry(ledger)
     ledger.annotations.set(number, tags=["keep"], note="mind")
-    ledger.annotations.pick(number, [number, entry(ledger)])
+    ledger.accepted(number, "req-1")
+    ledger.annotations.pick("req-1", ["req-1"])
     disk = ledger._store._connection
     disk.execute("PRAGMA query_only=1")
     ledger.annotations.set(number, starred=True)

@@ -23,4 +23,4 @@ def test_the_last_sample_is_the_newest_before_a_moment(ledger: Ledger) -> None:
 def test_accounts_have_samples_of_their_own(ledger: Ledger) -> None:
     """Another key's balance is not this one's."""
     ledger.samples.add(Sample(at=1, balance_usd=1))
-    assert ledger.samples.last(ledger.file.ledger("https://other.example", KEY)) is None
+    assert ledger.file.ledger("https://other.example", KEY).samples.last() is None

@@ -15,7 +15,7 @@ from reelbook.ledger.store import open_memory
 
 def opened(ledger: Ledger) -> Classroom:
     """A classroom with two places."""
-    room = ledger.classrooms.open(
+    room = ledger.file.classrooms.open(
         SERVICE,
         "monday",
         label="monday #1f",
@@ -26,8 +26,8 @@ def opened(ledger: Ledger) -> Classroom:
         before=["key_2", "key_1"],
     )
     for student in ("Ada", "Björn", "Ada"):
-        ledger.classrooms.seat(room, student, f"monday #1f · {student}", f"{student}.txt")
-    return ledger.classrooms.at(SERVICE)[0]
+        ledger.file.classrooms.seat(room, student, f"monday #1f · {student}", f"{student}.txt")
+    return ledger.file.classrooms.at(SERVICE)[0]
 
 
 def test_a_place_goes_through_its_states_and_stays(ledger: Ledger, folder: Path, clock: Clock) -> None:
@@ -36,16 +36,16 @@ def test_a_place_goes_through_its_states_and_stays(ledger: Ledger, folder: Path,
     ada, bjoern = room.seats
     assert (sorted(room.before), room.max_spend_usd, room.opened_at) == (["key_1", "key_2"], 1.25, clock())
     assert [seat.state for seat in room.missing] == [WAITING, WAITING]
-    ledger.classrooms.asking(ada)
-    ledger.classrooms.made(bjoern, "key_3")
+    ledger.file.classrooms.asking(ada)
+    ledger.file.classrooms.made(bjoern, "key_3")
     with LedgerFile.open(folder) as again:
         (room,) = again.classrooms.at(SERVICE)
         assert [(seat.state, seat.key_id) for seat in room.seats] == [(ASKED, None), (MADE, "key_3")]
         assert [seat.student for seat in room.missing] == ["Ada"]
-    ledger.classrooms.waiting(ada)
-    ledger.classrooms.revoked(bjoern)
-    ledger.classrooms.closed(room)
-    (room,) = ledger.classrooms.at(SERVICE)
+    ledger.file.classrooms.waiting(ada)
+    ledger.file.classrooms.revoked(bjoern)
+    ledger.file.classrooms.closed(room)
+    (room,) = ledger.file.classrooms.at(SERVICE)
     assert [seat.state for seat in room.seats] == [WAITING, REVOKED]
     assert room.closed_at == clock()
 
@@ -53,8 +53,8 @@ def test_a_place_goes_through_its_states_and_stays(ledger: Ledger, folder: Path,
 def test_each_service_has_its_own(ledger: Ledger) -> None:
     """The address is told apart by its origin, whatever stands behind it."""
     opened(ledger)
-    assert ledger.classrooms.at("https://other.example") == ()
-    assert [room.name for room in ledger.classrooms.at(f"{SERVICE}/")] == ["monday"]
+    assert ledger.file.classrooms.at("https://other.example") == ()
+    assert [room.name for room in ledger.file.classrooms.at(f"{SERVICE}/")] == ["monday"]
 
 
 def test_they_are_saved_from_a_damaged_file(ledger: Ledger, folder: Path) -> None:

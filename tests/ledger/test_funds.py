@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, SERVICE, Clock, fox, intend, intend_many
+from ledger.doubles import Clock, fox, intend, intend_many, opened
 
 from reelbook.ledger import Ledger, Sample
 from reelbook.ledger.funds import PATIENCE_SECONDS, Funds
@@ -15,21 +15,19 @@ class Balance:
     """The account's balance, and the answers to those who ask for it."""
 
     def __init__(self, ledger: Ledger, clock: Clock) -> None:
-        self._ledger, self._account, self._clock = ledger, account, clock
+        self._ledger, self._clock = ledger, clock
         self.usd = 10.0
 
     def ask(self) -> None:
         """Asked now and answered a second later."""
         asked_at = self._clock.now
         self._clock.now += 1
-        self._ledger.samples.add(
-            self._account, Sample(self._clock.now, balance_usd=self.usd, asked_at=asked_at)
-        )
+        self._ledger.samples.add(Sample(self._clock.now, balance_usd=self.usd, asked_at=asked_at))
         self._clock.now += 1
 
     @property
     def left_usd(self) -> float:
-        found = self._ledger.funds(self._account, since=0.0)
+        found = self._ledger.funds(since=0.0)
         assert found is not None
         return found.left_usd
 
@@ -50,8 +48,8 @@ def accepted(ledger: Ledger, clock: Clock) -> int:
 
 def unwatched(folder: Path, clock: Clock) -> int:
     """The same, of a kernel that is gone."""
-    with Ledger.open(folder, clock=clock) as other:
-        return accepted(other, other.file.ledger(SERVICE, KEY), clock)
+    with opened(folder, clock=clock) as other:
+        return accepted(other, clock)
 
 
 def test_the_newest_balance_counts_with_its_time(ledger: Ledger, clock: Clock) -> None:

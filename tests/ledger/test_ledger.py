@@ -6,9 +6,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, tell
+from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, opened, tell
 
-from reelbook.ledger import Entry, Ledger, LedgerFile
+from reelbook.ledger import Entry, Ledger
 from reelbook.secret import Secret
 
 
@@ -40,12 +40,12 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
     clock.now += 58
     ledger.status(entry.id, "completed", video_url="https://cdn/1.mp4", duration_seconds=5.04, cost_usd=0.252)
     ledger.downloaded(entry.id, folder / "req-1.mp4")
-    with LedgerFile.open(folder) as again:
-        assert again.trouble is None
-        kept = again.by_request_id(again.file.ledger(SERVICE, KEY), "req-1")
+    with opened(folder) as again:
+        assert again.file.trouble is None
+        kept = again.by_request_id("req-1")
     assert kept == Entry(
         id=entry.id,
-        account_id=account.id,
+        account_id=ledger.account.id,
         state="completed",
         mode="text-to-video",
         prompt="a red fox runs through snow",
@@ -184,14 +184,14 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
     clock.now += 30
     ledger.status(seen, "completed")
     ledger.status(late, "completed", watched=False)
-    with Ledger.open(folder, clock=clock) as other:
+    with opened(folder, clock=clock) as other:
         assert other.take_up(known(ledger, handed))
         other.status(handed, "completed")
     took = [(0, 30, 40)]
-    assert ledger.took_seconds(mode="text-to-video") == took
-    assert ledger.took_seconds(mode="text-to-video", duration_seconds=5, aspect_ratio="16:9") == took
-    assert ledger.took_seconds(mode="text-to-video", duration_seconds=6) == []
-    assert ledger.took_seconds(mode="image-to-video") == []
+    longer = fox(duration_seconds=6).request
+    assert ledger.took_seconds(fox().request) == took
+    assert (ledger.took_seconds(longer), ledger.took_alike(longer)) == ([], took)
+    assert ledger.took_alike(fox(image=b"png").request) == []
 
 
 def test_what_jobs_took_is_told_in_the_order_in_which_they_were_submitted(
@@ -202,9 +202,7 @@ def test_what_jobs_took_is_told_in_the_order_in_which_they_were_submitted(
     for number in (1, 2, 0):
         clock.now += 10
         ledger.status(jobs[number], "completed")
-    took = ledger.took_seconds(mode="text-to-video")
-    assert [at_most for _, at_most, _ in took] == [20, 10, 30]
-    assert ledger.took_seconds(mode="text-to-video", limit=2) == took[:2]
+    assert [at_most for _, at_most, _ in ledger.took_seconds(fox().request)] == [30, 10, 20]
 
 
 def test_a_job_that_was_seen_running_keeps_the_interval_in_which_it_ended(
@@ -214,21 +212,21 @@ def test_a_job_that_was_seen_running_keeps_the_interval_in_which_it_ended(
     seen = submitted(ledger, "seen")
     clock.now += 30
     ledger.status(seen, "completed", took=(22.5, 29.5))
-    assert ledger.took_seconds(mode="text-to-video") == [(22.5, 29.5, 40)]
+    assert ledger.took_seconds(fox().request) == [(22.5, 29.5, 40)]
     assert known(ledger, seen).took_seconds == 30
 
 
 def test_accounts_are_told_apart_by_origin_and_key(ledger: Ledger) -> None:
     """The path of the address doesn't matter, nor does a default port; each key has rows of its own."""
-    assert ledger.account("https://SERVICE.example:443", KEY) == account
+    assert ledger.file.ledger("https://SERVICE.example:443", KEY).account == ledger.account
     others = {
-        ledger.file.ledger("http://service.example", KEY).id,
-        ledger.file.ledger(SERVICE, Secret("sk-another")).id,
-        ledger.file.ledger("sandbox", KEY).id,
+        ledger.file.ledger("http://service.example", KEY).account.id,
+        ledger.file.ledger(SERVICE, Secret("sk-another")).account.id,
+        ledger.file.ledger("sandbox", KEY).account.id,
     }
-    assert len(others | {account.id}) == 4
+    assert len(others | {ledger.account.id}) == 4
     intend(ledger, fox())
-    assert find(ledger, account=ledger.file.ledger("sandbox", KEY)) == []
+    assert find(ledger.file.ledger("sandbox", KEY)) == []
 
 
 def test_the_key_is_not_in_the_file_and_its_fingerprint_is_salted(
@@ -237,11 +235,11 @@ def test_the_key_is_not_in_the_file_and_its_fingerprint_is_salted(
     """No file of the home holds the key, and another ledger has another fingerprint for it."""
     intend(ledger, fox())
     written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-    assert account.origin.encode() in written
-    assert account.fingerprint.encode() in written
+    assert ledger.account.origin.encode() in written
+    assert ledger.account.fingerprint.encode() in written
     assert KEY.reveal().encode() not in written
-    with Ledger.open(tmp_path / "another") as another:
-        assert another.file.ledger(SERVICE, KEY).fingerprint != account.fingerprint
+    with opened(tmp_path / "another") as another:
+        assert another.account.fingerprint != ledger.account.fingerprint
     assert KEY.fingerprint.encode() not in written
 
 
@@ -249,7 +247,7 @@ def test_only_the_owner_can_read_the_file(ledger: Ledger, folder: Path) -> None:
     """The ledger and its companions have the mode 0600, also where the file had another before."""
     intend(ledger, fox())
     (folder / "ledger.db").chmod(0o644)
-    with Ledger.open(folder):
+    with opened(folder):
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.glob("ledger.db*")}
     assert modes == dict.fromkeys(("ledger.db", "ledger.db-wal", "ledger.db-shm"), 0o600)
 
@@ -300,20 +298,20 @@ wait()
 
 def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger) -> None:
     """A session that is closed in the middle of things leaves nothing reserved for ever."""
-    other = Ledger.open(folder)
+    other = opened(folder)
     sent, unsent = (intend(other, fox()).entry.id for _ in range(2))
     other.sending(sent)
     assert ledger.recover() == []
-    other.close()
+    other.file.close()
     assert [known(ledger, each).state for each in (sent, unsent)] == ["uncertain", "cancelled"]
 
 
 def test_two_kernels_begin_a_ledger_together(folder: Path, kernel: Kernel) -> None:
     """Four processes that open a home without a ledger at the same moment share one, without trouble."""
-    code = "intend(ledger, fox())\nsay(ledger.file.trouble, account.id)\nwait()"
+    code = "intend(ledger, fox())\nsay(ledger.file.trouble, ledger.account.id)\nwait()"
     kernels = [kernel(code) for _ in range(4)]
     assert [heard(each) for each in kernels] == ["None 1"] * 4
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         assert len(find(ledger)) == 4
     for each in kernels:
         tell(each)
@@ -322,15 +320,18 @@ def test_two_kernels_begin_a_ledger_together(folder: Path, kernel: Kernel) -> No
 
 def test_all_accounts_are_named_without_a_key(ledger: Ledger) -> None:
     """Each key at each service is an account of its own, in the order of their first use."""
-    others = [ledger.file.ledger("sandbox", KEY), ledger.file.ledger(SERVICE, Secret("sk-another"))]
-    assert ledger.file.accounts() == [account, *others]
+    others = [
+        ledger.file.ledger("sandbox", KEY).account,
+        ledger.file.ledger(SERVICE, Secret("sk-another")).account,
+    ]
+    assert ledger.file.accounts() == [ledger.account, *others]
 
 
 def test_ids_are_found_by_their_beginning_in_every_account(ledger: Ledger) -> None:
     """Newest first; a sign that means something to SQL is only a sign here."""
     ids = ["req_a1", "req_a2", "req%a3", "req_b1"]
-    for owner, request_id in zip([account, ledger.file.ledger("sandbox", KEY)] * 2, ids, strict=True):
-        ledger.accepted(ledger.intend(owner, fox()).entry.id, request_id)
+    for owner, request_id in zip([ledger, ledger.file.ledger("sandbox", KEY)] * 2, ids, strict=True):
+        ledger.accepted(intend(owner, fox()).entry.id, request_id)
     intend(ledger, fox())
 
     def found(beginning: str, limit: int = 10) -> list[str | None]:

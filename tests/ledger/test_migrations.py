@@ -6,9 +6,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, SERVICE, find, fox, intend
+from ledger.doubles import find, fox, intend, opened
 
-from reelbook.ledger import CellId, Ledger, LedgerFile, Place, Sample, Spend
+from reelbook.ledger import CellId, Place, Sample, Spend
 from reelbook.ledger.migrations import MIGRATIONS, NewerLedger, migrate
 
 OLDEST = Path(__file__).with_name("oldest.sql")
@@ -25,10 +25,9 @@ def oldest(folder: Path) -> None:
 def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
     """A file at the first schema is brought up to date; its jobs, money, samples and accounts are there."""
     oldest(folder)
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         assert ledger.file.trouble is None
-        account = ledger.file.ledger(SERVICE, KEY)
-        assert account.id == 1
+        assert ledger.account.id == 1
         assert [(entry.state, entry.prompt, entry.request_id) for entry in find(ledger)] == [
             ("pending", "a still image", "req-2"),
             ("uncertain", "a wolf", None),
@@ -36,7 +35,7 @@ def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
         ]
         assert ledger.spend() == Spend(0.252, 0.25, 0.25)
         assert ledger.samples.last() == Sample(at=1_800_000_000, balance_usd=9.5, total_spent_usd=0.5)
-        assert ledger.took_seconds(mode="text-to-video") == [(0, 60, 40)]
+        assert ledger.took_seconds(fox().request) == [(0, 60, 40)]
         assert not intend(ledger, fox(place=Place("cell"))).new
         assert intend(ledger, fox()).entry.id == 4
         ledger.annotations.set(1, note="kept", tags=["old"])
@@ -46,9 +45,9 @@ def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
 def test_a_row_from_before_cells_had_ids_is_known_by_its_text(folder: Path) -> None:
     """Running its cell again in a front end that sends ids buys nothing."""
     oldest(folder)
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         place = Place("cell", 1, CellId("a", "opening", "/notebooks/fox.ipynb"))
-        entry, new = intend(ledger.file.ledger(SERVICE, KEY), fox(place=place))
+        entry, new = intend(ledger, fox(place=place))
         assert (entry.id, new) == (1, False)
         assert entry.place is not None
         assert place.known_by(entry.place) == "text"
@@ -57,7 +56,7 @@ def test_a_row_from_before_cells_had_ids_is_known_by_its_text(folder: Path) -> N
 def test_every_step_has_run_and_stands_in_the_file(folder: Path) -> None:
     """The numbers of the steps are in the table of them, from 1 on without a gap."""
     oldest(folder)
-    Ledger.open(folder).close()
+    opened(folder).file.close()
     connection = sqlite3.connect(folder / "ledger.db")
     assert [row[0] for row in connection.execute("SELECT number FROM migrations ORDER BY number")] == list(
         range(1, len(MIGRATIONS) + 1)

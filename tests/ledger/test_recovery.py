@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from ledger.doubles import KEY, SERVICE, fox, intend
 
-from reelbook.ledger import Ledger, LedgerFile
+from reelbook.ledger import Ledger
 from reelbook.ledger.recovery import TABLES, rescue
 from reelbook.ledger.store import open_memory
 
@@ -47,8 +47,7 @@ def test_everything_that_can_be_read_is_copied(
 def test_rows_on_both_sides_of_a_broken_page_are_saved(folder: Path, target: sqlite3.Connection) -> None:
     """Read from both ends; what lay on the page itself is lost, and nothing else."""
     count = 60
-    with LedgerFile.open(folder) as ledger:
-        account = ledger.file.ledger(SERVICE, KEY)
+    with Ledger.open(folder, SERVICE, KEY) as ledger:
         for number in range(count):
             intend(ledger, fox(prompt=f"{number:03} {'x' * 1500}"))
     path = folder / "ledger.db"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pytest
-from ledger.doubles import KEY, Kernel, heard, tell
+from ledger.doubles import KEY, Kernel, heard, opened, tell
 
 from reelbook.ledger import Ledger
 from reelbook.ledger.request_log import Instant
@@ -31,56 +31,69 @@ class Fits:
         self.fixed_windows = False
 
     def __call__(self, others: Sequence[float], told: int | None, fixed_windows: bool) -> bool:
-        self.others = list(others)
+        self.others = [-moment for moment in others]
         self.told = told
         self.fixed_windows = fixed_windows
         return self.answer
+
+    def asked(self, ledger: Ledger, moment: Instant) -> int | None:
+        """What becomes of a request at that moment."""
+        ledger.requests._instant = lambda: moment
+        return ledger.requests.enter(0.0, self)
+
+
+def answered(
+    ledger: Ledger, moment: Instant, place: int, limit: int | None = None, fixed: bool | None = None
+) -> None:
+    """The request was answered at that moment."""
+    ledger.requests._instant = lambda: moment
+    ledger.requests.answered(place, 0.0, limit, fixed)
 
 
 @pytest.fixture
 def other(ledger: Ledger) -> Iterator[Ledger]:
     """The ledger of another kernel of the same home."""
-    with Ledger.open(ledger._store.path.parent) as opened:
-        yield opened
+    with opened(ledger._store.path.parent) as kernel:
+        yield kernel
 
 
 def test_a_kernel_sees_the_others_requests_and_not_its_own(ledger: Ledger, other: Ledger) -> None:
     """Its own are in its budget already, with all that their answers said."""
     fits = Fits()
     for second in (1, 2):
-        number = ledger.requests.enter(at(second), fits)
+        number = fits.asked(ledger, at(second))
         assert number is not None
-        ledger.requests.answered(number, at(second))
+        answered(ledger, at(second), number)
     assert fits.others == []
-    other.requests.enter(at(3), fits)
+    fits.asked(other, at(3))
     assert fits.others == [2, 1]
 
 
 def test_what_does_not_fit_is_not_noted(ledger: Ledger, other: Ledger) -> None:
     """A request that has to wait is nobody's."""
-    assert ledger.requests.enter(at(0), Fits(answer=False)) is None
-    other.requests.enter(at(0), fits := Fits())
+    assert Fits(answer=False).asked(ledger, at(0)) is None
+    (fits := Fits()).asked(other, at(0))
     assert fits.others == []
 
 
 def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger) -> None:
     """The service may have counted it as late as that; while it is under way it counts from now."""
-    number = ledger.requests.enter(at(0), Fits())
+    number = Fits().asked(ledger, at(0))
     assert number is not None
-    other.requests.enter(at(4), fits := Fits())
+    (fits := Fits()).asked(other, at(4))
     assert fits.others == [0]
-    ledger.requests.answered(number, at(5))
-    other.requests.enter(at(30), fits)
+    answered(ledger, at(5), number)
+    fits.asked(other, at(30))
     assert fits.others == [25]
 
 
 def test_the_limit_that_one_was_told_is_known_to_the_others(ledger: Ledger, other: Ledger) -> None:
     """The newest answer that said one counts."""
     for second, limit in ((0, 10), (1, 100), (2, None)):
-        number = ledger.requests.enter(at(second), Fits())
+        number = Fits().asked(ledger, at(second))
         assert number is not None
-        ledger.requests.answered(number, at(second), limit)
-    other.requests.enter(at(4), fits := Fits())
+        answered(ledger, at(second), number, limit)
+    (fits := Fits()).asked(other, at(4))
     assert fits.told == 100
 
 
@@ -88,14 +101,14 @@ def test_fixed_windows_are_known_to_later_kernels_until_one_finds_otherwise(
     ledger: Ledger, other: Ledger
 ) -> None:
     """Long after the requests themselves are forgotten, and of their own key only."""
-    later = ledger.file.ledger("https://other.example", KEY)
+    later = other.file.ledger("https://other.example", KEY)
     for second, found, kept in ((0, True, True), (1000, None, True), (2000, False, False)):
-        number = ledger.requests.enter(at(second), Fits())
+        number = Fits().asked(ledger, at(second))
         assert number is not None
-        ledger.requests.answered(number, at(second), fixed_windows=found)
-        other.requests.enter(at(second + 900), fits := Fits())
+        answered(ledger, at(second), number, fixed=found)
+        (fits := Fits()).asked(other, at(second + 900))
         assert fits.fixed_windows is kept
-        other.requests.enter(later, at(second + 900), fits)
+        fits.asked(later, at(second + 900))
         assert not fits.fixed_windows
 
 
@@ -103,40 +116,40 @@ def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_take
     ledger: Ledger, other: Ledger
 ) -> None:
     """It was never answered: it counts from the last moment at which it can have arrived."""
-    ledger.requests.enter(at(0), Fits())
-    other.requests.enter(at(100), fits := Fits())
+    Fits().asked(ledger, at(0))
+    (fits := Fits()).asked(other, at(100))
     assert fits.others == [40]
-    other.requests.enter(at(121), fits)
+    fits.asked(other, at(121))
     assert fits.others == []
 
 
 def test_a_request_that_was_never_sent_does_not_count(ledger: Ledger, other: Ledger) -> None:
     """Its place is given back to all."""
-    number = ledger.requests.enter(at(0), Fits())
+    number = Fits().asked(ledger, at(0))
     assert number is not None
     ledger.requests.give_back(number)
-    other.requests.enter(at(0), fits := Fits())
+    (fits := Fits()).asked(other, at(0))
     assert fits.others == []
 
 
 def test_keys_have_budgets_of_their_own(ledger: Ledger, other: Ledger) -> None:
     """Another account's requests don't count."""
-    ledger.requests.enter(ledger.file.ledger("https://other.example", KEY), at(0), Fits())
-    other.requests.enter(at(0), fits := Fits())
+    Fits().asked(ledger.file.ledger("https://other.example", KEY), at(0))
+    (fits := Fits()).asked(other, at(0))
     assert fits.others == []
 
 
 @pytest.mark.parametrize("step", [3600.0, -3600.0, 90.0, -30.0])
 def test_a_clock_that_is_set_changes_nothing(ledger: Ledger, other: Ledger, step: float) -> None:
     """Forward or back: a request counts for the minute after its answer."""
-    number = ledger.requests.enter(at(0), Fits())
+    number = Fits().asked(ledger, at(0))
     assert number is not None
-    other.requests.enter(at(1, set_by=step), fits := Fits())
+    (fits := Fits()).asked(other, at(1, set_by=step))
     assert fits.others == [0]
-    ledger.requests.answered(number, at(2, set_by=step))
-    other.requests.enter(at(3, set_by=2 * step), fits)
+    answered(ledger, at(2, set_by=step), number)
+    fits.asked(other, at(3, set_by=2 * step))
     assert fits.others == [1]
-    other.requests.enter(at(62.5), fits)
+    fits.asked(other, at(62.5))
     assert fits.others == []
 
 
@@ -147,10 +160,10 @@ def test_machines_that_share_a_folder_go_by_the_clock_of_the_epoch(
     ledger: Ledger, other: Ledger, set_by: float, counts: list[float]
 ) -> None:
     """They have no other in common; one that goes wrong by an hour stops nobody."""
-    number = ledger.requests.enter(elsewhere(0, set_by=set_by), Fits())
+    number = Fits().asked(ledger, elsewhere(0, set_by=set_by))
     assert number is not None
-    ledger.requests.answered(number, elsewhere(0, set_by=set_by))
-    other.requests.enter(at(10), fits := Fits())
+    answered(ledger, elsewhere(0, set_by=set_by), number)
+    (fits := Fits()).asked(other, at(10))
     assert fits.others == counts
 
 
@@ -171,7 +184,7 @@ wait()
 def test_old_requests_are_forgotten(ledger: Ledger) -> None:
     """The table doesn't grow with the years."""
     for minute in range(100):
-        ledger.requests.enter(at(60 * minute), Fits())
+        Fits().asked(ledger, at(60 * minute))
     rows = ledger._store.read(
         lambda connection: connection.execute("SELECT count(*) FROM requests").fetchone()
     )
@@ -181,13 +194,12 @@ def test_old_requests_are_forgotten(ledger: Ledger) -> None:
 def test_two_kernels_never_both_take_the_last_place(kernel: Kernel) -> None:
     """Both enter as fast as they can, each while its own and the others' are under ten: ten in all."""
     code = """
-from reelbook.ledger.request_log import Instant
 say("ready")
 wait()
 own = 0
 for n in range(50):
     fits = lambda others, told, fixed: own + len(others) < 10
-    own += ledger.requests.enter(Instant.now(), fits) is not None
+    own += ledger.requests.enter(0.0, fits) is not None
 say(own)
 wait()
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger.doubles import KEY, Clock, find, fox, intend
+from ledger.doubles import KEY, Clock, find, fox, intend, opened
 
 from reelbook.ledger import Entry, Ledger, LedgerFile, search
 
@@ -63,7 +63,7 @@ def costs(entry: Entry | None) -> tuple[float, int]:
     return entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd, entry.id
 
 
-def pages(ledger: Ledger, **asked: Any) -> list[int]:
+def pages(ledger: Ledger | LedgerFile, **asked: Any) -> list[int]:
     """The numbers on all pages, seven to a page."""
     found: list[int] = []
     while page := find(ledger, **asked, limit=7, after=found[-1] if found else None):
@@ -104,7 +104,7 @@ def test_pages_hold_what_matches_in_order_and_once(
         expected = [each.id for each in filled if has_text(each) and is_one(each) and is_two(each)]
         if one.keys() == two.keys():
             expected = [each.id for each in filled if has_text(each) and is_two(each)]
-        asked = {"account": account, **text, **one, **two}
+        asked = {**text, **one, **two}
         assert pages(ledger, **asked, sort="oldest") == expected, asked
         assert pages(ledger, **asked) == expected[::-1], asked
         by_cost = [kept.id for kept in sorted(map(ledger.get, expected), key=costs, reverse=True) if kept]
@@ -159,7 +159,7 @@ def test_a_prompt_is_found_as_soon_as_it_is_written(ledger: Ledger, folder: Path
     """Also one that another kernel wrote after the last search."""
     intend(ledger, fox(prompt="one wolf"))
     assert len(find(ledger, text="wolf")) == 1
-    with LedgerFile.open(folder) as other:
+    with opened(folder) as other:
         intend(other, fox(prompt="another wolf"))
     assert len(find(ledger, text="wolf")) == 2
 
@@ -172,9 +172,9 @@ def test_an_index_that_is_broken_is_done_without(ledger: Ledger, folder: Path) -
     connection.execute("DELETE FROM prompts_data")
     connection.commit()
     connection.close()
-    with LedgerFile.open(folder) as again:
+    with opened(folder) as again:
         assert [entry.prompt for entry in find(again, text="wolf")] == ["one wolf"]
-        assert again.trouble is None
+        assert again.file.trouble is None
 
 
 def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:
@@ -182,8 +182,8 @@ def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:
     other = ledger.file.ledger("https://other.example", KEY)
     for number in range(20):
         clock.now += 1
-        ledger.intend(other if number % 3 else account, fox())
-    assert pages(ledger) == list(range(20, 0, -1))
+        intend(other if number % 3 else ledger, fox())
+    assert pages(ledger.file) == list(range(20, 0, -1))
 
 
 def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger) -> None:

@@ -6,10 +6,10 @@ import pickle
 from pathlib import Path
 
 import pytest
-from ledger.doubles import Clock, Kernel, find, fox, heard, intend, intend_many, tell
+from ledger.doubles import Clock, Kernel, find, fox, heard, intend, intend_many, opened, tell
 
 from reelbook.errors import SpendLimitReached
-from reelbook.ledger import Ledger, LedgerFile, Place, Sample, Spend
+from reelbook.ledger import Ledger, Place, Sample, Spend
 
 
 def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
@@ -26,7 +26,7 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
     ledger.status(ids[7], "rendering hard")
     ledger.abandoned(ids[8], "404")
     assert ledger.spend() == Spend(spent_usd=0.2012, reserved_usd=1.0, uncertain_usd=0.75)
-    ledger.billed(ids[6], 0.0)
+    ledger.status(ids[6], "failed", cost_usd=0.0)
     ledger.settle(ids[2], accepted=True)
     ledger.cancelled(ids[0])
     known = ledger.spend()
@@ -35,11 +35,11 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
 
 
 def test_spend_can_be_asked_from_a_moment_on(ledger: Ledger, clock: Clock) -> None:
-    """What was intended before doesn't count, neither in the sum nor against the limit."""
+    """What was intended before doesn't count, in this session's sum."""
     intend(ledger, fox())
     clock.now += 10
     since = clock.now
-    intend(ledger, fox(), limit_usd=0.25, limit_since=since)
+    intend(ledger, fox())
     assert ledger.spend(since=since).reserved_usd == 0.25
     assert ledger.spend().reserved_usd == 0.5
 
@@ -49,7 +49,7 @@ def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:
     left = [entry.id for entry, _ in intend_many(ledger, [fox()] * 8)]
     for entry_id in left:
         ledger.accepted(entry_id, f"req-{entry_id}")
-    with LedgerFile.open(folder) as other:
+    with opened(folder) as other:
 
         def meanwhile() -> None:
             if left:
@@ -179,7 +179,7 @@ def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger) -> None:
         if number:
             ledger.status(entry_id, "failed")
             assert ledger.spend() == Spend(0.0, 0.0, 0.25)
-            ledger.billed(entry_id, 0.0)
+            ledger.status(entry_id, "failed", cost_usd=0.0)
         else:
             ledger.refused(entry_id, "400")
         assert ledger.spend() == Spend(0.0, 0.0, 0.0)
@@ -189,7 +189,7 @@ class Billing:
     """The account's billing figures, heard when they are asked for."""
 
     def __init__(self, ledger: Ledger, clock: Clock) -> None:
-        self._ledger, self._account, self._clock = ledger, account, clock
+        self._ledger, self._clock = ledger, clock
         self.balance_usd, self.spent_usd = 10.0, 3.0
 
     def charge(self, usd: float) -> None:
@@ -199,7 +199,7 @@ class Billing:
     def ask(self, *, after_seconds: float = 0.0) -> None:
         self._clock.now += after_seconds
         sample = Sample(self._clock.now, balance_usd=self.balance_usd, total_spent_usd=self.spent_usd)
-        self._ledger.samples.add(self._account, sample)
+        self._ledger.samples.add(sample)
 
 
 @pytest.fixture

@@ -16,14 +16,13 @@ from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
-from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, intend_many, tell
+from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, intend_many, opened, tell
 from support.read_only import read_only
 
 from reelbook import deadlines
 from reelbook.errors import LedgerLocked, LedgerUnavailable
 from reelbook.ledger import Ledger, LedgerFile, store
 from reelbook.ledger.migrations import MIGRATIONS, migrate
-from reelbook.ledger.request_log import Instant
 from reelbook.ledger.store import on_network
 
 # The file-size limit of the process makes its writes fail as a full disk does, until it is lifted.
@@ -94,16 +93,16 @@ def test_a_kernel_that_ends_with_a_full_disk_leaves_rows_that_can_be_believed(
 
 def test_a_closing_ledger_waits_a_moment_for_the_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An id that arrived meanwhile is on the disk then."""
-    closed = Ledger.open(folder)
-    sent = intend(closed.file.ledger(SERVICE, KEY), fox()).entry.id
+    closed = opened(folder)
+    sent = intend(closed, fox()).entry.id
     closed.sending(sent)
     disk = closed._store._connection
     read_only(closed).__enter__()
     closed.accepted(sent, "req-late")
     mended = SimpleNamespace(sleep=lambda _: disk.execute("PRAGMA query_only=0"))
     monkeypatch.setattr(store, "time", mended)
-    assert closed.close() is None
-    with LedgerFile.open(folder) as ledger:
+    assert closed.file.close() is None
+    with opened(folder) as ledger:
         assert [entry.request_id for entry in find(ledger)] == ["req-late"]
 
 
@@ -112,15 +111,14 @@ def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
 ) -> None:
     """As after a kill: what was never marked as sent is left unsent, and isn't called uncertain."""
     monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
-    closed = Ledger.open(folder)
-    account = closed.file.ledger(SERVICE, KEY)
+    closed = opened(folder)
     closed.sending(intend(closed, fox(prompt="sent")).entry.id)
     intend(closed, fox(prompt="not sent"))
     read_only(closed).__enter__()
-    assert "It was closed all the same" in str(closed.close())
-    with LedgerFile.open(folder) as ledger:
-        recovered = {entry.prompt: entry.state for entry in ledger.recover()}
-        assert recovered == {"sent": "uncertain", "not sent": "cancelled"}
+    assert "It was closed all the same" in str(closed.file.close())
+    with opened(folder) as ledger:
+        states = {entry.prompt: entry.state for entry in find(ledger)}
+        assert states == {"sent": "uncertain", "not sent": "cancelled"}
         assert [entry.prompt for entry in ledger.left_unsent()] == ["not sent"]
 
 
@@ -132,8 +130,7 @@ def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
         stdout=subprocess.PIPE,
         text=True,
     )
-    with Ledger.open(folder, busy_seconds=0.05) as ledger:
-        account = ledger.file.ledger(SERVICE, KEY)
+    with opened(folder, busy_seconds=0.05) as ledger:
         first = intend(ledger, fox()).entry
         tell(holder)
         assert heard(holder) == "locked"
@@ -144,7 +141,7 @@ def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
         holder.communicate("\n")
         assert intend(ledger, fox(prompt="afterwards")).new
         assert ledger.file.trouble is None
-    with LedgerFile.open(folder) as again:
+    with opened(folder) as again:
         assert [entry.request_id for entry in find(again)] == [None, "req-first"]
 
 
@@ -178,9 +175,9 @@ def test_trouble_is_told_as_it_begins_and_ends(ledger: Ledger) -> None:
 def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
     """A request of the budget that was noted meanwhile is past when the disk is back."""
     with read_only(ledger):
-        number = ledger.requests.enter(Instant.now(), lambda *_: True)
+        number = ledger.requests.enter(0.0, lambda *_: True)
         assert number is not None
-        ledger.requests.answered(number, Instant.now(), 10)
+        ledger.requests.answered(number, 0.0, 10, None)
     ledger.file.prove_writable()
     assert ledger._store.read(lambda db: db.execute("SELECT count(*) FROM requests").fetchone()[0]) == 0
 
@@ -213,8 +210,7 @@ def test_the_systems_reason_is_told(
 
 def test_stop_ends_the_wait_for_a_locked_file(folder: Path) -> None:
     """Stop is heard while another program holds the lock: nothing is written, and the disk isn't left."""
-    ledger = Ledger.open(folder, busy_seconds=60)
-    account = ledger.file.ledger(SERVICE, KEY)
+    ledger = opened(folder, busy_seconds=60)
     holder = sqlite3.connect(folder / "ledger.db", isolation_level=None, check_same_thread=False)
     holder.execute("BEGIN IMMEDIATE")
     stop = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT])
@@ -246,7 +242,7 @@ def test_stop_in_the_wait_for_the_lock_leaves_no_transaction_open(ledger: Ledger
         intend(ledger, fox())
         time.sleep(5)
 
-    with Ledger.open(folder, busy_seconds=2) as other:
+    with opened(folder, busy_seconds=2) as other:
         for number in range(3):
             holder = sqlite3.connect(folder / "ledger.db", isolation_level=None, check_same_thread=False)
             holder.execute("BEGIN IMMEDIATE")
@@ -260,7 +256,7 @@ def test_stop_in_the_wait_for_the_lock_leaves_no_transaction_open(ledger: Ledger
             assert intend(ledger, fox(prompt=f"here {number}")).new
             assert intend(other, fox(prompt=f"there {number}")).new
         assert ledger.file.trouble is None
-        assert other.trouble is None
+        assert other.file.trouble is None
         assert {entry.prompt for entry in find(other)} == {entry.prompt for entry in find(ledger)}
 
 
@@ -284,7 +280,7 @@ def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(ledger: 
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         ledger._store.write(lambda connection: connection.execute("INSERT INTO nowhere VALUES (1)"))
     assert ledger.file.trouble is None
-    assert ledger.file.ledger(SERVICE, KEY) == account
+    assert ledger.file.ledger(SERVICE, KEY).account == ledger.account
 
 
 def test_money_is_flushed_and_requests_are_not(ledger: Ledger) -> None:
@@ -296,7 +292,7 @@ def test_money_is_flushed_and_requests_are_not(ledger: Ledger) -> None:
 
     ledger._store.write(look)
     ledger._store.write(look, flush=False)
-    assert ledger.requests.enter(Instant.now(), lambda *_: True)
+    assert ledger.requests.enter(0.0, lambda *_: True)
     ledger._store.write(look)
     assert levels == [2, 1, 2]
 
@@ -321,8 +317,7 @@ def test_a_closed_kernel_leaves_no_sign(kernel: Kernel) -> None:
 
 def filled(folder: Path, count: int = 300) -> None:
     """A closed ledger with that many accepted jobs."""
-    with LedgerFile.open(folder) as ledger:
-        account = ledger.file.ledger(SERVICE, KEY)
+    with opened(folder) as ledger:
         intended = intend_many(ledger, [fox(prompt=f"fox {number} " * 20) for number in range(count)])
         for entry, _ in intended:
             ledger.accepted(entry.id, f"req-{entry.id}")
@@ -330,7 +325,6 @@ def filled(folder: Path, count: int = 300) -> None:
 
 def works(ledger: Ledger) -> bool:
     """Whether a submission can be noted and found."""
-    account = ledger.file.ledger(SERVICE, KEY)
     entry = intend(ledger, fox(prompt="afterwards")).entry
     return [each.id for each in find(ledger, text="afterwards")] == [entry.id]
 
@@ -343,7 +337,7 @@ def test_a_file_that_is_no_database_is_kept_and_a_new_one_begun(folder: Path) ->
     """Its bytes lie beside it, the message names them, and the new ledger is on the disk."""
     folder.mkdir()
     (folder / "ledger.db").write_bytes(b"no database at all " * 500)
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         (kept,) = damaged_files(folder)
         assert ledger.file.notice == (
             "The ledger was damaged. 0 jobs could be read and went into a new one; the damaged file is kept "
@@ -353,8 +347,8 @@ def test_a_file_that_is_no_database_is_kept_and_a_new_one_begun(folder: Path) ->
         assert not ledger.file.in_memory
         assert works(ledger)
     assert kept.read_bytes() == b"no database at all " * 500
-    with LedgerFile.open(folder) as again:
-        assert again.notice is None
+    with opened(folder) as again:
+        assert again.file.notice is None
         assert len(find(again)) == 1
 
 
@@ -364,9 +358,9 @@ def test_a_file_that_was_cut_short_gives_what_is_left_of_it(folder: Path) -> Non
     whole = (folder / "ledger.db").read_bytes()
     cut = whole[: len(whole) * 7 // 10 // 4096 * 4096]
     (folder / "ledger.db").write_bytes(cut)
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         assert "was damaged" in (ledger.file.notice or "")
-        saved = ledger.unfinished(ledger.file.ledger(SERVICE, KEY))
+        saved = ledger.unfinished()
         assert 50 < len(saved) < 300
         assert {entry.request_id == f"req-{entry.id}" for entry in saved} == {True}
         assert works(ledger)
@@ -383,23 +377,22 @@ def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder:
     whole[broken * 4096 : (broken + 1) * 4096] = b"\xff" * 4096
     path.write_bytes(whole)
 
-    first = Ledger.open(folder)
-    account = first.file.ledger(SERVICE, KEY)
-    assert first.trouble is None
-    saved = len(first.find(limit=1000))
-    assert "can't be written: it is damaged." in (first.trouble or "")
-    assert "Restart the kernel: what can be read of it goes into a new one." in (first.trouble or "")
+    first = opened(folder)
+    assert first.file.trouble is None
+    saved = len(find(first, limit=1000))
+    assert "can't be written: it is damaged." in (first.file.trouble or "")
+    assert "Restart the kernel: what can be read of it goes into a new one." in (first.file.trouble or "")
     assert 280 < saved < 300
     with pytest.raises(LedgerUnavailable, match="it is damaged"):
         intend(first, fox())
-    first.close()
+    first.file.close()
 
-    with LedgerFile.open(folder) as second:
-        assert f"{saved} jobs could be read" in (second.notice or "")
+    with opened(folder) as second:
+        assert f"{saved} jobs could be read" in (second.file.notice or "")
         assert works(second)
-    with LedgerFile.open(folder) as third:
-        assert third.notice is None
-        assert len(third.find(limit=1000)) == saved + 1
+    with opened(folder) as third:
+        assert third.file.notice is None
+        assert len(find(third, limit=1000)) == saved + 1
 
 
 def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
@@ -407,7 +400,7 @@ def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
     filled(folder, 3)
     suspicion = store.suspicion(folder / "ledger.db")
     suspicion.touch()
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         assert ledger.file.trouble is None
         assert len(find(ledger)) == 3
     assert not suspicion.exists()
@@ -418,7 +411,7 @@ def test_a_file_that_was_emptied_is_told_of(folder: Path) -> None:
     """All that was spent is forgotten, which a limit would count on: the message says so, once."""
     filled(folder, 3)
     os.truncate(folder / "ledger.db", 0)
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         trouble = ledger.file.notice or ""
         assert not ledger.file.in_memory
         assert works(ledger)
@@ -426,8 +419,8 @@ def test_a_file_that_was_emptied_is_told_of(folder: Path) -> None:
     assert trouble.startswith(f"The ledger was empty: {folder / 'ledger.db'} had 0 bytes")
     assert f"A new one was begun. The empty file is kept as {kept}." in trouble
     assert "A spending limit counts only what is in the new one" in trouble
-    with LedgerFile.open(folder) as again:
-        assert again.notice is None
+    with opened(folder) as again:
+        assert again.file.notice is None
         assert len(find(again)) == 1
 
 
@@ -437,23 +430,23 @@ def test_a_file_that_was_emptied_gives_what_an_earlier_damaged_one_holds(folder:
     (folder / "ledger.db").rename(folder / "ledger.damaged-20260101-120000.db")
     (folder / "ledger.damaged-20260102-120000.db").touch()
     (folder / "ledger.db").touch()
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         assert "3 jobs could be read from an earlier one" in (ledger.file.notice or "")
         assert "ledger.damaged-20260101-120000.db" in (ledger.file.notice or "")
-        assert ledger.spend(ledger.file.ledger(SERVICE, KEY)).reserved_usd == 0.75
+        assert ledger.spend().reserved_usd == 0.75
 
 
 def test_a_kernel_that_is_killed_while_it_makes_the_file_leaves_no_empty_one(folder: Path) -> None:
     """A new ledger has no name before it is whole, so the next kernel begins it without a word."""
     killed = f"""
 import os, pathlib
-from reelbook.ledger import Ledger, store
+from reelbook.ledger import LedgerFile, store
 store.migrate = lambda connection: os._exit(0)
-Ledger.open(pathlib.Path({str(folder)!r}))
+LedgerFile.open(pathlib.Path({str(folder)!r}))
 """
     subprocess.run([sys.executable, "-c", killed], check=True)
     assert [path.name for path in folder.glob("ledger*.db")] == ["ledger.new.db"]
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         assert ledger.file.trouble is None
         assert works(ledger)
     assert sorted(path.name for path in folder.glob("ledger*.db*")) == ["ledger.db"]
@@ -468,14 +461,14 @@ def test_a_locked_file_is_waited_for_and_not_done_without(folder: Path, locked: 
         holder.execute("PRAGMA locking_mode=EXCLUSIVE")
         holder.execute("BEGIN EXCLUSIVE")
         with pytest.raises(LedgerLocked, match=r"another program has locked it.* home=… or REELBOOK_HOME"):
-            Ledger.open(folder, busy_seconds=0.05)
+            opened(folder, busy_seconds=0.05)
         holder.execute("ROLLBACK")
         holder.close()
     else:
         with FileLock(folder / "ledger.lock"), pytest.raises(LedgerLocked, match="has locked it"):
-            Ledger.open(folder, busy_seconds=0.05)
-    with LedgerFile.open(folder) as again:
-        assert again.notice is None
+            opened(folder, busy_seconds=0.05)
+    with opened(folder) as again:
+        assert again.file.notice is None
         assert len(find(again)) == 3
 
 
@@ -522,7 +515,7 @@ def test_what_stands_in_the_way_is_named(folder: Path, blocked: str) -> None:
     else:
         (folder / blocked).mkdir(parents=True)
     with pytest.raises(LedgerUnavailable) as raised:
-        Ledger.open(folder)
+        opened(folder)
     said = str(raised.value)
     assert said.startswith(f"The ledger {folder / 'ledger.db'} can't be used: ")
     assert "choose another folder by home=… or REELBOOK_HOME; connect(…, ledger=None) does without" in said
@@ -530,7 +523,8 @@ def test_what_stands_in_the_way_is_named(folder: Path, blocked: str) -> None:
 
 def test_a_ledger_in_memory_says_so(folder: Path) -> None:
     """Who wants none on the disk gets one that works, and leaves no file."""
-    with Ledger.in_memory_only(folder, "Nothing is kept.") as ledger:
+    with LedgerFile.in_memory_only(folder, "Nothing is kept.") as file:
+        ledger = file.ledger(SERVICE, KEY)
         assert ledger.file.in_memory
         assert ledger.file.notice == "Nothing is kept."
         assert works(ledger)
@@ -544,7 +538,7 @@ def test_a_newer_ledger_is_left_as_it_is(folder: Path) -> None:
     migrate(connection, (*MIGRATIONS, ("CREATE TABLE later (id INTEGER)",)))
     connection.close()
     with pytest.raises(LedgerUnavailable, match="was written by a newer Reelbook, and was left as it is"):
-        Ledger.open(folder)
+        opened(folder)
     connection = sqlite3.connect(folder / "ledger.db")
     assert connection.execute("SELECT count(*) FROM later").fetchone() == (0,)
     assert connection.execute("SELECT count(*) FROM entries").fetchone() == (0,)
@@ -558,7 +552,7 @@ def test_a_network_folder_gets_a_journal_without_shared_memory(
     """TRUNCATE there and WAL elsewhere; a ledger that was moved changes, and keeps its jobs."""
     filled(folder, 3)
     monkeypatch.setattr(store, "on_network", lambda path: network)
-    with LedgerFile.open(folder) as ledger:
+    with opened(folder) as ledger:
         assert ledger._store._connection.execute("PRAGMA journal_mode").fetchone()[0] == mode
         assert len(find(ledger)) == 3
         assert works(ledger)
@@ -567,19 +561,18 @@ def test_a_network_folder_gets_a_journal_without_shared_memory(
 
 def test_a_second_ledger_in_one_process_leaves_the_firsts_locks(folder: Path, kernel: Kernel) -> None:
     """Another kernel that ends after it does not take itself for the last, and leaves the journal in use."""
-    with LedgerFile.open(folder) as first:
-        first.file.ledger(SERVICE, KEY)
-        Ledger.open(folder).close()
+    with opened(folder) as first:
+        assert first.account
+        opened(folder).file.close()
         assert kernel("ledger.file.close()").wait() == 0
         assert (folder / "ledger.db-wal").exists()
 
 
 def test_two_ledgers_of_one_home_see_each_other(folder: Path, clock: Clock) -> None:
     """What one session notes the other reads at once."""
-    with Ledger.open(folder, clock=clock) as one, Ledger.open(folder, clock=clock) as other:
-        account = one.file.ledger(SERVICE, KEY)
+    with opened(folder, clock=clock) as one, opened(folder, clock=clock) as other:
         entry = intend(one, fox()).entry
-        assert other.file.ledger(SERVICE, KEY) == account
+        assert other.account == one.account
         assert other.get(entry.id) == entry
 
 

@@ -60,7 +60,7 @@ def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
 def test_another_accounts_sweeps_are_its_own(ledger: Ledger, sweep: int) -> None:
     """They are neither listed nor found by their numbers."""
     other = ledger.file.ledger("https://other.example", KEY)
-    assert (ledger.sweeps.all(other), ledger.sweeps.get(other, sweep)) == ([], None)
+    assert (other.sweeps.all(), other.sweeps.get(sweep)) == ([], None)
 
 
 def test_a_cell_is_written_down_once(ledger: Ledger, sweep: int) -> None:
@@ -98,10 +98,10 @@ def test_a_limit_leaves_the_cell_as_it_was(ledger: Ledger, sweep: int) -> None:
 def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int) -> None:
     """By cells for which nothing was bought; they count as found and cost the sweep nothing."""
     entry = intend(ledger, fox()).entry
-    assert ledger.sweeps.completed([fox().sameness]) == {}
+    assert ledger.sweeps.completed([fox().request]) == {}
     ledger.accepted(entry.id, "req-1")
     ledger.status(entry.id, "completed", cost_usd=0.25)
-    assert ledger.sweeps.completed([fox().sameness, "another"])[fox().sameness].id == entry.id
+    assert ledger.sweeps.completed([fox().request, fox(seed=8).request])[fox().sameness].id == entry.id
     own = intend(ledger, cell(sweep, 2)).entry
     ledger.cancelled(intend(ledger, cell(sweep, 3)).entry.id, left_unsent=True)
     ledger.sweeps.take(sweep, {1: entry.id, 2: entry.id, 3: entry.id})

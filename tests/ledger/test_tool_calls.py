@@ -94,7 +94,7 @@ def test_a_clip_that_a_tool_bought_counts_once(ledger: Ledger, clock: Clock) -> 
     assert ledger.spend(since=called_at, process=os.getpid()).tools_usd == 0.2
     assert ledger.spend(since=called_at + 1).spent_usd == 0.0
     assert ledger.spend(process=os.getpid() + 1).spent_usd == 0.0
-    assert ledger.spend(ledger.file.ledger(SERVICE, Secret("sk-another"))).spent_usd == 0.0
+    assert ledger.file.ledger(SERVICE, Secret("sk-another")).spend().spent_usd == 0.0
     (kept,) = ledger.tool_jobs.list()
     assert (kept.prompt, kept.called_at, kept.answered_at) == ("a fox", called_at, called_at + 2)
     assert (kept.ended_at, kept.seconds, kept.cost_usd) == (called_at + 60, 4.0, 0.2)

@@ -46,7 +46,7 @@ from .records import (
     Submission,
     micro,
 )
-from .request_log import AccountRequests, RequestLog
+from .request_log import RequestLog
 from .search import EVERYTHING, Filter, Sort
 from .store import Store, touch, unusable
 from .sweeps import Sweeps
@@ -232,7 +232,7 @@ class Ledger:
         self._kernel = file._kernel
         self._clock = file._clock
         self._places = PlaceCounter()
-        self.requests = AccountRequests(RequestLog(self._store, self._kernel.name), account)
+        self.requests = RequestLog(self._store, self._kernel.name, account)
         self.samples = Samples(self._store, account)
         self.annotations = Annotations(self._store, account, self._clock)
         self.sweeps = Sweeps(self._store, account, self._kernel, self._clock, self._places)
@@ -272,7 +272,7 @@ class Ledger:
     def change_key(self, key: Secret) -> None:
         """`key` takes the place of the account's key: jobs, limits and spend go on, requests count anew."""
         self.account = self.file.account(self.account.origin, key, same_as=self.account)
-        self.requests.change_key(self.account)
+        self.requests.account = self.account
 
     # Submissions.
 
@@ -601,13 +601,16 @@ class Ledger:
 
     # Money.
 
-    def spend(self) -> Spend:
-        """What the account's submissions cost so far, in USD, by how sure it is."""
-        return self._store.read(lambda db: spend.spend(db, self.account.id, None))
+    def spend(self, *, since: float | None = None, process: int | None = None) -> Spend:
+        """What the account's submissions cost so far, in USD, by how sure it is.
+
+        Of those from `since` on (epoch seconds) and of one process, where they are given.
+        """
+        return self._store.read(lambda db: spend.spend(db, self.account.id, since, process))
 
     def spend_here(self) -> Spend:
         """The same of what this kernel submitted since this session began."""
-        return self._store.read(lambda db: spend.spend(db, self.account.id, self.opened_at, os.getpid()))
+        return self.spend(since=self.opened_at, process=os.getpid())
 
     def bought(self, *, experiment: str | None, since: float | None, until: float | None) -> list[Entry]:
         """All that cost something or may have, oldest first."""
@@ -615,9 +618,13 @@ class Ledger:
         found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
         return [entry for entry in found if entry.charge != "none"]
 
-    def funds(self) -> Funds | None:
-        """What is left of the balance; None where neither this session nor, lately, another one heard it."""
-        since = min(self.opened_at, time.time() - RECENT_SECONDS)
+    def funds(self, *, since: float | None = None) -> Funds | None:
+        """What is left of the balance; None where nobody heard it since then (epoch seconds).
+
+        Left out, that is the last hour and this session.
+        """
+        if since is None:
+            since = min(self.opened_at, time.time() - RECENT_SECONDS)
         lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
         return funds(self._store, self.account, since=since, lives=lives)
 

@@ -50,28 +50,34 @@ class Instant:
 
 
 class RequestLog:
-    """The requests of a home's keys."""
+    """The requests of an account's key: the `client.SharedRequests` of its client.
 
-    def __init__(self, store: Store, kernel: str) -> None:
+    `instant` reads the clocks.
+    """
+
+    def __init__(
+        self, store: Store, kernel: str, account: Account, instant: Callable[[], Instant] | None = None
+    ) -> None:
         self._store = store
         self._kernel = kernel
+        self.account = account
+        self._instant = instant or Instant.now
 
-    def enter(
-        self, account: Account, now: Instant, fits: Callable[[Sequence[float], int | None, bool], bool]
-    ) -> int | None:
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None, bool], bool]) -> int | None:
         """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
 
-        `fits` gets how long ago those count from, in seconds, oldest first: from their answers, or from `now`
-        while they are under way; the limit that the newest was told of, None if none was; and whether the
-        key's windows were found to be fixed. No other kernel notes one meanwhile, so two can't both take the
-        last place. Follow it with `answered` or `give_back`.
+        `fits` gets from when those count, on the clock of which `now` is read, oldest first: from their
+        answers, or from `now` while they are under way; the limit that the newest was told of, None if none
+        was; and whether the key's windows were found to be fixed. No other kernel notes one meanwhile, so two
+        can't both take the last place. Follow it with `answered` or `give_back`.
         """
+        account, instant = self.account.requests_id, self._instant()
         bound = {
-            "account": account.requests_id,
+            "account": account,
             "kernel": self._kernel,
-            "boot": now.boot,
-            "steady": now.steady,
-            "epoch": now.epoch,
+            "boot": instant.boot,
+            "steady": instant.steady,
+            "epoch": instant.epoch,
             "window": wire.RATE_WINDOW_SECONDS,
             "oldest": wire.RATE_WINDOW_SECONDS + LONGEST_SECONDS,
             "kept": KEPT_SECONDS,
@@ -90,9 +96,9 @@ class RequestLog:
             told = next((row["told_limit"] for row in reversed(rows) if row["told_limit"] is not None), None)
             counts = sorted((age for age in ages if age < wire.RATE_WINDOW_SECONDS), reverse=True)
             fixed = connection.execute(
-                "SELECT 1 FROM fixed_windows WHERE account = :account", {"account": account.requests_id}
+                "SELECT 1 FROM fixed_windows WHERE account = :account", {"account": account}
             ).fetchone()
-            if not fits(counts, told, fixed is not None):
+            if not fits([now - age for age in counts], told, fixed is not None):
                 return None
             connection.execute(
                 f"DELETE FROM requests WHERE account = :account AND {_AGE} NOT BETWEEN -:kept AND :kept",  # noqa: S608 - our own words
@@ -107,31 +113,30 @@ class RequestLog:
 
         return self._store.keep(work, flush=False, lasting=False)
 
-    def answered(
-        self, number: int, at: Instant, limit: int | None = None, fixed_windows: bool | None = None
-    ) -> None:
-        """It was answered, or lost, at `at`: the service counted it no later, so it counts from then.
+    def answered(self, place: int, now: float, limit: int | None, fixed_windows: bool | None) -> None:
+        """It was answered, or lost, just now: the service counted it no later, so it counts from then.
 
         `limit` is how many requests a minute the service said that the key has. `fixed_windows` is whether
         its windows are fixed, which is kept for later kernels; None changes nothing.
         """
+        at = self._instant()
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(
                 "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "
                 "WHERE id = ? AND kernel = ?",
-                (at.epoch, at.steady, limit, number, self._kernel),
+                (at.epoch, at.steady, limit, place, self._kernel),
             )
             if fixed_windows is not None:
-                connection.execute(_FOUND_FIXED if fixed_windows else _FOUND_OTHERWISE, (number,))
+                connection.execute(_FOUND_FIXED if fixed_windows else _FOUND_OTHERWISE, (place,))
 
         self._store.keep(work, flush=False, lasting=False)
 
-    def give_back(self, number: int) -> None:
+    def give_back(self, place: int) -> None:
         """It was never sent."""
         self._store.keep(
             lambda connection: connection.execute(
-                "DELETE FROM requests WHERE id = ? AND kernel = ?", (number, self._kernel)
+                "DELETE FROM requests WHERE id = ? AND kernel = ?", (place, self._kernel)
             ),
             flush=False,
             lasting=False,
@@ -145,31 +150,3 @@ def _boot() -> str:
         return _BOOT_ID.read_text().strip()
     except OSError:
         return platform.node()
-
-
-class AccountRequests:
-    """One account's requests on the session's clock: the `client.SharedRequests` of its client."""
-
-    def __init__(self, requests: RequestLog, account: Account) -> None:
-        self._requests = requests
-        self._account = account
-
-    def change_key(self, account: Account) -> None:
-        """The account has another key from now on, whose requests are counted apart."""
-        self._account = account
-
-    def enter(self, now: float, fits: Callable[[Sequence[float], int | None, bool], bool]) -> int | None:
-        """Notes a request if it fits beside the other kernels'."""
-        return self._requests.enter(
-            self._account,
-            Instant.now(),
-            lambda ages, limit, fixed: fits([now - age for age in ages], limit, fixed),
-        )
-
-    def answered(self, place: int, now: float, limit: int | None, fixed_windows: bool | None) -> None:
-        """The request was answered, or lost, just now; the service said that the key has this limit."""
-        self._requests.answered(place, Instant.now(), limit, fixed_windows)
-
-    def give_back(self, place: int) -> None:
-        """The request was never sent."""
-        self._requests.give_back(place)

@@ -39,7 +39,7 @@ def session(sandbox: Sandbox) -> Iterator[rb.Session]:
 def run_cell(monkeypatch: pytest.MonkeyPatch, cell: str | None, run: int = 1) -> None:
     """From now on this cell is running, for the `run`-th time."""
     execution = Execution(cell, f"{cell}-{run}") if cell else None
-    monkeypatch.setattr("reelbook.ledger.account_ledger.current_execution", lambda: execution)
+    monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
 
 
 def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox) -> None:
@@ -50,8 +50,8 @@ def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox)
         ledger_home = session.home
 
         def look(exchange: object) -> None:
-            with Ledger.open(ledger_home) as other:
-                states.extend(entry.state for entry in find(other))
+            with LedgerFile.open(ledger_home) as other:
+                states.extend(entry.state for entry in other.find())
             exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')  # type: ignore[attr-defined]  # an Exchange
 
         with raw_server(look) as reading:
@@ -61,8 +61,8 @@ def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox)
                 pass
         session.close()
     assert states[0] == "sending"
-    with Ledger.open(ledger_home) as after:
-        assert [entry.request_id for entry in find(after)] == ["req_1"]
+    with LedgerFile.open(ledger_home) as after:
+        assert [entry.request_id for entry in after.find()] == ["req_1"]
 
 
 def test_a_finished_clip_is_known_with_its_cost_and_place(session: rb.Session) -> None:
@@ -70,7 +70,7 @@ def test_a_finished_clip_is_known_with_its_cost_and_place(session: rb.Session) -
     clip = session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
     session.close()
     with LedgerFile.open(session.home) as ledger:
-        (entry,) = find(ledger)
+        (entry,) = ledger.find()
     assert (entry.state, entry.cost_usd, entry.clip_path) == ("completed", 0.05, str(clip.path))
 
 
@@ -177,9 +177,9 @@ import os, pathlib
 from reelbook.ledger import Ledger, Place, Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
-ledger = Ledger.open(pathlib.Path({str(sandbox.home)!r}))
+ledger = Ledger.open(pathlib.Path({str(sandbox.home)!r}), "sandbox", Secret({sandbox.api_key.reveal()!r}))
 fox = Submission(JobRequest("text-to-video", "a fox", 1, "1:1", 7), place=Place.once("fox"))
-ledger.intend(ledger.file.ledger("sandbox", Secret({sandbox.api_key.reveal()!r})), fox)
+ledger.intend([fox])
 os._exit(0)
 """
     subprocess.run([sys.executable, "-"], input=write.encode(), check=True)
@@ -222,7 +222,7 @@ def test_a_session_that_closes_says_what_becomes_of_each_job(
     assert "before the service answered. It may be making this clip, and may bill it." in said[1]
     assert "before this was sent. Nothing was paid. The next session's resume(unsent=True)" in said[2]
     with LedgerFile.open(session.home) as ledger:
-        assert [entry.state for entry in find(ledger, sort="oldest")] == ["pending", "uncertain", "cancelled"]
+        assert [entry.state for entry in ledger.find(sort="oldest")] == ["pending", "uncertain", "cancelled"]
 
 
 def test_an_id_that_cant_be_written_down_is_known_all_the_same(
@@ -345,12 +345,12 @@ def test_what_was_left_unsent_and_then_taken_back_is_not_sent(
 
 def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session: rb.Session) -> None:
     """A job that the service calls uncertain was sent, and may be billed: its price stays reserved."""
-    account = session._account
-    ((entry, _),) = account.intend(account.submissions([JobRequest.from_text("a fox", duration_seconds=1)]))
+    ledger = session._ledger
+    ((entry, _),) = ledger.intend(ledger.submissions([JobRequest.from_text("a fox", duration_seconds=1)]))
     job = session._jobs.of(entry, watch=False)
-    account.ledger.accepted(entry.id, "req_1")
+    ledger.accepted(entry.id, "req_1")
     job._life.write_down(job_status({"request_id": "req_1", "status": "uncertain"}))
-    heard = account.ledger.get(entry.id)
+    heard = ledger.get(entry.id)
     assert heard is not None
     assert (heard.state, heard.charge) == ("uncertain by the service", "reserved")
     assert state_of(job_status({"request_id": "r", "status": "queued"})) == "queued"
@@ -361,7 +361,7 @@ def test_a_tools_clip_of_unsaid_cost_counts_with_its_price(
     session: rb.Session, seconds: float | None, cost: float
 ) -> None:
     """By its length, or by the usual one where the service says none that can be meant."""
-    calls = session._account.ledger.tool_calls
+    calls = session._ledger.tool_calls
     number = calls.add("https://tools.example/mcp", Secret("user-planted"), "make", {"prompt": "a fox"})
     calls.ended(number, "done", took_seconds=1.0, request_ids=("req_tool",))
     status = {"request_id": "req_tool", "status": "completed", "duration_seconds": seconds}
