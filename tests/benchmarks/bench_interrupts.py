@@ -193,7 +193,7 @@ def run(home: Path, sandbox: Sandbox, times: int, seed: int) -> list[str]:
         person.once()
     signal.setitimer(signal.ITIMER_REAL, 0)
     person.settle()
-    trouble = person.session.ledger_trouble
+    trouble = person.session.facts.trouble
     theirs, _ = neighbour.communicate(timeout=WAIT_SECONDS)
     written, kept, their_trouble = theirs.strip().split(" ", 2)
     person.session.close()

@@ -97,7 +97,7 @@ class Onlooker:
     def _look(self) -> None:
         while True:
             seen = {name: _words(panel) for name, panel in self.panels.copy().items()}
-            seen["facts"] = str(self.session.ledger_trouble)
+            seen["facts"] = str(self.session.facts.trouble)
             for name, words in seen.items():
                 if name not in self._told and "ledger" in words:
                     self._told.add(name)

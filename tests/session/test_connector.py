@@ -172,7 +172,7 @@ def test_who_wants_no_ledger_gets_none_on_the_disk(live: RawServer, tmp_path: Pa
     with session, rb.connect(home=home) as other:
         assert other is not session
         assert (session.facts.kept, other.facts.kept) == (False, True)
-        assert other.ledger_trouble is None
+        assert other.facts.trouble is None
     with pytest.raises(ConfigurationError, match="'home' or None"):
         rb.connect(home=home, ledger="memory")  # type: ignore[arg-type]
 

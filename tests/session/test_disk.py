@@ -97,7 +97,7 @@ def test_a_clip_under_way_is_fetched_and_written_down_later(session: rb.Session,
         assert clip.path.exists()
         assert on_disk(session) == [("sending", None, None)]
         assert session.spending().spent_usd == pytest.approx(0.05)
-    until(lambda: session.ledger_trouble is None)
+    until(lambda: session.facts.trouble is None)
     assert on_disk(session) == [("completed", clip.request_id, str(clip.path))]
 
 
@@ -138,8 +138,8 @@ def test_a_lock_is_waited_for_as_long_as_the_caller_waits(
     asking = threading.Thread(target=lambda: jobs.append(session.text_to_video("a fox", duration_seconds=1)))
     with locked(home):
         asking.start()
-        until(lambda: session.ledger_trouble is not None)
-        assert "has locked it" in str(session.ledger_trouble)
+        until(lambda: session.facts.trouble is not None)
+        assert "has locked it" in str(session.facts.trouble)
         first.result(SECONDS)
         assert asking.is_alive()
         assert sent(sandbox) == 1

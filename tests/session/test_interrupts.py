@@ -108,7 +108,7 @@ def test_stop_while_answers_are_awaited_loses_no_id(session: rb.Session, sandbox
         assert other.trouble is None
         assert ids <= {entry.request_id for entry in other.find()}
     assert len(ids) == 5
-    assert session.ledger_trouble is None
+    assert session.facts.trouble is None
 
 
 def test_stop_while_a_session_is_made_leaves_it_to_the_next_connect(

@@ -27,9 +27,10 @@ def control(session: rb.Session) -> SweepControl:
     return session._sweeps
 
 
-def begun(control: SweepControl) -> int:
+def begun(session: rb.Session) -> int:
     """A sweep of two cells."""
-    return control.begin(control.new("foxes", {}, (1.0, 2.0, 3.0)), [1, 2], left_out=())
+    rows = session._ledger.sweeps
+    return rows.begin(rows.new("foxes", {}, (1.0, 2.0, 3.0)), [1, 2], left_out=())
 
 
 def buy(control: SweepControl, sweep: int, *, seen: rb.Job | None = None) -> rb.Job:
@@ -39,7 +40,7 @@ def buy(control: SweepControl, sweep: int, *, seen: rb.Job | None = None) -> rb.
 
 def test_a_cell_is_submitted_once_and_its_job_given_back(session: rb.Session, control: SweepControl) -> None:
     """A second wish gets the first one's job, on its way or done."""
-    sweep = begun(control)
+    sweep = begun(session)
     job = buy(control, sweep)
     assert (buy(control, sweep), buy(control, sweep, seen=job)) == (job, job)
     assert job.earlier_run is not None
@@ -56,7 +57,7 @@ def test_a_cell_is_submitted_once_and_its_job_given_back(session: rb.Session, co
 def test_sweeps_are_plain_records(session: rb.Session, control: SweepControl) -> None:
     """Newest first, and found by their numbers."""
     assert session.sweeps() == ()
-    first, second = begun(control), begun(control)
+    first, second = begun(session), begun(session)
     assert [type(each) for each in session.sweeps()] == [SweepRecord, SweepRecord]
     assert [each.id for each in session.sweeps()] == [str(second), str(first)]
     assert control.record(str(first)).id == str(first)

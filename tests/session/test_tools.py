@@ -60,9 +60,9 @@ def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> Non
         status = session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
         (done,) = found_jobs(status)
         assert done.video_url is not None
-        assert session.fetch_link(done.video_url).stat().st_size > 1000
+        assert session._fetch_link(done.video_url).stat().st_size > 1000
         with pytest.raises(InvalidInput, match="wasn't fetched"):
-            session.fetch_link("http://10.0.0.1/x.mp4")
+            session._fetch_link("http://10.0.0.1/x.mp4")
         assert session.call_tool("get_video_status", {"request_id": "nobody's"}).result(30).is_error
         assert session.tool_calls(1)[0].outcome == "tool error"
 
@@ -106,7 +106,7 @@ def test_the_balance_isnt_reduced_again_by_a_clip_that_a_tool_waited_for(
 def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:
     """An address and a user id do; a wrong one is refused, and isn't quoted."""
     with rb.connect_tools(sandbox.mcp_url, sandbox.user_id) as tools:
-        assert tools.tool_server().name == "reelbook-sandbox"
+        assert tools._tool_server().name == "reelbook-sandbox"
         assert tools.call_tool("get_balance").result(30).structured["balance_usd"] == 25.0
     with pytest.raises(SessionClosed):
         tools.tools()

@@ -90,7 +90,7 @@ class FakeSession:
     def job(self, request_id: str) -> Job:
         raise ServiceUnreachable(f"no {request_id} here")
 
-    def fetch_link(self, url: str) -> Path:
+    def _fetch_link(self, url: str) -> Path:
         self.fetched.append(url)
         return self.file
 

@@ -56,7 +56,7 @@ def list_tools(
 ) -> None:
     """List the tools, with what they take. Names and descriptions are the server's own."""
     with closing(_source(server, service, home)) as source:
-        info, tools = source.tool_server(), source.tools()
+        info, tools = source._tool_server(), source.tools()
     if as_json:
         say_json([dataclasses.asdict(tool) for tool in tools])
         return

@@ -107,6 +107,7 @@ class SweepRun:
         self.trouble: str | None = None
         self.planned_seconds: tuple[float, float, float] | None = None
         self._control = session._sweeps
+        self._rows = session._ledger.sweeps
         self._experiment = sweep.name or current_experiment()
         self._thread = self._control.thread
         self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
@@ -129,7 +130,7 @@ class SweepRun:
         if self.id is None:
             return PLANNED
         alive = self._runs_elsewhere or (self._buys and self._task is not None)
-        wish = self._control.wish(int(self.id))
+        wish = self._rows.wish(int(self.id))
         return sweep_state(wish, [each.state for each in self.cells], alive=alive)
 
     @property
@@ -182,8 +183,8 @@ class SweepRun:
             self.resume()
             return
         name = self.sweep.name or self.sweep.template
-        new = self._control.new(name, self.sweep.to_record(), (0.0, 0.0, 0.0))
-        earlier = None if again else self._control.earlier(new)
+        new = self._rows.new(name, self.sweep.to_record(), (0.0, 0.0, 0.0))
+        earlier = None if again else self._rows.earlier(new)
         if earlier is not None:
             self.id = str(earlier)
             self.planned_seconds = self._control.record(earlier).planned_seconds
@@ -201,8 +202,8 @@ class SweepRun:
             new = replace(new, planned_seconds=planned.seconds)
             left_out = {each.number for each in self.cells if each.left_out}
             self.planned_seconds = planned.seconds
-            self._control.keep_images(each.cell.request for each in self.cells)
-            self.id = str(self._control.begin(new, self._cells, left_out=left_out))
+            self.session._jobs.keep_images(each.cell.request for each in self.cells)
+            self.id = str(self._rows.begin(new, self._cells, left_out=left_out))
         self.resume()
 
     def pause(self) -> None:
@@ -325,7 +326,7 @@ class SweepRun:
         number = int(self.id)
 
         def change() -> None:
-            self._control.change(number, wish)
+            self._rows.change(number, wish)
             if wish != RUNNING:
                 self._halt()
             else:
@@ -348,7 +349,7 @@ class SweepRun:
                 if cell.missing or cell.left_out
             ]
             if self.id is not None:
-                self._control.leave_out(int(self.id), [each.number for each in changed], left_out=left_out)
+                self._rows.leave_out(int(self.id), [each.number for each in changed], left_out=left_out)
             for cell in changed:
                 self._cells[cell.number] = cell
                 self._listeners.tell(cell)
@@ -366,12 +367,12 @@ class SweepRun:
         missing = [each for each in self.cells if each.missing]
         found = self._control.found([each.cell.request for each in missing])
         taken = {
-            each.number: found[each.cell.request.sameness]
+            each.number: found[each.cell.request.sameness].id
             for each in missing
             if each.cell.request.sameness in found
         }
         if taken:
-            self._control.take_found(number, taken)
+            self._rows.take(number, taken)
             self._load()
 
     def _go(self) -> None:
@@ -396,7 +397,7 @@ class SweepRun:
         """Buys what fits now, or takes back what may not be sent. Whether there is anything to wait for."""
         assert self.id is not None
         tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
-        if (wish := self._control.wish(int(self.id))) != RUNNING:
+        if (wish := self._rows.wish(int(self.id))) != RUNNING:
             self._halt()
         elif self._buys and (error := stop_error(tried)) is not None:
             self._pause(stop_reason(error, "resume the sweep"))
@@ -429,7 +430,7 @@ class SweepRun:
             self._halted = True
             for cell in self.cells:
                 if cell.number in self._tried and cell.job is not None:
-                    self._control.cancel(cell.job, TAKEN_BACK)
+                    cell.job._life.cancel(TAKEN_BACK, later=True)
 
     def _elsewhere(self) -> bool:
         """Whether another kernel runs it or looks after one of its jobs: what it learnt is taken over."""
@@ -445,7 +446,7 @@ class SweepRun:
     def _pause(self, trouble: str) -> None:
         assert self.id is not None
         self.trouble = trouble
-        self._control.change(int(self.id), PAUSED)
+        self._rows.change(int(self.id), PAUSED)
         self._halt()
         self._listeners.tell(None)
 

@@ -141,17 +141,16 @@ class Sweep:
 
         Raises InvalidInput where there is no such sweep.
         """
-        control = session._sweeps
-        kept = control.record(sweep_id)
+        kept = session._sweeps.record(sweep_id)
         record: Mapping[str, Any] = kept.record
         digests = [each for axis in record["axes"] if axis["name"] == "image" for each in axis["values"]]
-        images = {each: image for each in digests if (image := control.image(each)) is not None}
+        images = {each: image for each in digests if (image := session._jobs.image(each)) is not None}
         return SweepRun(session, cls.from_record(record, images=images), record=kept)
 
     @classmethod
     def of(cls, session: Session, job: Job) -> SweepCell | None:
         """The sweep that a job was bought for, and its cell; None for a job that is of no sweep."""
-        place = session._sweeps.cell_of(job)
+        place = None if job.entry_id is None else session._ledger.sweeps.place(job.entry_id)
         if place is None:
             return None
         run = cls.open(session, place.sweep)

@@ -102,7 +102,7 @@ class Session(Tooling, SuggestsNames):
         print(session.prompts(), session.experiments(), session.tags(), session.picks(), session.sweeps())
 
     After a crash, take up what a kernel left behind, and find out about answers that were lost.
-    `ledger_trouble` says if the ledger's file is damaged:
+    `facts.trouble` says if the ledger can't be written:
 
         session.resume()
         print(session.reconcile())
@@ -112,7 +112,7 @@ class Session(Tooling, SuggestsNames):
         key = session.keys.create("colab", rate_limit=20)
         session.keys.revoke(key.key_id)
 
-    Call agent tools, if the extra `agents` is installed. `fetch_link` fetches a video that a result links to:
+    Call agent tools, if the extra `agents` is installed:
 
         print([tool.name for tool in session.tools()])
         result = await session.call_tool("get_balance")
@@ -208,15 +208,6 @@ class Session(Tooling, SuggestsNames):
     def base_url(self) -> str:
         """The service's address."""
         return self._client.base_url
-
-    @property
-    def ledger_trouble(self) -> str | None:
-        """What is wrong with the ledger's file, what is safe and what to do; None if all is well."""
-        return self._ledger.file.trouble or self._ledger_notice
-
-    @property
-    def _ledger_notice(self) -> str | None:
-        return self._ledger.file.notice
 
     @property
     def closed(self) -> bool:
@@ -669,7 +660,7 @@ class Session(Tooling, SuggestsNames):
         """
         return self._thread.call(self._reconciled(alone=alone))
 
-    def fetch_link(self, url: str) -> Path:
+    def _fetch_link(self, url: str) -> Path:
         """Fetches a video that a tool's result points at, once, and returns its file.
 
         From https and from the tool server's own address only, and without key or user id. Raises

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +15,6 @@ from ..client.scheduling.forecast import forecast
 from ..errors import InvalidInput, ReelbookError
 from ..event_thread import EventThread
 from ..ledger import Entry, Ledger, Submission, SweepCell, SweepRecord
-from ..ledger.sweeps import NewSweep, SweepPlace
-from ..media.images import PreparedImage
 from ..requests import JobRequest
 from .job import Job
 from .job_registry import JobRegistry
@@ -55,54 +53,12 @@ class SweepControl:
         self._client = client
         self._balance = balance
 
-    # The ledger's rows.
-
-    def new(
-        self, name: str, record: Mapping[str, object], planned_seconds: tuple[float, float, float]
-    ) -> NewSweep:
-        """A sweep as it is written down. To be called where the person's code runs: it notes the cell."""
-        return self._ledger.sweeps.new(name, record, planned_seconds)
-
-    def earlier(self, new: NewSweep) -> int | None:
-        """The sweep that an earlier run of the same cell began."""
-        return self._ledger.sweeps.earlier(new)
-
-    def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int]) -> int:
-        """Writes it down. Returns its number."""
-        return self._ledger.sweeps.begin(new, cells, left_out=left_out)
-
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
         with contextlib.suppress(ValueError):
             if (found := self._ledger.sweeps.get(int(sweep))) is not None:
                 return found
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
-
-    def cell_of(self, job: Job) -> SweepPlace | None:
-        """The cell that the job was bought for."""
-        return None if job.entry_id is None else self._ledger.sweeps.place(job.entry_id)
-
-    def wish(self, sweep: int) -> str:
-        """What was wished of it last, by whichever kernel."""
-        return self._ledger.sweeps.wish(sweep)
-
-    def change(self, sweep: int, wish: str) -> None:
-        """Keeps what is wished of it."""
-        self._ledger.sweeps.change(sweep, wish)
-
-    def leave_out(self, sweep: int, numbers: Iterable[int], *, left_out: bool) -> None:
-        """Leaves cells out, or takes them in again."""
-        self._ledger.sweeps.leave_out(sweep, numbers, left_out=left_out)
-
-    def keep_images(self, requests: Iterable[JobRequest]) -> None:
-        """Keeps the pictures of the requests, for later kernels."""
-        self._jobs.keep_images(requests)
-
-    def image(self, digest: str) -> PreparedImage | None:
-        """A picture of the record, where it is kept."""
-        return self._jobs.image(digest)
-
-    # Jobs.
 
     def cells(self, sweep: int) -> list[HeldCell]:
         """Its cells. What a kernel that is gone left on its way is taken up."""
@@ -140,14 +96,6 @@ class SweepControl:
             return False
         self._jobs.of(entry, watch=False)
         return entry.clip_path is None and not states.state(entry.state).missing
-
-    def cancel(self, job: Job, reason: str) -> None:
-        """Takes a job back that wasn't sent."""
-        job._life.cancel(reason, later=True)
-
-    def take_found(self, sweep: int, found: Mapping[int, Entry]) -> None:
-        """Gives cells that have no entry yet one whose clip was there before."""
-        self._ledger.sweeps.take(sweep, {number: entry.id for number, entry in found.items()})
 
     # What a plan stands on.
 

@@ -108,7 +108,7 @@ class Tooling(ABC):
         """
         return list(self._thread.call(self._asked(ToolServer.tools)))
 
-    def tool_server(self) -> ToolServerInfo:
+    def _tool_server(self) -> ToolServerInfo:
         """Who the tool server says it is."""
         return self._thread.call(self._asked(ToolServer.info))
 

@@ -324,7 +324,7 @@ class ToolPanel(Panel):
 
     def _fetch(self, url: str) -> None:
         with self.showing_errors("Fetching the clip"):
-            self._fetched = self._with_key().fetch_link(url)
+            self._fetched = self._with_key()._fetch_link(url)
         self._fetching = False
         self._live.changed()
 
