@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import json
 from typing import Any
 
 import pytest
 from PIL import Image
 
+import reelbook as rb
 from reelbook import errors
-from reelbook.media.images import prepare
-from reelbook.requests import JobRequest, checked, merged
+from reelbook.media.images import PreparedImage, prepare
+from reelbook.requests import FIELDS, ImageOptions, JobRequest, TextOptions, checked, options
 
 CAT = prepare(Image.new("RGB", (64, 64), "orange"))
 
@@ -64,15 +67,68 @@ def test_a_finished_request_travels_through_a_batch_as_it_is() -> None:
     assert second == JobRequest.from_text("an owl", duration_seconds=9)
 
 
-def test_equal_requests_are_submitted_once_where_that_is_wished() -> None:
-    """Images count by their bytes."""
+# As the ledgers of the first releases hold them.
+HASHES = {
+    "8c87ceb214716b48b2da1676ce651f17": JobRequest("text-to-video", "a red fox", 5, "16:9", -1),
+    "3a4bb4840d87c91e5330fd003e0282b7": JobRequest("text-to-video", "ein Fuchs – 🦊", 1, "9:16", 7),
+    "f83b8fffd3132475923a0dca5ef5fb9a": JobRequest("text-to-video", "a", 10, "1:1", 12345678901234567890),
+    "88682081e64ea5d888ac548e83636247": JobRequest("image-to-video", "it turns", 3),
+    "28334135862146859d8c7384579710c6": JobRequest(
+        "image-to-video", "it turns", 3, image=PreparedImage(b"cat", "PNG", 1, 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("known", HASHES)
+def test_what_decides_sameness_is_as_it_was(known: str) -> None:
+    """A cell that is run again finds its clip in a ledger of any age."""
+    assert HASHES[known].sameness == known
+
+
+def test_an_images_bytes_decide_sameness_too() -> None:
+    """Two pictures are two clips; the same picture, however it was given, is one."""
     cats = [JobRequest.from_image(CAT, "it turns"), JobRequest.from_image(prepare(CAT.data), "it turns")]
-    fox = JobRequest.from_text("a fox")
-    submitted: list[JobRequest] = []
+    owl = JobRequest.from_image(Image.new("RGB", (64, 64), "grey"), "it turns")
+    assert cats[0].sameness == cats[1].sameness != owl.sameness
 
-    def submit(requests: list[JobRequest]) -> list[JobRequest]:
-        submitted.extend(requests)
-        return requests
 
-    assert merged([*cats, fox], submit) == [cats[0], cats[0], fox]
-    assert submitted == [cats[0], fox]
+@pytest.mark.parametrize("name", [name for name in FIELDS if name != "image"])
+def test_every_field_decides_sameness(name: str) -> None:
+    """A field that is forgotten would give a cell back another one's clip."""
+    other = {"prompt": "b", "duration_seconds": 2, "aspect_ratio": "1:1", "seed": 2}
+    value = other.get(name, "other")
+    fox = JobRequest.from_text("a")
+    assert dataclasses.replace(fox, **{name: value}).sameness != fox.sameness
+
+
+def test_a_record_gives_the_request_back() -> None:
+    """All of it but an image's pixels, and what a later version wrote into it is no matter."""
+    fox = JobRequest.from_text("a fox", seed=7)
+    cat = JobRequest.from_image(CAT, "it turns", duration_seconds=3)
+    assert fox.record() == {
+        "mode": "text-to-video",
+        "prompt": "a fox",
+        "duration_seconds": 5,
+        "aspect_ratio": "16:9",
+        "seed": 7,
+    }
+    assert JobRequest.of_record({**json.loads(json.dumps(fox.record())), "lens": "35 mm"}) == fox
+    assert cat.record()["image"] == CAT.digest
+    assert not JobRequest.of_record(cat.record()).complete
+    assert JobRequest.of_record(cat.record(), CAT) == cat
+
+
+def test_the_table_has_every_field() -> None:
+    """What isn't in it wouldn't be sent, and what isn't in the options can't be typed by hand."""
+    assert ["mode", *FIELDS] == [each.name for each in dataclasses.fields(JobRequest)]
+    assert TextOptions.__annotations__.keys() == options("text-to-video").keys()
+    assert ImageOptions.__annotations__.keys() == options("image-to-video").keys()
+
+
+def test_help_lists_the_options_of_a_request() -> None:
+    """With their defaults, though the signature is written once for all."""
+    shown = inspect.signature(rb.Session.text_to_video).parameters
+    assert {name: shown[name].default for name in options()} == {
+        name: about.default for name, about in options().items()
+    }
+    assert "seed" not in inspect.signature(rb.Session.image_to_video).parameters

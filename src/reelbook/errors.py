@@ -141,7 +141,12 @@ def _restore(cls: type[Exception], args: tuple[Any, ...], state: dict[str, Any])
 
 
 class InvalidInput(ReelbookError, ValueError):
-    """An argument can't be used. Nothing was sent and nothing was paid."""
+    """An argument can't be used. Nothing was sent and nothing was paid.
+
+    `field` is the field of a request whose value it is, where it is one's.
+    """
+
+    field: str | None = None
 
 
 class InvalidPrompt(InvalidInput):
@@ -162,6 +167,8 @@ class InvalidSeed(InvalidInput):
 
 class InvalidImage(InvalidInput):
     """The image can't be read, is no image, or is too large to be opened safely."""
+
+    field = "image"
 
 
 class InvalidKeyRequest(InvalidInput):

@@ -1,16 +1,18 @@
 """What is asked for: a `JobRequest`, checked once where it is made, and a batch of them.
 
-It is the one thing that travels from a form, a cell or a command down to the POST and into the ledger.
+It is the one thing that travels from a form, a cell or a command down to the POST and into the ledger. What
+any of these needs to know of a field stands in the table here.
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from . import validation, wire
 from .errors import InvalidInput
@@ -19,8 +21,119 @@ from .secret import veiled
 if TYPE_CHECKING:
     from .media.images import ImageSource, PreparedImage
 
-Submitted = TypeVar("Submitted")
+Method = TypeVar("Method", bound=Callable[..., Any])
 Prepare = Callable[["ImageSource"], "PreparedImage"]
+Control = Literal["text", "slider", "choices", "seed", "image"]
+
+MODES: Final[tuple[wire.Mode, ...]] = get_args(wire.Mode)
+TEXT_ONLY: Final[tuple[wire.Mode, ...]] = ("text-to-video",)
+LONGEST_PROMPT: Final = 20_000  # characters that a form takes; what the service takes isn't stated
+
+
+@dataclass(frozen=True)
+class RequestField:
+    """What there is to know of one field of a request, for all who ask for it, show it or send it.
+
+    `control` is what it is chosen with in a form, and `low`, `high` and `choices` are its limits. `flag` is
+    its option on a terminal and in `%%video`, `hint` what a sweep's row says while it is empty, `column` its
+    name in a receipt (default: its own). With the value `random` the service chooses, so that no two such
+    clips are the same. A mode that doesn't take it has None.
+    """
+
+    name: str
+    label: str
+    help: str
+    _: KW_ONLY
+    check: Callable[[Any], Any] = lambda value: value
+    control: Control = "text"
+    modes: tuple[wire.Mode, ...] = MODES
+    default: Any = None
+    random: Any = None
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    flag: str = ""
+    letter: str = ""
+    metavar: str = "TEXT"
+    hint: str = ""
+    column: str = ""
+
+    def checked(self, value: Any) -> Any:
+        """The value as it is sent. Raises InvalidInput, which says whose value it is."""
+        try:
+            return self.check(value)
+        except InvalidInput as error:
+            error.field = self.name
+            raise
+
+    def words(self, value: Any) -> str:
+        """The value as a person reads it: "5 s", "random"."""
+        if self.random is not None and value == self.random:
+            return "random"
+        return f"{value} {self.unit}".rstrip()
+
+
+# What a request has, in the order in which it is shown. A new field is an entry here, a line in `JobRequest`
+# and one in `TextOptions` or `ImageOptions`.
+_TABLE: Final = (
+    RequestField("prompt", label="Prompt", help="What is seen and how it moves.", check=validation.prompt),
+    RequestField(
+        "duration_seconds",
+        label="Length",
+        help=f"Length in seconds, {wire.MIN_SECONDS} to {wire.MAX_SECONDS}.",
+        check=validation.duration_seconds,
+        control="slider",
+        default=wire.DEFAULT_SECONDS,
+        low=wire.MIN_SECONDS,
+        high=wire.MAX_SECONDS,
+        unit="s",
+        flag="duration",
+        letter="d",
+        metavar="SECONDS",
+        hint=f"2, 5 · empty: the usual {wire.DEFAULT_SECONDS} s",
+        column="asked_seconds",
+    ),
+    RequestField(
+        "aspect_ratio",
+        label="Shape",
+        help=f"The shape: {', '.join(wire.ASPECT_RATIOS[:-1])} or {wire.ASPECT_RATIOS[-1]}.",
+        check=validation.aspect_ratio,
+        control="choices",
+        modes=TEXT_ONLY,
+        default=wire.DEFAULT_ASPECT_RATIO,
+        choices=wire.ASPECT_RATIOS,
+        flag="ratio",
+        letter="r",
+        metavar="SHAPE",
+        hint=f"{', '.join(wire.ASPECT_RATIOS)} · empty: {wire.DEFAULT_ASPECT_RATIO}",
+    ),
+    RequestField(
+        "seed",
+        label="Seed",
+        help="The same seed makes the same clip.",
+        check=validation.seed,
+        control="seed",
+        modes=TEXT_ONLY,
+        default=wire.RANDOM_SEED,
+        random=wire.RANDOM_SEED,
+        flag="seed",
+        letter="s",
+        metavar="NUMBER",
+        hint="1-4 · empty: a random one",
+    ),
+    RequestField(
+        "image",
+        label="Image",
+        help="A still to move, instead of text alone.",
+        control="image",
+        modes=("image-to-video",),
+        flag="image",
+        letter="i",
+        metavar="FILE",
+    ),
+)
+FIELDS: Final = {each.name: each for each in _TABLE}
 
 
 @dataclass(frozen=True)
@@ -43,40 +156,21 @@ class JobRequest:
     image: PreparedImage | None = None
 
     def __post_init__(self) -> None:
-        checked: dict[str, Any] = {
-            "prompt": validation.prompt(self.prompt),
-            "duration_seconds": validation.duration_seconds(self.duration_seconds),
-        }
-        if self.mode == "text-to-video":
-            ratio = wire.DEFAULT_ASPECT_RATIO if self.aspect_ratio is None else self.aspect_ratio
-            seed = wire.RANDOM_SEED if self.seed is None else self.seed
-            checked |= {"aspect_ratio": validation.aspect_ratio(ratio), "seed": validation.seed(seed)}
-            if self.image is not None:
-                raise InvalidInput("A clip from text takes no image.")
-        elif self.mode != "image-to-video":
+        if self.mode not in MODES:
             raise InvalidInput('A request is for "text-to-video" or for "image-to-video".')
-        elif self.aspect_ratio is not None or self.seed is not None:
-            raise InvalidInput("A clip from an image takes no aspect ratio and no seed.")
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)  # frozen for everybody else
+        for name, about in FIELDS.items():
+            value = getattr(self, name)
+            if self.mode in about.modes:
+                value = about.default if value is None else value
+                checked = value if value is None and about.default is None else about.checked(value)
+                object.__setattr__(self, name, checked)  # frozen for everybody else
+            elif value is not None:
+                raise InvalidInput(_not_taken(self.mode))
 
     @classmethod
-    def from_text(
-        cls,
-        prompt: str,
-        *,
-        duration_seconds: int = wire.DEFAULT_SECONDS,
-        aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
-        seed: int = wire.RANDOM_SEED,
-    ) -> JobRequest:
+    def from_text(cls, prompt: str, **options: Unpack[TextOptions]) -> JobRequest:
         """A clip made from text. Raises InvalidPrompt, InvalidDuration, InvalidAspectRatio, InvalidSeed."""
-        return cls(
-            "text-to-video",
-            validation.prompt(prompt),
-            validation.duration_seconds(duration_seconds),
-            validation.aspect_ratio(aspect_ratio),
-            validation.seed(seed),
-        )
+        return cls("text-to-video", prompt, **_checked_options("text-to-video", options))
 
     @classmethod
     def from_image(
@@ -84,8 +178,8 @@ class JobRequest:
         image: ImageSource | PreparedImage,
         prompt: str,
         *,
-        duration_seconds: int = wire.DEFAULT_SECONDS,
         prepare: Prepare | None = None,
+        **options: Unpack[ImageOptions],
     ) -> JobRequest:
         """A clip that moves a still image: a path, bytes, a file object, a PIL image or a numpy array.
 
@@ -95,11 +189,28 @@ class JobRequest:
         from .media.images import PreparedImage
         from .media.images import prepare as prepare_as_usual
 
-        asked = cls("image-to-video", prompt, duration_seconds)
+        asked = cls("image-to-video", prompt, **_checked_options("image-to-video", options))
         if not isinstance(image, PreparedImage):
             image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
             image = (prepare or prepare_as_usual)(image)
         return replace(asked, image=image)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], image: PreparedImage | None = None) -> JobRequest:
+        """The request of a `record`, which has no pixels of an image. Unknown names are ignored."""
+        mode: wire.Mode = "image-to-video" if record["mode"] == "image-to-video" else "text-to-video"
+        asked = {name: record[name] for name in options(mode) if name in record}
+        return cls(mode, record["prompt"], image=image, **asked)
+
+    def record(self) -> dict[str, Any]:
+        """What is kept of it, as JSON: all that was asked for, the image as its digest."""
+        image = {} if self.image is None else {"image": self.image.digest}
+        return {"mode": self.mode, **self.arguments(), **image}
+
+    def arguments(self) -> dict[str, Any]:
+        """What is sent, by the interface's names; all but the image."""
+        asked = {name: getattr(self, name) for name in ("prompt", *options(self.mode))}
+        return {name: value for name, value in asked.items() if value is not None}
 
     @property
     def complete(self) -> bool:
@@ -118,31 +229,84 @@ class JobRequest:
 
     @cached_property
     def sameness(self) -> str:
-        """Equal for two requests that ask for the same: mode, prompt, length, ratio, seed and image."""
-        asked = (
-            self.mode,
-            self.prompt,
-            self.duration_seconds,
-            self.aspect_ratio,
-            self.seed,
-            self.image_digest,
-        )
-        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+        """Equal for two requests that ask for the same, in every field."""
+        record = self.record()
+        asked: list[Any] = [record.pop(name, None) for name in _HASHED_IN_ORDER]
+        # A field that came later is left out where it has its default: ledgers keep hashes made before it.
+        later = {name: value for name, value in sorted(record.items()) if value != FIELDS[name].default}
+        return hashlib.sha256(json.dumps([*asked, later] if later else asked).encode()).hexdigest()[:32]
+
+
+_HASHED_IN_ORDER: Final = ("mode", "prompt", "duration_seconds", "aspect_ratio", "seed", "image")
+
+
+class ImageOptions(TypedDict, total=False):
+    """What can be chosen for a clip from an image."""
+
+    duration_seconds: int
+
+
+class TextOptions(ImageOptions, total=False):
+    """What can be chosen for a clip from text."""
+
+    aspect_ratio: str
+    seed: int
+
+
+def options(mode: wire.Mode = "text-to-video") -> dict[str, RequestField]:
+    """The fields that a mode takes beside prompt and image, by name."""
+    return {
+        name: about
+        for name, about in FIELDS.items()
+        if mode in about.modes and name != "prompt" and about.control != "image"
+    }
+
+
+def lists_options(mode: wire.Mode) -> Callable[[Method], Method]:
+    """Decorates a method that takes a request's `**options`: help and completion list them one by one."""
+
+    def decorate(method: Method) -> Method:
+        signature = inspect.signature(method)
+        kept = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        types = {"slider": "int", "seed": "int"}
+        listed = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=about.default,
+                annotation=types.get(about.control, "str"),
+            )
+            for name, about in options(mode).items()
+        ]
+        placed = [each for each in kept if each.kind is not each.KEYWORD_ONLY]
+        named = [each for each in kept if each.kind is each.KEYWORD_ONLY]
+        method.__signature__ = signature.replace(parameters=[*placed, *listed, *named])  # type: ignore[attr-defined]  # inspect's
+        return method
+
+    return decorate
+
+
+def _checked_options(mode: wire.Mode, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, each checked as it was given. Raises TypeError for a name that no request has."""
+    known = options(mode)
+    if any(name in FIELDS and name not in known for name in given):
+        raise InvalidInput(_not_taken(mode))
+    return {name: known[name].checked(value) if name in known else value for name, value in given.items()}
+
+
+def _not_taken(mode: wire.Mode) -> str:
+    made_from = "text" if mode == "text-to-video" else "an image"
+    others = [name.replace("_", " ") for name, about in FIELDS.items() if mode not in about.modes]
+    return f"A clip from {made_from} takes {' and '.join(f'no {each}' for each in others)}."
 
 
 BatchItem = str | Mapping[str, Any] | JobRequest
 """A prompt, a mapping of `text_to_video`'s or `image_to_video`'s arguments, or a finished request."""
 
-_TEXT = frozenset({"prompt", "duration_seconds", "aspect_ratio", "seed"})
-_IMAGE = frozenset({"prompt", "duration_seconds", "image"})
 
-
-class BatchOptions(TypedDict, total=False):
+class BatchOptions(TextOptions, total=False):
     """The options of `Session.submit_many`."""
 
-    duration_seconds: int
-    aspect_ratio: str
-    seed: int
     experiment: str | None
     again: bool
     once: str | None
@@ -179,16 +343,6 @@ def checked(
     return requests
 
 
-def merged(
-    requests: Sequence[JobRequest], submit: Callable[[list[JobRequest]], Sequence[Submitted]]
-) -> list[Submitted]:
-    """What `submit` makes of each request, where equal requests are submitted once."""
-    keys = [(replace(request, image=None), request.image and request.image.data) for request in requests]
-    distinct = dict(zip(keys, requests, strict=True))
-    jobs = dict(zip(distinct, submit(list(distinct.values())), strict=True))
-    return [jobs[key] for key in keys]
-
-
 def _made(item: object, defaults: Mapping[str, Any], prepare: Prepare) -> JobRequest:
     """The request that an item of a batch stands for."""
     if isinstance(item, JobRequest):
@@ -201,10 +355,10 @@ def _made(item: object, defaults: Mapping[str, Any], prepare: Prepare) -> JobReq
         raise InvalidInput(
             f"It must be a prompt, a mapping of arguments or a JobRequest, not {type(item).__name__}."
         )
-    known = _IMAGE if "image" in item else _TEXT
+    mode: wire.Mode = "image-to-video" if "image" in item else "text-to-video"
+    known = {"prompt", *options(mode), *(("image",) if "image" in item else ())}
     if strange := [str(name) for name in item if name not in known]:
-        kind = "image-to-video" if "image" in item else "text-to-video"
-        raise InvalidInput(f"{kind} takes no {', '.join(strange)}. It takes {', '.join(sorted(known))}.")
+        raise InvalidInput(f"{mode} takes no {', '.join(strange)}. It takes {', '.join(sorted(known))}.")
     if "prompt" not in item:
         raise InvalidInput("It has no prompt.")
     given = {name: value for name, value in {**defaults, **item}.items() if name in known}

@@ -38,7 +38,7 @@ from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
-from ..requests import BatchItem, BatchOptions, JobRequest, checked, merged
+from ..requests import BatchItem, BatchOptions, ImageOptions, JobRequest, TextOptions, checked, lists_options
 from ..secret import Secret, veiled
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
@@ -235,16 +235,15 @@ class Session(Tooling, SuggestsNames):
         return self._submit(batch, again=again, retry_uncertain=retry_uncertain)[0]
 
     @by_name
+    @lists_options("text-to-video")
     def text_to_video(
         self,
         prompt: str,
         *,
-        duration_seconds: int = wire.DEFAULT_SECONDS,
-        aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
-        seed: int = wire.RANDOM_SEED,
         again: bool = False,
         once: str | None = None,
         retry_uncertain: bool = False,
+        **options: Unpack[TextOptions],
     ) -> Job:
         """Submits a clip made from text and returns its Job at once (POST generate/text-to-video).
 
@@ -267,21 +266,20 @@ class Session(Tooling, SuggestsNames):
 
         Raises InvalidInput and SpendLimitReached before anything is sent.
         """
-        request = JobRequest.from_text(
-            prompt, duration_seconds=duration_seconds, aspect_ratio=aspect_ratio, seed=seed
-        )
+        request = JobRequest.from_text(prompt, **options)
         return self.submit(request, again=again, once=once, retry_uncertain=retry_uncertain)
 
     @by_name
+    @lists_options("image-to-video")
     def image_to_video(
         self,
         image: ImageSource | PreparedImage,
         prompt: str,
         *,
-        duration_seconds: int = wire.DEFAULT_SECONDS,
         again: bool = False,
         once: str | None = None,
         retry_uncertain: bool = False,
+        **options: Unpack[ImageOptions],
     ) -> Job:
         """Submits a clip that moves a still image, returns its Job (POST generate/image-to-video).
 
@@ -293,23 +291,20 @@ class Session(Tooling, SuggestsNames):
         InvalidInput and SpendLimitReached before anything is sent.
         """
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-        request = JobRequest.from_image(
-            image, prompt, duration_seconds=duration_seconds, prepare=self._client.prepare_image
-        )
+        request = JobRequest.from_image(image, prompt, prepare=self._client.prepare_image, **options)
         return self.submit(request, again=again, once=once, retry_uncertain=retry_uncertain)
 
     @by_name
+    @lists_options("text-to-video")
     def submit_many(
         self,
         requests: Iterable[BatchItem],
         *,
-        duration_seconds: int = wire.DEFAULT_SECONDS,
-        aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
-        seed: int = wire.RANDOM_SEED,
         experiment: str | None = None,
         again: bool = False,
         once: str | None = None,
         retry_uncertain: bool = False,
+        **options: Unpack[TextOptions],
     ) -> Batch:
         """Submits many clips as one batch and returns it at once: all are written down, or none is.
 
@@ -325,15 +320,19 @@ class Session(Tooling, SuggestsNames):
         the limit: then nothing was written down or sent.
         """
         self._thread.refuse_closed()
-        defaults = {"duration_seconds": duration_seconds, "aspect_ratio": aspect_ratio, "seed": seed}
-        wanted = checked(requests, defaults, self._client.prepare_image)
+        wanted = checked(requests, options, self._client.prepare_image)
 
         def submit(requests: Sequence[JobRequest]) -> list[Job]:
             batch = self._submissions(requests, once=once)
             return self._submit(batch, again=again, retry_uncertain=retry_uncertain)
 
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
-            jobs = submit(wanted) if once is None or again else merged(wanted, submit)
+            if once is None or again:
+                jobs = submit(wanted)
+            else:  # equal requests are one job
+                distinct = {each.sameness: each for each in wanted}
+                made = dict(zip(distinct, submit(list(distinct.values())), strict=True))
+                jobs = [made[each.sameness] for each in wanted]
         return Batch(jobs, self._thread)
 
     def map(
