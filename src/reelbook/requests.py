@@ -27,17 +27,18 @@ Control = Literal["text", "slider", "choices", "seed", "image"]
 
 MODES: Final[tuple[wire.Mode, ...]] = get_args(wire.Mode)
 TEXT_ONLY: Final[tuple[wire.Mode, ...]] = ("text-to-video",)
-LONGEST_PROMPT: Final = 20_000  # characters that a form takes; what the service takes isn't stated
+LONGEST_TEXT: Final = 20_000  # characters that a form takes; how many the service takes isn't stated
 
 
 @dataclass(frozen=True)
 class RequestField:
     """What there is to know of one field of a request, for all who ask for it, show it or send it.
 
-    `control` is what it is chosen with in a form, and `low`, `high` and `choices` are its limits. `flag` is
-    its option on a terminal and in `%%video`, `hint` what a sweep's row says while it is empty, `column` its
-    name in a receipt (default: its own). With the value `random` the service chooses, so that no two such
-    clips are the same. A mode that doesn't take it has None.
+    `control` is what it is chosen with in a form, and `low`, `high` and `choices` are its limits (of a text
+    `high` is the most characters). `flag` and `letter` are its option on a terminal and in `%%video`, `hint`
+    is what a sweep's row says while it is empty, `column` its name in a receipt (default: its own). With the
+    value `random` the service chooses, so that no two such clips are the same. A mode that doesn't take it
+    has None.
     """
 
     name: str
@@ -67,17 +68,25 @@ class RequestField:
             error.field = self.name
             raise
 
+    def is_random(self, value: Any) -> bool:
+        """Whether the value leaves it to the service."""
+        return self.random is not None and bool(value == self.random)
+
     def words(self, value: Any) -> str:
         """The value as a person reads it: "5 s", "random"."""
-        if self.random is not None and value == self.random:
-            return "random"
-        return f"{value} {self.unit}".rstrip()
+        return "random" if self.is_random(value) else f"{value} {self.unit}".rstrip()
 
 
 # What a request has, in the order in which it is shown. A new field is an entry here, a line in `JobRequest`
 # and one in `TextOptions` or `ImageOptions`.
 _TABLE: Final = (
-    RequestField("prompt", label="Prompt", help="What is seen and how it moves.", check=validation.prompt),
+    RequestField(
+        "prompt",
+        label="Prompt",
+        help="What is seen and how it moves.",
+        check=validation.prompt,
+        high=LONGEST_TEXT,
+    ),
     RequestField(
         "duration_seconds",
         label="Length",

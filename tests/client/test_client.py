@@ -15,8 +15,10 @@ from support.records import Heard
 from reelbook import errors
 from reelbook.client import AsyncClient, retries
 from reelbook.client.scheduling.watch import Observation
+from reelbook.requests import JobRequest
 
 KEY = "sk-planted-client"
+FOX = JobRequest.from_text("a fox")
 pytestmark = pytest.mark.anyio
 
 JSON = {"content-type": "application/json"}
@@ -118,7 +120,7 @@ async def test_a_rate_limited_submission_is_sent_again() -> None:
     heard = Heard()
     with raw_server(lambda e: next(answers)(e)) as service:
         async with AsyncClient(KEY, service.url) as client:
-            accepted = await client.text_to_video("a fox", record=heard)
+            accepted = await client.submit(FOX, record=heard)
     assert accepted.request_id == "req_1"
     assert heard == ["sent", "no effect", "sent"]
     assert service.seen[0].body == service.seen[1].body

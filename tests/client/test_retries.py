@@ -17,8 +17,10 @@ from reelbook import errors
 from reelbook.client import AsyncClient, retries
 from reelbook.client.retries import delay_seconds
 from reelbook.errors import Answer
+from reelbook.requests import JobRequest
 
 KEY = "sk-planted-retries"
+FOX = JobRequest.from_text("a fox")
 pytestmark = pytest.mark.anyio
 
 ACCEPTED = json.dumps({"request_id": "req_1", "status": "pending"}).encode()
@@ -144,7 +146,7 @@ async def test_a_submission_that_is_uncertain_goes_out_again_only_for_who_asks()
     heard = Heard()
     with raw_server(in_turn([lose, fail, accept])) as service:
         async with AsyncClient(KEY, service.url) as client:
-            accepted = await client.text_to_video("a fox", retry_uncertain=True, record=heard)
+            accepted = await client.submit(FOX, retry_uncertain=True, record=heard)
     assert accepted.request_id == "req_1"
     assert heard == ["sent", "AnswerLost", "sent", "ServerError", "sent"]
     assert len({exchange.body for exchange in service.seen}) == 1
@@ -190,7 +192,7 @@ async def test_the_caller_can_hold_a_repetition_back() -> None:
     with raw_server(lose) as service:
         async with AsyncClient(KEY, service.url) as client:
             with pytest.raises(errors.SubmissionUncertain, match=r"not sent again: Too much\.") as uncertain:
-                await client.text_to_video("a fox", retry_uncertain=True, record=Limited())
+                await client.submit(FOX, retry_uncertain=True, record=Limited())
     assert len(service.seen) == 1
     assert (uncertain.value.estimated_cost_usd, uncertain.value.refusal) == (0.25, None)
 

@@ -22,7 +22,7 @@ from .. import settings, validation, wire
 from ..deadlines import Deadline
 from ..errors import ConfigurationError, InvalidInput, NotFound, RateLimited, ReelbookError, WaitTimeout
 from ..lazy_module import LazyModule
-from ..requests import JobRequest
+from ..requests import ImageOptions, JobRequest, TextOptions, lists_options
 from ..secret import Secret, veiled
 from . import responses, retries
 from .job_ids import JobIds
@@ -31,9 +31,6 @@ from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
 from .scheduling.scheduler import Scheduler, SharedRequests
 from .scheduling.watch import PATIENCE_SECONDS, Observation, job_failed, watch
-
-if TYPE_CHECKING:
-    pass
 
 if TYPE_CHECKING:
     from .. import models
@@ -54,13 +51,6 @@ class Content(TypedDict, total=False):
     form: Mapping[str, str]
     files: Mapping[str, tuple[str, bytes, str]]
     query: Mapping[str, Any]
-
-
-class SubmitOptions(TypedDict, total=False):
-    """The options of `AsyncClient.submit`."""
-
-    retry_uncertain: bool
-    record: SubmissionRecord | None
 
 
 class AsyncClient:
@@ -193,22 +183,14 @@ class AsyncClient:
         """
         paid = Paid(record, retry_uncertain=retry_uncertain)
         if request.mode == "text-to-video":
-            path = wire.TEXT_TO_VIDEO
-            content: Content = {
-                "body": {
-                    "prompt": request.prompt,
-                    "duration_seconds": request.duration_seconds,
-                    "aspect_ratio": request.aspect_ratio,
-                    "seed": request.seed,
-                }
-            }
+            path, content = wire.TEXT_TO_VIDEO, Content(body=request.arguments())
         else:
             if request.image is None:
                 raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
             image = request.image
             path = wire.IMAGE_TO_VIDEO
             content = {
-                "form": {"prompt": request.prompt, "duration_seconds": str(request.duration_seconds)},
+                "form": {name: str(value) for name, value in request.arguments().items()},
                 "files": {"image": (image.filename, image.data, image.media_type)},
             }
         try:
@@ -224,51 +206,38 @@ class AsyncClient:
             return accepted
         raise failure
 
+    @lists_options("text-to-video")
     async def text_to_video(
-        self,
-        prompt: str,
-        *,
-        duration_seconds: int = wire.DEFAULT_SECONDS,
-        aspect_ratio: str = wire.DEFAULT_ASPECT_RATIO,
-        seed: int = wire.RANDOM_SEED,
-        **options: Unpack[SubmitOptions],
+        self, prompt: str, *, retry_uncertain: bool = False, **options: Unpack[TextOptions]
     ) -> models.Accepted:
         """Submits a clip made from text (POST generate/text-to-video). Costs 0.05 USD a second.
 
             accepted = await client.text_to_video("a red fox in snow", duration_seconds=3)
 
         `duration_seconds` is a whole number from 1 to 10, `aspect_ratio` one of 16:9, 9:16, 1:1; a fixed
-        `seed` gives reproducible results, -1 a random one. `options` and errors are those of `submit`;
-        InvalidInput is raised before anything is sent.
+        `seed` gives reproducible results, -1 a random one. `retry_uncertain` and errors are those of
+        `submit`; InvalidInput is raised before anything is sent.
         """
-        request = JobRequest.from_text(
-            prompt, duration_seconds=duration_seconds, aspect_ratio=aspect_ratio, seed=seed
-        )
-        return await self.submit(request, **options)
+        return await self.submit(JobRequest.from_text(prompt, **options), retry_uncertain=retry_uncertain)
 
+    @lists_options("image-to-video")
     async def image_to_video(
         self,
         image: ImageSource | PreparedImage,
         prompt: str,
         *,
-        duration_seconds: int = wire.DEFAULT_SECONDS,
-        **options: Unpack[SubmitOptions],
+        retry_uncertain: bool = False,
+        **options: Unpack[ImageOptions],
     ) -> models.Accepted:
         """Submits a clip that moves a still image (POST generate/image-to-video). Costs 0.05 USD a second.
 
         `image` is a path, bytes, a file object, a PIL image or a numpy array; it is sent as JPEG or PNG,
         upright and without metadata. `prompt` describes the motion, `duration_seconds` is a whole number from
-        1 to 10. `options` and errors are those of `submit`, and InvalidImage.
+        1 to 10. `retry_uncertain` and errors are those of `submit`, and InvalidImage.
         """
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-        make = functools.partial(
-            JobRequest.from_image,
-            image,
-            prompt,
-            duration_seconds=duration_seconds,
-            prepare=self.prepare_image,
-        )
-        return await self.submit(await asyncio.to_thread(make), **options)
+        make = functools.partial(JobRequest.from_image, image, prompt, prepare=self.prepare_image, **options)
+        return await self.submit(await asyncio.to_thread(make), retry_uncertain=retry_uncertain)
 
     def prepare_image(self, image: ImageSource | PreparedImage) -> PreparedImage:
         """`image` as it will be sent. Raises InvalidImage."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from .. import settings, wire
 from ..errors import InvalidInput
 from ..formatting import count, dollars
-from ..requests import JobRequest
+from ..requests import FIELDS, JobRequest
 
 CodeKind = Literal["cell", "script", "curl"]
 
@@ -58,8 +58,10 @@ def _cell(request: JobRequest) -> str:
     notes = [f"# Run again it makes another clip, for about {dollars(request.estimated_cost_usd)}."]
     if request.mode == "image-to-video":
         notes.append(_IMAGE_NOTE)
-    elif _is_random(request):
-        notes.append("# The seed was random.")
+    arguments = request.arguments()
+    notes += [
+        f"# The {FIELDS[each].label.lower()} was random." for each in arguments.keys() - _chosen(request)
+    ]
     return "\n".join([*notes, "job = " + "\n".join(_call("session", request))])
 
 
@@ -76,35 +78,31 @@ def _script(request: JobRequest) -> str:
 
 
 def _call(owner: str, request: JobRequest) -> list[str]:
-    given = [json.dumps(request.prompt, ensure_ascii=False), f"duration_seconds={request.duration_seconds}"]
-    name = "text_to_video"
+    name, given = "text_to_video", list[str]()
     if request.mode == "image-to-video":
-        name, given = "image_to_video", ["image", *given]
-    else:
-        given.append(f'aspect_ratio="{request.aspect_ratio or wire.DEFAULT_ASPECT_RATIO}"')
-        if not _is_random(request):
-            given.append(f"seed={request.seed}")
+        name, given = "image_to_video", ["image"]
+    for each, value in _chosen(request).items():
+        written = json.dumps(value, ensure_ascii=False)  # texts and numbers read the same in Python
+        given.append(written if each == "prompt" else f"{each}={written}")
     return [f"{owner}.{name}(", *(f"    {argument}," for argument in given), ")"]
+
+
+def _chosen(request: JobRequest) -> dict[str, Any]:
+    """What was asked for, without what the service was to choose."""
+    return {name: value for name, value in request.arguments().items() if not FIELDS[name].is_random(value)}
 
 
 def _curl(request: JobRequest) -> str:
     """For any shell. The key goes in by a pipe: arguments of a process can be read by others."""
+    arguments = request.arguments()
     if request.mode == "image-to-video":
-        path, given = wire.IMAGE_TO_VIDEO, [
-            f"--form-string {shlex.quote(f'prompt={request.prompt}')}",
-            f"--form-string duration_seconds={request.duration_seconds}",
-            "--form image=@picture.png",
-        ]  # fmt: skip
+        path = wire.IMAGE_TO_VIDEO
+        given = [f"--form-string {shlex.quote(f'{name}={value}')}" for name, value in arguments.items()]
+        given.append("--form image=@picture.png")
     else:
-        body = {
-            "prompt": request.prompt,
-            "duration_seconds": request.duration_seconds,
-            "aspect_ratio": request.aspect_ratio or wire.DEFAULT_ASPECT_RATIO,
-            "seed": wire.RANDOM_SEED if request.seed is None else request.seed,
-        }
         path, given = wire.TEXT_TO_VIDEO, [
             "--header 'Content-Type: application/json'",
-            f"--data-raw {shlex.quote(json.dumps(body, ensure_ascii=False))}",
+            f"--data-raw {shlex.quote(json.dumps(arguments, ensure_ascii=False))}",
         ]  # fmt: skip
     lines = [
         f"printf 'Authorization: Bearer %s' \"${settings.API_KEY}\" |",
@@ -114,7 +112,3 @@ def _curl(request: JobRequest) -> str:
     ]
     head = f"# Makes a clip, for about {dollars(request.estimated_cost_usd)} each time it is run."
     return "\n".join([head, lines[0], " \\\n".join(lines[1:])])
-
-
-def _is_random(request: JobRequest) -> bool:
-    return request.seed is None or request.seed == wire.RANDOM_SEED

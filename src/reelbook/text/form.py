@@ -10,6 +10,7 @@ from reelbook import wire
 from reelbook.account.limits import spend_notices
 from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
+from reelbook.requests import FIELDS
 
 from ..formatting import count, dollars, file_size, short_path
 
@@ -62,6 +63,12 @@ def form_words(
         "bad_seed": "The seed must be a whole number.",
         "busy": "The kernel is busy or gone. If it is busy, the clip is sent once, when it is free.",
     }
+
+
+def form_fields() -> list[dict[str, Any]]:
+    """The fields of a request as the page draws them: their words, controls and limits."""
+    drawn = ("name", "label", "help", "control", "modes", "low", "high", "choices", "random", "unit")
+    return [{each: getattr(about, each) for each in drawn} for about in FIELDS.values()]
 
 
 def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -> str:

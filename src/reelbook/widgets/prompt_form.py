@@ -10,22 +10,15 @@ from typing import Any
 
 import traitlets
 
-from reelbook import wire
 from reelbook.account.limits import without_spend_warnings
-from reelbook.errors import (
-    InvalidAspectRatio,
-    InvalidDuration,
-    InvalidImage,
-    InvalidInput,
-    InvalidPrompt,
-    InvalidSeed,
-)
-from reelbook.session import Job, JobRequest, Session
+from reelbook.errors import InvalidImage, InvalidInput
+from reelbook.requests import MODES, JobRequest, RequestField, options
+from reelbook.session import Job, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
 from ..text import form_words
-from ..text.form import plan_words
+from ..text.form import form_fields, plan_words
 from .base import session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
@@ -33,16 +26,28 @@ from .job_actions import TWICE_SECONDS
 from .live import Live
 from .prompt_tools import OffersPrompts
 
-_FIELDS: dict[type[InvalidInput], str] = {
-    InvalidPrompt: "prompt",
-    InvalidDuration: "duration_seconds",
-    InvalidAspectRatio: "aspect_ratio",
-    InvalidSeed: "seed",
-    InvalidImage: "image",
-}
+
+def _trait(about: RequestField) -> Any:
+    """The trait in which the form and its page hold an option of a request; an empty text is none."""
+    if about.control == "slider":
+        trait: Any = traitlets.Int(about.default, min=about.low, max=about.high)
+    elif about.control == "choices":
+        trait = traitlets.Enum(about.choices, about.default)
+    elif about.control == "seed":
+        trait = traitlets.Int(about.default)
+    else:
+        trait = traitlets.Unicode(about.default or "")
+    return trait.tag(sync=True)
 
 
-class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
+_Options: Any = traitlets.MetaHasTraits(
+    "_Options",
+    (traitlets.HasTraits,),
+    {"__module__": __name__, **{name: _trait(about) for name, about in options().items()}},
+)
+
+
+class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # as in Panel
     """Asks for a clip, from text or from an image, and shows the cost before anything is sent.
 
     `PromptForm(session)`; without a session `reelbook.connect()`. Observe, link or set `mode`
@@ -58,13 +63,9 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
     _esm = packed("prompt_form")
     _css = style("prompt_form")
 
-    mode = traitlets.Enum(("text-to-video", "image-to-video"), "text-to-video").tag(sync=True)
+    mode = traitlets.Enum(MODES, MODES[0]).tag(sync=True)
     prompt = traitlets.Unicode().tag(sync=True)
-    duration_seconds = traitlets.Int(
-        wire.DEFAULT_SECONDS, min=wire.MIN_SECONDS, max=wire.MAX_SECONDS, help="The length asked for."
-    ).tag(sync=True)
-    aspect_ratio = traitlets.Enum(wire.ASPECT_RATIOS, wire.DEFAULT_ASPECT_RATIO).tag(sync=True)
-    seed = traitlets.Int(wire.RANDOM_SEED, help="-1: random.").tag(sync=True)
+    fields = traitlets.List(form_fields(), help="What a request has, and its limits.").tag(sync=True)
     job = traitlets.Instance(Job, allow_none=True, help="The last job sent.")
     plan = traitlets.Unicode(help="The button that plans a template as a sweep; empty: none.").tag(sync=True)
     words = traitlets.Dict(help="Costs, and why the button is off.").tag(sync=True)
@@ -103,13 +104,17 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
         with self.hold_sync():
             self.mode = request.mode
             self.prompt = request.prompt
-            self.duration_seconds = request.duration_seconds
-            if request.aspect_ratio is not None:
-                self.aspect_ratio = request.aspect_ratio
-            if request.seed is not None:
-                self.seed = request.seed
+            for name in options(request.mode):
+                value = getattr(request, name)
+                self.set_trait(name, "" if value is None else value)
             if request.mode == "image-to-video":
                 self.image = request.image
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """What is in the form beside the prompt, as the axes of a sweep are typed."""
+        values = {name: (about, getattr(self, name)) for name, about in options().items()}
+        return {name: "" if about.is_random(value) else str(value) for name, (about, value) in values.items()}
 
     def generate(self) -> Job:
         """Sends what is in the form and returns its Job, as the button does.
@@ -165,18 +170,15 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
 
     def _request(self) -> JobRequest:
         """What is in the form. Raises InvalidInput."""
+        typed: dict[str, Any] = {name: getattr(self, name) for name in options(self.mode)}
+        chosen: Any = {name: value for name, value in typed.items() if value != ""}
         if self.mode == "text-to-video":
-            return JobRequest.from_text(
-                self.prompt,
-                duration_seconds=self.duration_seconds,
-                aspect_ratio=self.aspect_ratio,
-                seed=self.seed,
-            )
+            return JobRequest.from_text(self.prompt, **chosen)
         if self.image is None:
             raise InvalidImage("Choose an image first.")
-        return JobRequest.from_image(self.image, self.prompt, duration_seconds=self.duration_seconds)
+        return JobRequest.from_image(self.image, self.prompt, **chosen)
 
-    @traitlets.observe("prompt", "duration_seconds", "aspect_ratio", "seed", "image", "mode")
+    @traitlets.observe("mode", "prompt", "image", *options())
     def _edited(self, change: Any) -> None:
         if self.message["tone"] == "info":  # it is about the form as it was sent
             self.say("")
@@ -210,7 +212,7 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
 
     def _take(self, content: dict[str, Any]) -> None:
         """Takes what stands in the page's fields."""
-        for name in ("mode", "prompt", "duration_seconds", "aspect_ratio", "seed"):
+        for name in ("mode", "prompt", *options()):
             if name in content.get("values", {}):
                 self.set_trait(name, content["values"][name])
 
@@ -219,4 +221,4 @@ class PromptForm(OffersPrompts, TakesImage):  # type: ignore[misc] # as in Panel
         try:
             yield
         except InvalidInput as error:
-            self.problems = {_FIELDS.get(type(error), "prompt"): str(error)}
+            self.problems = {error.field or "prompt": str(error)}

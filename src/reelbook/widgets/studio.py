@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from reelbook import settings, wire
+from reelbook import settings
 from reelbook.agent_tools.server import is_installed
 from reelbook.session import Job, Session
 
@@ -147,15 +147,9 @@ class Studio(Host):
     def _plan_sweep(self, form: PromptForm) -> None:
         self.view = "explore"
         assert self.sweep_form is not None
-        seed = "" if form.seed == wire.RANDOM_SEED else str(form.seed)
-        axes = {
-            "duration_seconds": str(form.duration_seconds),
-            "aspect_ratio": form.aspect_ratio,
-            "seed": seed,
-        }
         with self.sweep_form.hold_trait_notifications():
             self.sweep_form.template = form.prompt
-            self.sweep_form.axes = {**self.sweep_form.axes, **axes}
+            self.sweep_form.axes = {**self.sweep_form.axes, **form.axes}
 
     def _plan_variations(self, job: Job) -> None:
         self.view = "explore"

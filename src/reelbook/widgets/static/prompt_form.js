@@ -1,4 +1,4 @@
-// The form for a clip: what is typed goes to the model; costs, and why the button is off, come from Python.
+// The form for a clip: what is typed goes to the model; fields, limits, costs and words come from Python.
 import { codeCopies } from "./_code.js";
 import { freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
@@ -8,57 +8,131 @@ import { promptTools } from "./_prompt_tools.js";
 import { typedValues } from "./_typed.js";
 
 const MODES = [["text-to-video", "From text"], ["image-to-video", "From an image"]];
-const SHAPES = [["16:9", 16, 9], ["9:16", 9, 16], ["1:1", 12, 12]];
+
+/** A small drawing of a shape that is written as 16:9. */
+function outline(choice) {
+  const [wide, high] = choice.split(":").map(Number);
+  const unit = 12 / Math.sqrt(wide * high);
+  return high ? [h("i", { style: `width:${wide * unit}px;height:${high * unit}px` })] : [];
+}
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "prompt_form", "New clip");
   const { set, flush } = typedValues(frame, model);
-  const pressed = (buttons, value) => buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.value === value)));
-  const choices = (label, entries, onPick) => h("div", { class: "rb-seg", role: "group", "aria-label": label },
-    ...entries.map(([value, ...inside]) => h("button", { type: "button", "data-value": value, onclick: () => onPick(value) }, ...inside)));
-  const problemFor = (field, control) => {
+  const [promptField, ...others] = model.get("fields");
+  const segment = (label, entries, onPick) => {
+    const buttons = entries.map(([value, ...inside]) =>
+      h("button", { type: "button", "data-value": value, onclick: () => onPick(value) }, ...inside));
+    const node = h("div", { class: "rb-seg", role: "group", "aria-label": label }, ...buttons);
+    const press = (value) => {
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.value === value));
+    };
+    return { node, press };
+  };
+  const problemFor = (name, control) => {
     const { node, show } = fieldProblem(control);
-    frame.draw(["problems"], () => show(model.get("problems")[field] || ""));
+    frame.draw(["problems"], () => show(model.get("problems")[name] || ""));
     return node;
   };
+  const labelled = ({ name, label }, control, inside, ...beside) => h("div", { class: "rb-field" },
+    h("div", { class: "rb-label" }, h("label", { for: control.id }, label), ...beside),
+    ...inside, problemFor(name, control));
 
-  const modes = choices("Start from", MODES, (mode) => set("mode", mode));
+  // Each kind of control: its node, the value in it, how it shows the model's, and what is wrong with it.
+  const controls = {
+    slider(field) {
+      const { name, low, high, unit } = field;
+      const show = () => setText(output, `${input.value} ${unit}`);
+      const typed = () => { set(name, Number(input.value), true); show(); drawGo(); };
+      const input = h("input",
+        { type: "range", id: freshId(name), min: low, max: high, step: 1, oninput: typed });
+      const output = h("output", { class: "rb-quiet", for: input.id });
+      const draw = (value) => { input.value = value; show(); drawGo(); };
+      return { node: labelled(field, input, [input], output), value: () => Number(input.value), draw };
+    },
+    choices({ name, label, choices }) {
+      const { node: buttons, press } = segment(label,
+        choices.map((choice) => [choice, ...outline(choice), choice]), (choice) => set(name, choice));
+      const node = h("div", { class: "rb-field rb-whole" },
+        h("div", { class: "rb-label" }, label), buttons, problemFor(name));
+      return { node, value: () => model.get(name), draw: press };
+    },
+    seed(field) {
+      const { name, label, help, random } = field;
+      const dice = () => Math.floor(Math.random() * 2 ** 31);
+      const good = () => /^\s*[-+]?\d+\s*$/.test(input.value) && Number.isSafeInteger(Number(input.value));
+      const { node: modes, press } = segment(label, [["random", "Random"], ["fixed", "Fixed"]], (kind) => {
+        set(name, kind === "random" ? random : dice());
+        if (kind === "fixed") input.focus();
+      });
+      const typed = () => { if (good()) set(name, Number(input.value), true); drawGo(); };
+      const input = h("input",
+        { type: "text", inputmode: "numeric", id: freshId(name), autocomplete: "off", oninput: typed });
+      const another = h("button", { type: "button", class: "rb-plain", onclick: () => set(name, dice()) }, "New");
+      const draw = (value) => {
+        const fixed = value !== random;
+        press(fixed ? "fixed" : "random");
+        input.hidden = another.hidden = !fixed;
+        if (fixed && Number(input.value) !== value || !good()) input.value = fixed ? String(value) : "";
+        drawGo();
+      };
+      return {
+        node: labelled(field, input, [h("div", { class: "rb-seed" }, modes, input, another)], h("small", {}, help)),
+        value: () => input.hidden ? random : Number(input.value),
+        draw, wrong: () => input.hidden || good() ? null : input,
+      };
+    },
+    text(field) {
+      const input = h("textarea", { id: freshId(field.name), rows: 2, maxlength: field.high,
+        oninput: () => set(field.name, input.value, true) });
+      const draw = (value) => { if (input.value !== value) input.value = value; };
+      return { node: labelled(field, input, [input], h("small", {}, field.help)), value: () => input.value, draw };
+    },
+  };
+
+  const modes = segment("Start from", MODES, (mode) => set("mode", mode));
   const badge = h("span", { class: "rb-badge", hidden: !model.get("mark") }, model.get("mark"));
-  const prompt = h("textarea", { id: freshId("prompt"), rows: 4, maxlength: 20000, oninput: () => { set("prompt", prompt.value, true); drawGo(); } });
+  const writePrompt = (soon) => { set("prompt", prompt.value, soon); drawGo(); };
+  const prompt = h("textarea",
+    { id: freshId("prompt"), rows: 4, maxlength: promptField.high, oninput: () => writePrompt(true) });
   const hint = h("div", { class: "rb-hint" });
-  const { buttons: openers, box: offers } = promptTools(frame, model, prompt, (text) => { prompt.value = text; set("prompt", text); drawGo(); });
-  const length = h("input", { type: "range", id: freshId("length"), min: 1, max: 10, step: 1, oninput: () => { set("duration_seconds", Number(length.value), true); drawLength(); drawGo(); } });
-  const lengthWords = h("output", { class: "rb-quiet", for: length.id });
-  const ratios = choices("Shape", SHAPES.map(([ratio, wide, high]) => [ratio, h("i", { style: `width:${wide}px;height:${high}px` }), ratio]), (ratio) => set("aspect_ratio", ratio));
-  const seedModes = choices("Seed", [["random", "Random"], ["fixed", "Fixed"]], (kind) => { set("seed", kind === "random" ? -1 : dice()); if (kind === "fixed") seed.focus(); });
-  const seed = h("input", { type: "text", inputmode: "numeric", id: freshId("seed"), autocomplete: "off", oninput: () => { if (seedGood()) set("seed", Number(seed.value), true); drawGo(); } });
-  const another = h("button", { type: "button", class: "rb-plain", onclick: () => set("seed", dice()) }, "New");
+  const { buttons: openers, box: offers } = promptTools(frame, model, prompt, (text) => {
+    prompt.value = text;
+    writePrompt();
+  });
+  const options = others.filter(({ control }) => control in controls)
+    .map((field) => ({ ...field, ...controls[field.control](field) }));
+  const byName = Object.fromEntries(options.map((option) => [option.name, option]));
   const cost = h("span");
   const why = h("span", { class: "rb-why" });
   const go = h("button", { type: "button", class: "rb-primary", onclick: () => generate() });
   const plan = h("button", { type: "button", class: "rb-primary", onclick: () => planIt() });
   // The values go with the message: a state update may still be waiting behind an earlier one.
-  const values = () => ({ values: { mode: model.get("mode"), prompt: prompt.value, duration_seconds: Number(length.value), aspect_ratio: model.get("aspect_ratio"), seed: seed.hidden ? -1 : Number(seed.value) } });
+  const values = () => ({ values: {
+    mode: model.get("mode"), prompt: prompt.value,
+    ...Object.fromEntries(options.map(({ name, value }) => [name, value()])),
+  } });
   const code = codeCopies(frame, model, ["cell", "script", "curl"], values);
   const picker = imagePicker(frame, model);
-  const shapeField = h("div", { class: "rb-field rb-whole" }, h("div", { class: "rb-label" }, "Shape"), ratios, problemFor("aspect_ratio"));
   const serviceShape = h("div", { class: "rb-field rb-quiet" }, "Shape and seed are the service's choice.");
-  const seedField = h("div", { class: "rb-field" },
-    h("div", { class: "rb-label" }, h("label", { for: seed.id }, "Seed"), h("small", {}, "the same seed makes the same clip")),
-    h("div", { class: "rb-seed" }, seedModes, seed, another), problemFor("seed", seed));
+  const short = ({ control }) => control === "slider" || control === "choices";
   frame.body.append(h("div", { class: "rb-form rb-frame" },
-    h("div", { class: "rb-go" }, modes, badge), picker, problemFor("image"),
-    h("div", { class: "rb-field" }, h("div", { class: "rb-label" }, h("label", { for: prompt.id }, "Prompt"), openers), prompt, offers, problemFor("prompt", prompt), hint),
-    h("div", { class: "rb-row" },
-      h("div", { class: "rb-field" }, h("div", { class: "rb-label" }, h("label", { for: length.id }, "Length"), lengthWords), length, problemFor("duration_seconds", length)),
-      shapeField, serviceShape),
-    seedField,
-    h("div", { class: "rb-go" }, h("div", { class: "rb-quiet rb-go-words" }, cost, why), h("div", { class: "rb-acts" }, code.opener, go, plan)), code.choices));
+    h("div", { class: "rb-go" }, modes.node, badge), picker, problemFor("image"),
+    labelled(promptField, prompt, [prompt, offers, hint], openers),
+    h("div", { class: "rb-row" }, ...options.filter(short).map(({ node }) => node), serviceShape),
+    ...options.filter((option) => !short(option)).map(({ node }) => node),
+    h("div", { class: "rb-go" },
+      h("div", { class: "rb-quiet rb-go-words" }, cost, why),
+      h("div", { class: "rb-acts" }, code.opener, go, plan)),
+    code.choices));
 
-  const dice = () => Math.floor(Math.random() * 2 ** 31);
-  const seedGood = () => /^\s*[-+]?\d+\s*$/.test(seed.value) && Number.isSafeInteger(Number(seed.value));
   const fromText = () => model.get("mode") === "text-to-video";
-  const seedWrong = () => fromText() && !seed.hidden && !seedGood();
+  const taken = (field) => field.modes.includes(model.get("mode"));
+  const wrongOne = () => options.find((option) => taken(option) && option.wrong?.());
+  const lengthWords = () => {
+    const { low, value } = byName.duration_seconds;
+    return model.get("words").lengths[value() - low];
+  };
   let busy = "";
   let resting = false;  // sent a moment ago: a double press, or a key held down, must not buy a second clip
 
@@ -68,11 +142,11 @@ function render({ model, el }) {
     if (busy) return "";
     if (!fromText() && !model.get("image_words")) return words.no_image;
     if (!prompt.value.trim()) return words.no_prompt;
-    if (seedWrong()) return words.bad_seed;
-    return words.lengths[length.value - 1].off;
+    if (wrongOne()) return words.bad_seed;
+    return lengthWords().off;
   };
   const drawGo = () => {
-    const words = model.get("words").lengths[length.value - 1];
+    const words = lengthWords();
     const off = reason();
     setText(cost, words.line);
     setText(why, busy === "slow" ? model.get("words").busy : off || words.low);
@@ -89,10 +163,9 @@ function render({ model, el }) {
     flush();
     tell(model, { name: "plan", prompt: prompt.value });
   };
-  const drawLength = () => setText(lengthWords, `${length.value} s`);
   const generate = () => {
     if (busy || resting) return;
-    if (reason()) return (!prompt.value.trim() ? prompt : seedWrong() ? seed : go).focus();
+    if (reason()) return (!prompt.value.trim() ? prompt : wrongOne()?.wrong() || go).focus();
     flush();
     const token = (busy = freshId("send"));
     const slow = setTimeout(() => { if (busy === token) { busy = "slow"; drawGo(); } }, 4000);
@@ -118,22 +191,16 @@ function render({ model, el }) {
   });
 
   frame.draw(["mode"], () => {
-    pressed([...modes.children], model.get("mode"));
-    for (const node of [shapeField, seedField]) node.hidden = !fromText();
+    modes.press(model.get("mode"));
+    for (const option of options) option.node.hidden = !taken(option);
     for (const node of [picker, serviceShape]) node.hidden = fromText();
     drawGo();
   });
-  frame.draw(["prompt"], () => { if (prompt.value !== model.get("prompt")) prompt.value = model.get("prompt"); drawGo(); });
-  frame.draw(["duration_seconds"], () => { length.value = model.get("duration_seconds"); drawLength(); drawGo(); });
-  frame.draw(["aspect_ratio"], () => pressed([...ratios.children], model.get("aspect_ratio")));
-  frame.draw(["seed"], () => {
-    const value = model.get("seed");
-    const fixed = value !== -1;
-    pressed([...seedModes.children], fixed ? "fixed" : "random");
-    seed.hidden = another.hidden = !fixed;
-    if (fixed && Number(seed.value) !== value || !seedGood()) seed.value = fixed ? String(value) : "";
+  frame.draw(["prompt"], () => {
+    if (prompt.value !== model.get("prompt")) prompt.value = model.get("prompt");
     drawGo();
   });
+  for (const { name, draw } of options) frame.draw([name], () => draw(model.get(name)));
   frame.draw(["words", "image_words", "plan"], drawGo);
   keepAsking(frame, model);
   return () => frame.close();
