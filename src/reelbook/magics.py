@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from IPython.core import magic_arguments
 from IPython.core.error import UsageError
 
-from . import wire
 from .errors import ConfirmationNeeded, InvalidInput
-from .requests import JobRequest
+from .requests import FIELDS, JobRequest
 from .secret import quotable, without_keys
 from .session import Job, Session, connect
 
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from .explore import SweepRun
 
 _SEED: Final = r"[+-]?\d+"
+_HELP: Final = {
+    "seed": "The same seed makes the same clip. Several make a sweep: 1-4, or 1,5,9.",
+    "image": "A still to move: a variable's name, or a path.",
+}
 
 
 def load(shell: Any) -> None:
@@ -39,52 +42,38 @@ def video(shell: Any, line: str, cell: str) -> Job | SweepRun:
     """
     given = _given(line)
     session, prompt = _session(shell, given.session), cell.strip()
+    values = {name: getattr(given, name) for name in FIELDS if name != "prompt"}
+    asked: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+    if "image" in asked:
+        asked["image"] = shell.user_ns.get(given.image, given.image)
     made: Job | SweepRun
     if given.axis or not re.fullmatch(_SEED, given.seed or "0"):
-        made = _sweep(shell, session, given, prompt)
+        made = _sweep(session, given, prompt, asked)
     else:
-        made = session.submit(_request(shell, given, prompt), again=given.again)
+        if "seed" in asked:
+            asked["seed"] = int(given.seed)
+        make: Any = JobRequest.from_image if "image" in asked else JobRequest.from_text
+        made = session.submit(make(prompt=prompt, **asked), again=given.again)
     if given.output is not None:
         shell.user_ns[given.output] = made
     return made
 
 
-def _sweep(shell: Any, session: Session, given: Any, template: str) -> SweepRun:
+def _sweep(session: Session, given: Any, template: str, asked: dict[str, Any]) -> SweepRun:
     """Begins the sweep of a template."""
     from .explore import Sweep
 
-    axes: dict[str, Any] = {}
+    axes = dict(asked)
     for each in given.axis or ():
         slot, separator, values = each.partition("=")
         if not separator:
             raise UsageError(f"--axis is written NAME=VALUES, such as animal=fox,heron, not {each}.")
         axes[slot.strip()] = values
-    fields = {
-        "seed": given.seed,
-        "duration_seconds": given.duration,
-        "aspect_ratio": given.ratio,
-        "image": given.image and shell.user_ns.get(given.image, given.image),
-    }
-    axes |= {name: value for name, value in fields.items() if value is not None}
     try:
         return Sweep(template, **axes).run(session, confirm=given.yes, again=given.again)
     except ConfirmationNeeded as needed:
         said = str(needed).replace("Say confirm=True", "Add --yes")
         raise ConfirmationNeeded(said, cost_usd=needed.cost_usd) from None
-
-
-def _request(shell: Any, given: Any, prompt: str) -> JobRequest:
-    if given.image is None:
-        return JobRequest.from_text(
-            prompt,
-            duration_seconds=given.duration,
-            aspect_ratio=given.ratio or wire.DEFAULT_ASPECT_RATIO,
-            seed=wire.RANDOM_SEED if given.seed is None else int(given.seed),
-        )
-    if given.ratio is not None or given.seed is not None:
-        raise InvalidInput("A clip from an image has no --ratio and no --seed: the service takes none.")
-    image = shell.user_ns.get(given.image, given.image)
-    return JobRequest.from_image(image, prompt, duration_seconds=given.duration)
 
 
 def _given(line: str) -> Any:
@@ -110,12 +99,13 @@ def _session(shell: Any, name: str | None) -> Session:
 def _parser() -> Any:
     parser: Any = magic_arguments.MagicArgumentParser("%%video", description=video.__doc__)  # type: ignore[no-untyped-call]  # it has no types
     add = parser.add_argument
-    add("-d", "--duration", type=int, default=wire.DEFAULT_SECONDS, help="Length in seconds, 1 to 10.")
-    add("-r", "--ratio", help="The shape: 16:9 (the default), 9:16 or 1:1.")
-    add("-s", "--seed", help="The same seed makes the same clip. Several make a sweep: 1-4, or 1,5,9.")
+    kinds: dict[str, Any] = {"slider": int}
+    for about in (each for name, each in FIELDS.items() if name != "prompt"):
+        names = [f"--{about.option}", *([f"-{about.letter}"] if about.letter else [])]
+        words = _HELP.get(about.name, about.option_help)
+        add(*names, dest=about.name, type=kinds.get(about.control, str), help=words)
     add("-a", "--axis", action="append", help="NAME=VALUES for a slot {NAME} of a sweep. May be repeated.")
     add("--yes", action="store_true", help="Buy a sweep for more than $1.00.")
-    add("-i", "--image", help="A still to move: a variable's name, or a path.")
     add("-o", "--output", help="The variable that the job is put into.")
     add("--session", help="The variable that holds the session. Default: session.")
     add("--again", action="store_true", help="Buy another clip when the cell is run again.")

@@ -68,12 +68,24 @@ class RequestField:
             error.field = self.name
             raise
 
+    @property
+    def option(self) -> str:
+        """Its option without the dashes."""
+        return self.flag or self.name.replace("_", "-")
+
+    @property
+    def option_help(self) -> str:
+        """What the option's help says."""
+        return self.help if self.default is None else f"{self.help} Default: {self.words(self.default)}."
+
     def is_random(self, value: Any) -> bool:
         """Whether the value leaves it to the service."""
         return self.random is not None and bool(value == self.random)
 
     def words(self, value: Any) -> str:
         """The value as a person reads it: "5 s", "random"."""
+        if value is None or value == "":
+            return "(nothing)"
         return "random" if self.is_random(value) else f"{value} {self.unit}".rstrip()
 
 

@@ -98,7 +98,7 @@ def test_an_image_takes_neither_ratio_nor_seed(run: Run, home: Path, folder: Pat
     Image.new("RGB", (40, 40)).save(folder / "photo.png")
     for option in (["--ratio", "1:1"], ["--seed", "7"]):
         result = run("generate", "x", "--image", "photo.png", *option)
-        assert (result.exit_code, "no --ratio and no --seed" in result.stderr) == (2, True)
+        assert (result.exit_code, "no aspect ratio and no seed" in result.stderr) == (2, True)
 
 
 def test_a_failed_job_says_the_service_s_reason(run: Run, sandbox: Sandbox, folder: Path) -> None:

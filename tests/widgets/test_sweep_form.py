@@ -45,19 +45,19 @@ def filled(session: rb.Session, **traits: Any) -> SweepForm:
 
 
 def test_slots_become_axes_as_they_are_typed(session: rb.Session) -> None:
-    """Each slot has a row above seed, length and shape, with how many values there are."""
+    """Each slot has a row above length, shape and seed, with how many values there are."""
     form = SweepForm(session)
     assert form.words["note"] == "Write a prompt. {animal} is a slot, {snow|fog} a choice."
     form.template = "a {animal} in {place}"
     assert [row[0] for row in form.words["rows"]] == [
         "animal",
         "place",
-        "seed",
         "duration_seconds",
         "aspect_ratio",
+        "seed",
     ]
     form.axes = {**form.axes, "animal": "fox, heron", "place": "snow || fog, thick"}
-    assert [row[3] for row in form.words["rows"]] == [2, 2, 2, 1, None]
+    assert [row[3] for row in form.words["rows"]] == [2, 2, 1, None, 2]
     assert form.sweep is not None
     assert len(form.sweep.cells) == 8
 
@@ -195,7 +195,7 @@ def test_a_clip_of_a_sweep_is_varied_in_one_thing(session: rb.Session) -> None:
     alone = session.text_to_video("a boat", duration_seconds=1, seed=5)
     alone.result(30)
     form.vary(alone)
-    assert [each[0] for each in form.words["varies"]] == ["seed", "duration_seconds", "aspect_ratio"]
+    assert [each[0] for each in form.words["varies"]] == ["duration_seconds", "aspect_ratio", "seed"]
 
 
 def test_marked_words_become_a_slot(session: rb.Session) -> None:

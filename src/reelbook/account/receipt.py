@@ -12,7 +12,7 @@ import io
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -21,6 +21,7 @@ from .. import wire
 from ..formatting import count, exact_dollars, local, spreadsheet_cell, terminal_line
 from ..ledger import Entry, ToolJob
 from ..ledger.records import told_state
+from ..requests import JobRequest, options
 
 CostIs = Literal["charged", "estimated", "uncertain"]
 
@@ -35,7 +36,7 @@ _COST_IS: Final[dict[str, CostIs]] = {"spent": "charged", "reserved": "estimated
 class ReceiptRow:
     """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
     uncertain, because the service never answered or failed at it, and `note` then says why. `seed` is None
-    for a random one.
+    for a random one. `others` has what else was asked for, by the names of a request's fields.
 
     The `mode` of a clip that an agent tool bought is "agent tool", and `asked_seconds` is None.
     """
@@ -54,9 +55,16 @@ class ReceiptRow:
     experiment: str | None
     service: str
     note: str = ""
+    others: Mapping[str, object] = field(default_factory=dict)
+
+    def values(self) -> list[object]:
+        """What stands in each of the `COLUMNS`."""
+        return [getattr(self, name) if name in _OWN else self.others.get(name) for name in COLUMNS]
 
 
-COLUMNS: Final = tuple(field.name for field in dataclasses.fields(ReceiptRow))
+_OWN: Final = tuple(each.name for each in dataclasses.fields(ReceiptRow) if each.name != "others")
+_ASKED: Final = {about.column or name: about for name, about in options().items()}
+COLUMNS: Final = (*_OWN, *(name for name in _ASKED if name not in _OWN))
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,7 @@ class Receipt:
         writer = csv.writer(text)
         writer.writerow(COLUMNS)
         for row in self.rows:
-            writer.writerow([_cell(getattr(row, name)) for name in COLUMNS])
+            writer.writerow(map(_cell, row.values()))
         for service, cost_is, seconds, usd in self._totals():
             sums = {"submitted_at": "total", "actual_seconds": f"{seconds:g}", "cost_usd": _number(usd)}
             sums |= {"cost_is": cost_is, "experiment": _cell(self.experiment), "service": _cell(service)}
@@ -135,7 +143,8 @@ class Receipt:
         """A DataFrame with a line for each clip and no sums; units stand in the columns' names."""
         import pandas as pd  # type: ignore[import-untyped]  # and heavy: only here
 
-        table = {name: [getattr(row, name) for row in self.rows] for name in COLUMNS}
+        rows = [row.values() for row in self.rows]
+        table = {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
         # A seed is a whole number of any size, and a missing one would make decimals of all.
         return pd.DataFrame({**table, "seed": pd.Series(table["seed"], dtype=object)}, columns=list(COLUMNS))
 
@@ -212,10 +221,8 @@ def _submitted(entries: Sequence[Entry], services: Mapping[int, str]) -> list[Re
             state=told_state(entry.state),
             mode=entry.mode,
             prompt=entry.prompt,
-            asked_seconds=entry.duration_seconds,
             actual_seconds=entry.actual_seconds,
-            aspect_ratio=entry.aspect_ratio,
-            seed=None if entry.seed == wire.RANDOM_SEED else entry.seed,
+            **_asked(entry.request),
             cost_usd=entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd,
             cost_is=_COST_IS[entry.charge],
             experiment=entry.experiment,
@@ -225,6 +232,16 @@ def _submitted(entries: Sequence[Entry], services: Mapping[int, str]) -> list[Re
         for entry in sorted(entries, key=lambda entry: (entry.intended_at, entry.id))
         if entry.charge in _COST_IS
     ]
+
+
+def _asked(request: JobRequest) -> dict[str, Any]:
+    """What was asked for, by the names of a row; None where it was left to the service."""
+    asked = {}
+    for column, about in _ASKED.items():
+        value = getattr(request, about.name)
+        asked[column] = None if about.is_random(value) else value
+    others = {name: asked.pop(name) for name in tuple(asked) if name not in _OWN}
+    return {**asked, "others": others}
 
 
 def _by_tool(job: ToolJob, services: Mapping[int, str]) -> ReceiptRow:

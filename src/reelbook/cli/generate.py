@@ -12,7 +12,7 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, Self
 from urllib.parse import urlsplit
 
 import typer
@@ -21,11 +21,12 @@ from .. import wire
 from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import dollars, terminal_line
+from ..requests import FIELDS, JobRequest
 from .console import STOPPED, CtrlC, require_yes, say, shell_word
-from .options import Home, Service, Which, command_line
+from .options import Home, Service, Which, command_line, with_fields
 
 if TYPE_CHECKING:
-    from ..session import Clip, Job, JobRequest, Session
+    from ..session import Clip, Job, Session
 
 ID_SECONDS = 60.0
 LOOK_SECONDS = 0.05
@@ -33,17 +34,16 @@ LOOK_SECONDS = 0.05
 OTHER_ENDINGS: Final = frozenset({".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".png", ".webm", ".webp"})
 
 
+@with_fields()
 def generate(
+    *,
     prompt: Annotated[
         str | None,
         typer.Argument(
             help="What is seen and how it moves. With --image: how the picture moves.", show_default=False
         ),
     ] = None,
-    image: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A still to move, instead of text alone.", show_default=False),
-    ] = None,
+    asked: dict[str, Any],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -52,19 +52,6 @@ def generate(
             metavar="FILE",
             help="The file to write. Default: named by prompt and seed.",
             show_default=False,
-        ),
-    ] = None,
-    duration: Annotated[
-        int, typer.Option(metavar="SECONDS", help="Length in seconds, 1 to 10.")
-    ] = wire.DEFAULT_SECONDS,
-    ratio: Annotated[
-        str | None,
-        typer.Option(metavar="SHAPE", help="16:9 (the default), 9:16 or 1:1.", show_default=False),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER", help="The same seed makes the same clip. Default: random.", show_default=False
         ),
     ] = None,
     service: Which = Service.auto,
@@ -90,9 +77,10 @@ def generate(
     if (prompt is None) == (resume is None):
         both = "" if prompt is None else ", not both"
         raise typer.BadParameter(f"Give a prompt, or --resume with the id of a job{both}.")
-    request = None if prompt is None else _request(prompt, image, duration, ratio, seed)
-    if resume is not None and (image, ratio, seed) != (None, None, None):
-        raise typer.BadParameter("--resume watches a job as it was sent: no --image, --ratio or --seed.")
+    request = None if prompt is None else _request(prompt, asked)
+    if resume is not None and asked:
+        option = FIELDS[next(iter(asked))].option
+        raise typer.BadParameter(f"--resume watches a job as it was sent: leave --{option} out.")
     file = OutputFile.checked(output, clip_file_name(request, resume or ""), force=force)
     with connect(service.value, home=home) as session:
         if request is not None:
@@ -111,24 +99,13 @@ def generate(
     say(f"{file.path}: {clip_figures(clip)}")
 
 
-def _request(
-    prompt: str, image: Path | None, duration: int, ratio: str | None, seed: int | None
-) -> JobRequest:
+def _request(prompt: str, asked: dict[str, Any]) -> JobRequest:
     """What was asked for, checked before anything is started or sent. Raises InvalidInput."""
-    from ..requests import JobRequest
-
-    if image is None:
-        return JobRequest.from_text(
-            prompt,
-            duration_seconds=duration,
-            aspect_ratio=ratio or wire.DEFAULT_ASPECT_RATIO,
-            seed=wire.RANDOM_SEED if seed is None else seed,
-        )
-    if ratio is not None or seed is not None:
-        raise InvalidInput("A clip from an image has no --ratio and no --seed: the service takes none.")
-    request = JobRequest.from_image(image, prompt, duration_seconds=duration)
+    if "image" not in asked:
+        return JobRequest.from_text(prompt, **asked)
+    request = JobRequest.from_image(prompt=prompt, **asked)
     if request.image is not None and request.image.notes:
-        say(f"{image.name}: {', '.join(request.image.notes)}", err=True)
+        say(f"{asked['image'].name}: {', '.join(request.image.notes)}", err=True)
     return request
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import shlex
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand
 
 from .. import settings
+from ..requests import FIELDS, RequestField
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 
 class Service(StrEnum):
@@ -34,6 +40,43 @@ Home = Annotated[
         file_okay=False,
     ),
 ]
+
+
+def with_fields(*, several: bool = False) -> Callable[[Command], Command]:
+    """Decorates a command that takes `asked`: it gets an option for each field of a request but the prompt.
+
+    `asked` has what was given, by the fields' names; with `several` as text, as a sweep's axes are typed.
+    """
+    fields = [about for name, about in FIELDS.items() if name != "prompt"]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def filled(**given: Any) -> None:
+            asked = {about.name: given.pop(about.name) for about in fields}
+            command(asked={name: value for name, value in asked.items() if value not in (None, [])}, **given)
+
+        signature = inspect.signature(command, eval_str=True)
+        parameters: list[inspect.Parameter] = []
+        for each in signature.parameters.values():
+            parameters += [_option(about, several) for about in fields] if each.name == "asked" else [each]
+        filled.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # inspect's
+        filled.__annotations__ = {each.name: each.annotation for each in parameters}
+        return filled  # type: ignore[return-value]  # typer reads its signature
+
+    return decorate
+
+
+def _option(about: RequestField, several: bool) -> inspect.Parameter:
+    """A field as the parameter of a command, None where it isn't given."""
+    kind: Any = {"slider": int, "seed": int, "image": Path}.get(about.control, str)
+    words, metavar = about.option_help, about.metavar
+    if several and about.control == "image":
+        kind, words = list[Path], f"{words} May be given several times."
+    elif several:
+        kind, words, metavar = str, f"{about.label}: {about.hint or 'one value, or several'}.", "VALUES"
+    option = typer.Option(f"--{about.option}", metavar=metavar, help=words, show_default=False)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(about.name, keyword, default=None, annotation=Annotated[kind | None, option])
 
 
 class ManyArguments(TyperCommand):

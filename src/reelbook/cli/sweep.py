@@ -14,8 +14,9 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, seconds, terminal_line
+from ..requests import FIELDS
 from .console import STOPPED, CtrlC, require_yes, say, say_json
-from .options import AsJson, Home, Service, Which, command_line
+from .options import AsJson, Home, Service, Which, command_line, with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Buy without being asked.
 
 
 @commands.command(PLAN, short_help="Plan a sweep and make its clips (may be left out).")
+@with_fields(several=True)
 def plan(
+    *,
     template: Annotated[
         str,
         typer.Argument(
@@ -86,20 +89,7 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[
-        str | None, typer.Option(metavar="VALUES", help="Seeds: 1-4, or 1,5,9.", show_default=False)
-    ] = None,
-    duration: Annotated[
-        str | None,
-        typer.Option(metavar="VALUES", help="Lengths in seconds, such as 2 or 2,5.", show_default=False),
-    ] = None,
-    ratio: Annotated[
-        str | None, typer.Option(metavar="VALUES", help="Shapes: 16:9,9:16,1:1.", show_default=False)
-    ] = None,
-    image: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A still to move. May be given several times.", show_default=False),
-    ] = None,
+    asked: dict[str, Any],
     design: Annotated[
         str | None,
         typer.Option(
@@ -139,18 +129,9 @@ def plan(
     from ..explore import SweepRun
     from ..session import connect
 
-    options = {
-        "axis": axis,
-        "seed": seed,
-        "duration_seconds": duration,
-        "aspect_ratio": ratio,
-        "image": image,
-        "design": design,
-        "sample": sample,
-        "wildcards": wildcards,
-        "name": name,
-    }
-    sweep = _sweep(template, {each: value for each, value in options.items() if value is not None})
+    options = {"axis": axis, "design": design, "sample": sample, "wildcards": wildcards, "name": name}
+    given = {each: value for each, value in options.items() if value is not None}
+    sweep = _sweep(template, {**given, **asked})
     with connect(service.value, home=home) as session:
         run = SweepRun(session, sweep)
         if not _agreed(run.plan(), live=session.service == "live", yes=yes, dry_run=dry_run):
@@ -225,7 +206,7 @@ def _file(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} is no TOML: {error}.") from None
     if not isinstance(given.get("template"), str):
         raise InvalidInput(f'{path} has no template. It begins with: template = "a {{animal}} runs".')
-    known = {*_FIELDS, "seed", "duration_seconds", "aspect_ratio", "image"}
+    known = {*_FIELDS, *FIELDS} - {"prompt"}
     if strange := [each for each in given if each not in known]:
         raise InvalidInput(
             f"{path}: {strange[0]} is no field of a plan. What fills a slot goes below [axes]."

@@ -6,14 +6,14 @@ import itertools
 import os
 import re
 from collections import ChainMap, Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from .. import validation, wire
 from ..errors import InvalidInput
 from ..media.images import PreparedImage, prepare
-from ..requests import JobRequest
+from ..requests import FIELDS, JobRequest
 from ..secret import quotable, veiled
 from . import designs
 from .axes import Axis, Cell, parsed
@@ -27,16 +27,12 @@ from .wildcards import Wildcards, by_name
 if TYPE_CHECKING:
     from ..session import Job, Session
 
-FIELDS: Final = ("seed", "duration_seconds", "aspect_ratio", "image")
+VARIED: Final = {name: about for name, about in FIELDS.items() if name != "prompt"}
+"""The fields of a request that an axis may vary; the prompt's own variants are in the template."""
 RESERVED: Final = (
     *FIELDS,
-    *("prompt", "template", "wildcards", "replace", "design", "sample", "base", "design_seed", "name"),
+    *("template", "wildcards", "replace", "design", "sample", "base", "design_seed", "name"),
 )
-_CHECKS: Final[Mapping[str, Callable[[Any], object]]] = {
-    "seed": validation.seed,
-    "duration_seconds": validation.duration_seconds,
-    "aspect_ratio": validation.aspect_ratio,
-}
 
 
 class Sweep:
@@ -87,13 +83,13 @@ class Sweep:
         template, replaced = _replaced(template, replace)
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
-        texts = {each: axis.values for each, axis in given.items() if each not in FIELDS}
+        texts = {each: axis.values for each, axis in given.items() if each not in VARIED}
         read = Template(template, ChainMap(texts, by_name(wildcards)))  # type: ignore[arg-type] # only read
         _check(read, given)
         if sample is not None and design == "grid":
             design = "sample"
         around = {each: _axis(each, [value], images).values[0] for each, value in (base or {}).items()}
-        grid = _Grid(read, [axis for each, axis in given.items() if each in read.slots or each in FIELDS])
+        grid = _Grid(read, [axis for each, axis in given.items() if each in read.slots or each in VARIED])
         made = {
             "template": template,
             "name": name,
@@ -252,7 +248,7 @@ class _Grid:
 
     def _sameness(self, place: Place) -> object:
         """Equal for two places whose clips would be the same, though a variant leaves out a slot."""
-        fields = [index for axis, index in zip(self.axes, place[1:], strict=True) if axis.name in FIELDS]
+        fields = [index for axis, index in zip(self.axes, place[1:], strict=True) if axis.name in VARIED]
         return self._prompt(place), *fields
 
     def _base(self, base: Mapping[str, object]) -> Place:
@@ -272,7 +268,7 @@ def _cell(
     number: int, axes: Sequence[Axis], place: Place, prompt: str, images: Mapping[str, PreparedImage]
 ) -> Cell:
     values = _at(axes, place)
-    fields: dict[str, Any] = {name: values[name] for name in FIELDS if name in values}
+    fields: dict[str, Any] = {name: values[name] for name in VARIED if name in values}
     mode: wire.Mode = "image-to-video" if "image" in fields else "text-to-video"
     if "image" in fields:
         fields["image"] = images.get(fields["image"])
@@ -292,22 +288,27 @@ def _axis(name: str, given: Any, images: dict[str, PreparedImage]) -> Axis:
     else:
         several = parsed(given) if isinstance(given, str) else given
         several = several if isinstance(several, Iterable) else [several]
-        checked = [_CHECKS[name](each) if name in _CHECKS else _text(name, each) for each in several]
-        labelled = [(value, _label(name, value)) for value in checked]
+        about = VARIED.get(name)
+        values = [_value(name, each) for each in several]
+        labelled = [(value, about.words(value) if about else value or "(nothing)") for value in values]
     if not labelled:
         raise InvalidInput(f"{name} has no values. Give one or more, or leave {name} out.")
     kept: dict[object, tuple[object, str]] = {}
     for number, each in enumerate(labelled):
-        another = name == "seed" and each[0] == wire.RANDOM_SEED  # each random seed is another clip
+        another = name in VARIED and VARIED[name].is_random(each[0])  # each random seed is another clip
         kept.setdefault(("random", number) if another else each[0], each)
-    values, labels = zip(*kept.values(), strict=True)
-    return Axis(name, values, tuple(_numbered(labels)))
+    distinct, labels = zip(*kept.values(), strict=True)
+    return Axis(name, distinct, tuple(_numbered(labels)))
 
 
-def _text(name: str, value: object) -> str:
+def _value(name: str, value: Any) -> Any:
+    """A value as the request takes it, or as text for a slot. Raises InvalidInput."""
+    about = VARIED.get(name)
+    if about is not None and about.control != "text":
+        return about.checked(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InvalidInput(f"{name} takes texts and numbers, not {quotable(value)}.")
-    return str(value)
+    return str(value) if about is None else about.checked(str(value))
 
 
 def _picture(source: Any) -> tuple[PreparedImage, str]:
@@ -315,14 +316,6 @@ def _picture(source: Any) -> tuple[PreparedImage, str]:
     source = veiled(source)  # opened as a path, and never printed
     picture = source if isinstance(source, PreparedImage) else prepare(source)
     return picture, Path(source).name if isinstance(source, str | os.PathLike) else "picture"
-
-
-def _label(name: str, value: object) -> str:
-    if name == "duration_seconds":
-        return f"{value} s"
-    if name == "seed" and value == wire.RANDOM_SEED:
-        return "random"
-    return str(value) or "(nothing)"
 
 
 def _numbered(labels: Iterable[str]) -> Iterator[str]:
@@ -363,11 +356,12 @@ def _check(template: Template, given: Mapping[str, Axis]) -> None:
             said = f"{{{slot}}} can't be a slot, as {slot} is an option of sweeps. Take another name."
             raise invalid(template.text, position, said)
     for name in given:
-        if name not in template.slots and name not in template.wildcards and name not in FIELDS:
+        if name not in template.slots and name not in template.wildcards and name not in VARIED:
             slots = ", ".join(template.slots) or "none"
             raise InvalidInput(f"Nothing in the template is called {name}. Its slots: {slots}.")
     template.refuse_open(given)
-    if "image" in given and (unwanted := [name for name in ("seed", "aspect_ratio") if name in given]):
+    unwanted = [name for name in given if name in VARIED and "image-to-video" not in VARIED[name].modes]
+    if "image" in given and unwanted:
         raise InvalidInput(f"A clip from an image takes no {' and no '.join(unwanted)}. Leave it out.")
 
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .. import wire
 from ..errors import InvalidInput
-from ..requests import JobRequest
+from ..requests import JobRequest, options
 from .axes import typed
 from .templates import Template, escaped
 
@@ -37,21 +36,20 @@ def variations(request: JobRequest, made: SweepCell | None = None) -> Variations
     Without one its prompt has no slots yet. A random seed isn't known: the clip's variations begin at 1.
     """
     template, slots = _template(request, made)
-    seed = 1 if request.seed is None or request.seed == wire.RANDOM_SEED else request.seed
-    length = request.duration_seconds
-    lengths = {max(wire.MIN_SECONDS, length - SECONDS), length, min(wire.MAX_SECONDS, length + SECONDS)}
-    own = {
-        **{name: typed([value]) for name, (value, _) in slots.items()},
-        "seed": str(seed),
-        "duration_seconds": str(length),
-        "aspect_ratio": request.aspect_ratio or wire.DEFAULT_ASPECT_RATIO,
-    }
-    several = {
-        **{name: typed(values) for name, (_, values) in slots.items()},
-        "seed": f"{seed}-{seed + SEEDS - 1}",
-        "duration_seconds": typed(map(str, sorted(lengths))),
-        "aspect_ratio": typed(wire.ASPECT_RATIOS),
-    }
+    own = {name: typed([value]) for name, (value, _) in slots.items()}
+    several = {name: typed(values) for name, (_, values) in slots.items()}
+    for name, about in options().items():
+        value = getattr(request, name)
+        if about.is_random(value):
+            value = 1
+        own[name] = "" if value is None else typed([str(value)])
+        if about.control == "seed":
+            several[name] = f"{value}-{value + SEEDS - 1}"
+        elif about.low is not None and about.high is not None:
+            lengths = {max(about.low, value - SECONDS), value, min(about.high, value + SECONDS)}
+            several[name] = typed(map(str, sorted(lengths)))
+        elif about.choices:
+            several[name] = typed(about.choices)
     return Variations(template, own, several)
 
 

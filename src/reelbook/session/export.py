@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import spreadsheet_cell
+from ..requests import options
 from .clip import clip_file_name
 from .job import Job
 from .session import Session
@@ -25,9 +26,7 @@ FIELDS: Final = (
     "state",
     "mode",
     "prompt",
-    "duration_seconds",
-    "aspect_ratio",
-    "seed",
+    *options(),
     "cost_usd",
     "submitted_at",
     "experiment",
@@ -106,11 +105,7 @@ def _record(job: Job, file: str) -> dict[str, Any]:
         file,
         job.request_id,
         job.state,
-        request and request.mode,
-        request and request.prompt,
-        request and request.duration_seconds,
-        request and request.aspect_ratio,
-        request and request.seed,
+        *(request and getattr(request, name) for name in ("mode", "prompt", *options())),
         view.cost_usd,
         job.submitted_at.isoformat(timespec="seconds"),
         job.experiment,

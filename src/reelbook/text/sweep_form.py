@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..explore.plan import duration
 from ..formatting import count, dollars
+from ..requests import options
 
 if TYPE_CHECKING:
     from reelbook.explore import Cell, Plan, SweepRun
 
-TITLES: Final = {"seed": "Seed", "duration_seconds": "Length", "aspect_ratio": "Shape"}
-HINTS: Final = {
-    "seed": "1-4 · empty: a random one",
-    "duration_seconds": "2, 5 · empty: the usual 5 s",
-    "aspect_ratio": "16:9, 9:16, 1:1 · empty: 16:9",
-}
 SLOT_HINT: Final = "red fox, heron, bear"
 DESIGNS: Final = {
     "grid": "Full grid",
@@ -28,6 +23,13 @@ DESIGNS: Final = {
 NO_PROMPT: Final = "Write a prompt. {animal} is a slot, {snow|fog} a choice."
 BEGUN: Final = "This sweep was begun. Change something to plan another one."
 NO_VALUES: Final = "{slot} has no values yet."
+
+
+def axis_row(name: str, values: int | None) -> list[Any]:
+    """An axis of the form: its name, its title, what may stand in it, and how many values do."""
+    about = options().get(name)
+    title, hint = (name, SLOT_HINT) if about is None else (about.label, about.hint)
+    return [name, title, hint, values]
 
 
 def designs(counts: Mapping[str, int | None]) -> list[list[str]]:

@@ -13,7 +13,7 @@ import traitlets
 from reelbook.errors import ConfigurationError, InvalidInput, InvalidTemplate, ReelbookError
 from reelbook.explore import Plan, Sweep, SweepRun
 from reelbook.explore.axes import parsed, typed
-from reelbook.explore.designs import DESIGNS
+from reelbook.explore.designs import DESIGNS, MAX_CELLS
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.explore.styles import STYLES
 from reelbook.explore.sweep import RESERVED, slot_name
@@ -21,7 +21,7 @@ from reelbook.explore.templates import Template, is_plain
 from reelbook.explore.variations import Variations, variations
 from reelbook.explore.wildcards import by_name
 from reelbook.formatting import age
-from reelbook.requests import JobRequest
+from reelbook.requests import LONGEST_TEXT, JobRequest, options
 from reelbook.session import Job, Session
 
 from ..text import matrix as matrix_words
@@ -65,6 +65,7 @@ class SweepForm(OffersPrompts):
     sample = traitlets.Int(8, min=1, help="How many cells a sample has.").tag(sync=True)
     confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
     words = traitlets.Dict(help="What the page says of it.").tag(sync=True)
+    limits = traitlets.Dict({"template": LONGEST_TEXT, "sample": MAX_CELLS}).tag(sync=True)
     unfinished: traitlets.List[Any] = traitlets.List(help="Sweeps of which clips are missing.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, *, wildcards: Any = None, **traits: Any) -> None:
@@ -160,10 +161,7 @@ class SweepForm(OffersPrompts):
             if self._begun:
                 lines, note, off = [], words.BEGUN, ""
         return {
-            "rows": [
-                [name, words.TITLES.get(name, name), words.HINTS.get(name, words.SLOT_HINT), sizes[name]]
-                for name in axes
-            ],
+            "rows": [words.axis_row(name, sizes[name]) for name in axes],
             "varies": self._varies(),
             "designs": words.designs(counts),
             "lines": lines,
@@ -186,7 +184,7 @@ class SweepForm(OffersPrompts):
         found = self._variations
         if found is None or self.template != found.template:
             return []
-        return [[name, words.TITLES.get(name, name), self.axes == found.axes(name)] for name in found.several]
+        return [[*words.axis_row(name, None)[:2], self.axes == found.axes(name)] for name in found.several]
 
     def _vary_by(self, name: str) -> None:
         if (found := self._variations) is not None and name in found.several:
@@ -194,8 +192,8 @@ class SweepForm(OffersPrompts):
                 self.template, self.axes = found.template, found.axes(name)
 
     def _axes(self, slots: list[str]) -> dict[str, str]:
-        """What is typed for each slot of the template, then for seed, length and shape."""
-        return {name: str(self.axes.get(name, "")) for name in dict.fromkeys([*slots, *words.TITLES])}
+        """What is typed for each slot of the template, then for each option of a request."""
+        return {name: str(self.axes.get(name, "")) for name in dict.fromkeys([*slots, *options()])}
 
     def _sweep(self, axes: dict[str, str], design: Any) -> Sweep:
         size = self.sample if design in ("sample", "latin-hypercube") else None

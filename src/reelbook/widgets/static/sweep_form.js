@@ -10,12 +10,13 @@ import { typedValues } from "./_typed.js";
 function render({ model, el }) {
   const frame = openPanel(model, el, "sweep_form", "New sweep");
   const words = () => model.get("words");
+  const limits = model.get("limits");
   const { set, flush, waits, unsaved } = typedValues(frame, model);
   const press = (name, more) => { if (unsaved()) flush(); tell(model, { name, ...more }); };
   const button = (label, act, more = {}) => h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
 
   const badge = h("span", { class: "rb-badge" });
-  const template = h("textarea", { id: freshId("template"), rows: 3, maxlength: 20000, oninput: () => set("template", template.value, true) });
+  const template = h("textarea", { id: freshId("template"), rows: 3, maxlength: limits.template, oninput: () => set("template", template.value, true) });
   const wrong = fieldProblem(template);
   const { buttons: openers, box: offers } = promptTools(frame, model, template, (text) => { template.value = text; set("template", text); });
   const mark = button("Make a slot", () => {
@@ -30,7 +31,7 @@ function render({ model, el }) {
   const varyRow = h("div", { class: "rb-acts", hidden: true }, h("span", { class: "rb-quiet" }, "Vary"), varies);
   const rows = h("tbody");
   const designs = h("div", { class: "rb-seg", role: "group", "aria-label": "Design" });
-  const sample = h("input", { type: "number", id: freshId("sample"), min: 1, max: 1000, oninput: () => { if (sample.validity.valid && sample.value) set("sample", Number(sample.value), true); } });
+  const sample = h("input", { type: "number", id: freshId("sample"), min: 1, max: limits.sample, oninput: () => { if (sample.validity.valid && sample.value) set("sample", Number(sample.value), true); } });
   const sampleField = h("label", { class: "rb-sample", for: sample.id }, sample, "clips");
   const sums = h("dl");
   const note = h("p", { class: "rb-quiet" });
