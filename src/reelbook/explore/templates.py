@@ -18,7 +18,6 @@ import random
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from math import prod
 from typing import Final
@@ -26,7 +25,6 @@ from typing import Final
 from ..errors import InvalidInput, InvalidTemplate
 from ..formatting import count as counted
 from ..secret import quotable
-from .designs import distinct
 from .wildcards import Wildcards, by_name, lines
 
 MAX_CHARACTERS: Final = 100_000
@@ -52,7 +50,6 @@ class Template:
         template = Template("a {red|grey} fox in __place__", {"place": ["snow", "fog"]})
         template.count                          # 4
         template.expand(3)                      # "a grey fox in fog"
-        template.sample(2, seed=7)
 
     Raises InvalidTemplate, with the place in the text, where the text can't be read or a wildcard is unknown.
     `slots` has the names that must be filled, with the place of each; `wildcards` the values that are used.
@@ -60,33 +57,17 @@ class Template:
 
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
         self.text = text
-        self._written = _Reader(text).sequence()
         scope = _Scope(text, by_name(wildcards))
-        self._root = self._written.resolved(scope)
+        self._root = _Reader(text).sequence().resolved(scope)
         self.slots: Mapping[str, int] = scope.slots
         self.wildcards: Mapping[str, tuple[str, ...]] = scope.used
         if self._root.longest > MAX_CHARACTERS:
             raise invalid(text, 0, f"It can grow longer than {counted(MAX_CHARACTERS, 'character')}.")
 
-    def __str__(self) -> str:
-        """The template written anew, without its comments; it reads as an equal template."""
-        return str(self._written)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Template) and self._written == other._written
-
-    def __hash__(self) -> int:
-        return hash(self._written)
-
     @property
     def count(self) -> int:
         """The number of combinations, exactly. What the slots are filled with doesn't count."""
         return self._root.count
-
-    @property
-    def weighted(self) -> bool:
-        """Whether a weight stands anywhere in it."""
-        return self._root.weighted
 
     def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
         """The combination with this number, from 0. Raises InvalidTemplate for a slot that isn't filled."""
@@ -106,13 +87,6 @@ class Template:
     def draw(self, rng: random.Random) -> int:
         """The number of a random combination: by weight where there are weights, else each as likely."""
         return self._root.draw(rng)
-
-    def sample(self, size: int, *, seed: int = 0, slots: Mapping[str, str] | None = None) -> tuple[str, ...]:
-        """`size` different texts drawn at random, or all if there are no more; the same for a `seed`."""
-        rng = random.Random(seed)  # noqa: S311 - it keeps nothing secret
-        return tuple(
-            distinct(size, self.count, lambda: self.draw(rng), rng, key=lambda each: self.expand(each, slots))
-        )
 
 
 def escaped(text: str) -> str:
@@ -173,9 +147,6 @@ class _Part:
 class _Text(_Part):
     text: str
 
-    def __str__(self) -> str:
-        return escaped(self.text)
-
     @property
     def longest(self) -> int:
         return len(self.text)
@@ -189,9 +160,6 @@ class _Slot(_Part):
     name: str
     position: int = field(compare=False)
 
-    def __str__(self) -> str:
-        return f"{{{self.name}}}"
-
     def resolved(self, scope: _Scope) -> _Part:
         scope.slots.setdefault(self.name, scope.place(self.position))
         return self
@@ -203,9 +171,6 @@ class _Slot(_Part):
 @dataclass(frozen=True)
 class _Sequence(_Part):
     parts: tuple[_Part, ...]
-
-    def __str__(self) -> str:
-        return "".join(map(str, self.parts))
 
     @cached_property
     def count(self) -> int:
@@ -260,10 +225,6 @@ class _Option:
     value: _Sequence
     weight: float | None = None
 
-    def __str__(self) -> str:
-        weight = "" if self.weight is None else f"{Decimal(repr(self.weight)):f}::"
-        return f"{weight}{self.value}"
-
 
 def _merged(value: _Sequence, weights: list[float | None]) -> _Option:
     """Equal options as one, with the weight of all."""
@@ -281,14 +242,6 @@ class _Choice(_Part):
     most: int
     separator: str
     position: int = field(compare=False)
-
-    def __str__(self) -> str:
-        picks = ""
-        if (self.least, self.most, self.separator) != _ONE_OF or len(self.options) == 1:
-            most = "" if self.most == _MAX_PICKS else self.most
-            picks = f"{self.least}$$" if self.least == self.most else f"{self.least}-{most}$$"
-            picks += "" if self.separator == ", " else f"{escaped(self.separator)}$$"
-        return f"{{{picks}{'|'.join(map(str, self.options))}}}"
 
     @cached_property
     def table(self) -> list[list[int]]:
@@ -402,9 +355,6 @@ class _Wildcard(_Part):
     name: str
     position: int = field(compare=False)
 
-    def __str__(self) -> str:
-        return f"__{self.name}__"
-
     def resolved(self, scope: _Scope) -> _Part:
         texts = self.texts(scope)
         if not any(map(_AMBIGUOUS.search, texts)):
@@ -449,9 +399,6 @@ class _Assignment(_Part):
     once: bool
     position: int = field(compare=False)
 
-    def __str__(self) -> str:
-        return f"${{{self.name}={'!' if self.once else ''}{self.value}}}"
-
     @property
     def count(self) -> int:
         return self.value.count if self.once else 1
@@ -480,9 +427,6 @@ class _Variable(_Part):
     name: str
     position: int = field(compare=False)
     longest: int = field(default=0, compare=False)
-
-    def __str__(self) -> str:
-        return f"${{{self.name}}}"
 
     def resolved(self, scope: _Scope) -> _Part:
         assignment = scope.variables.get(self.name)
