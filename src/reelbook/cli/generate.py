@@ -23,7 +23,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import dollars, terminal_line
 from ..requests import FIELDS, JobRequest
 from .console import STOPPED, CtrlC, require_yes, say, shell_word
-from .options import Home, Service, Which, command_line, with_fields
+from .options import Home, Service, Which, argument, command_line, option, with_fields
 
 if TYPE_CHECKING:
     from ..session import Clip, Job, Session
@@ -38,31 +38,19 @@ OTHER_ENDINGS: Final = frozenset({".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".png
 def generate(
     *,
     prompt: Annotated[
-        str | None,
-        typer.Argument(
-            help="What is seen and how it moves. With --image: how the picture moves.", show_default=False
-        ),
+        str | None, argument("What is seen and how it moves. With --image: how the picture moves.")
     ] = None,
     asked: dict[str, Any],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The file to write. Default: named by prompt and seed.",
-            show_default=False,
-        ),
+        option("The file to write. Default: named by prompt and seed.", "--output", "-o", metavar="FILE"),
     ] = None,
     service: Which = Service.auto,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Send to a live service without being asked.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
-    resume: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Watch a job that was sent before.", show_default=False),
-    ] = None,
+    resume: Annotated[str | None, option("Watch a job that was sent before.", metavar="ID")] = None,
     home: Home = None,
 ) -> None:
     """Make a clip and write it to a file.

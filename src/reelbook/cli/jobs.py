@@ -20,7 +20,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import count, dollars, file_size, iso_time, seconds, terminal_line
 from ..lazy_module import LazyModule
 from .console import STOPPED, CtrlC, say, say_data, say_json, shell_word
-from .options import AsJson, Home, ManyArguments, Service, command_line
+from .options import AsJson, Home, ManyArguments, Service, argument, command_line, option
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,36 +61,21 @@ commands = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 def jobs(
     ctx: typer.Context,
     text: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WORDS", help="Only where each begins a word of the prompt.", show_default=False
-        ),
+        str | None, option("Only where each begins a word of the prompt.", metavar="WORDS")
     ] = None,
     state: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only in this state: sending, pending, processing, completed, failed, refused, uncertain, "
+        option(
+            "Only in this state: sending, pending, processing, completed, failed, refused, uncertain, "
             "lost, not-accepted or cancelled. May be given several times.",
             metavar="STATE",
-            show_default=False,
         ),
     ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(help="From this time on: 2026-11-21, or so long ago: 2h, 3d.", show_default=False),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Before this time, written as for --since.", show_default=False)
-    ] = None,
-    min_cost: Annotated[
-        float | None, typer.Option(metavar="USD", help="At least so much.", show_default=False)
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(metavar="USD", help="At most so much.", show_default=False)
-    ] = None,
-    experiment: Annotated[
-        str | None, typer.Option(help="Only of this experiment.", show_default=False)
-    ] = None,
+    since: Annotated[str | None, option("From this time on: 2026-11-21, or so long ago: 2h, 3d.")] = None,
+    until: Annotated[str | None, option("Before this time, written as for --since.")] = None,
+    min_cost: Annotated[float | None, option("At least so much.", metavar="USD")] = None,
+    max_cost: Annotated[float | None, option("At most so much.", metavar="USD")] = None,
+    experiment: Annotated[str | None, option("Only of this experiment.")] = None,
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many, the newest.", min=1)] = 20,
     service: Annotated[
         Service, typer.Option(help="auto: every service that this home knows.")
@@ -144,17 +129,10 @@ def show(
 @commands.command()
 def receipt(
     ctx: typer.Context,
-    experiment: Annotated[
-        str | None, typer.Argument(help="Which. Default: all clips of this home.", show_default=False)
-    ] = None,
+    experiment: Annotated[str | None, argument("Which. Default: all clips of this home.")] = None,
     csv: Annotated[
         Path | None,
-        typer.Option(
-            help="Write it to this file, for a spreadsheet; “-” prints it.",
-            show_default=False,
-            dir_okay=False,
-            allow_dash=True,
-        ),
+        option("Write it to this file, for a spreadsheet; “-” prints it.", dir_okay=False, allow_dash=True),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
     service: Annotated[
@@ -195,8 +173,7 @@ def receipt(
 def resume(
     ctx: typer.Context,
     wanted: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", help="Which. Default: all unfinished ones.", show_default=False),
+        list[str] | None, argument("Which. Default: all unfinished ones.", metavar="ID")
     ] = None,
     find_out: Annotated[
         bool,

@@ -19,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
-from .options import AsJson, Home, Service, Which
+from .options import AsJson, Home, Service, Which, option
 
 if TYPE_CHECKING:
     from ..models import ApiKey
@@ -31,21 +31,12 @@ commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The AP
 
 RateLimit = Annotated[
     int | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="Requests a minute, 1 to 100. Default: 10, or as the key that is changed.",
-        show_default=False,
-    ),
+    option("Requests a minute, 1 to 100. Default: 10, or as the key that is changed.", metavar="NUMBER"),
 ]
 Show = Annotated[bool, typer.Option("--show", help="Print the key to standard output.")]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the key to this file, which only you can read.",
-        show_default=False,
-        dir_okay=False,
-    ),
+    option("Write the key to this file, which only you can read.", metavar="FILE", dir_okay=False),
 ]
 Keep = Annotated[bool, typer.Option("--keep", help="Keep the key in the system's keyring.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
@@ -131,9 +122,7 @@ def revoke(
 
 @commands.command(short_help="Put a fresh key in the place of the one in use.")
 def rotate(
-    name: Annotated[
-        str | None, typer.Option(help="Default: the name of the old one, with a number.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, option("Default: the name of the old one, with a number.")] = None,
     rate_limit: RateLimit = None,
     show: Show = False,
     out: Out = None,

@@ -18,7 +18,7 @@ import typer
 from .. import settings
 from ..errors import ReelbookError
 from .console import say
-from .options import Home
+from .options import Home, option
 
 JUPYTER = "jupyter"
 FIRST_LESSON = "01-first-video.ipynb"  # the one before it is for teachers
@@ -31,12 +31,7 @@ def lab(
         "reelbook-lessons"
     ),
     port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="JupyterLab's port. Default: 8888, or the next free one.",
-            show_default=False,
-        ),
+        int | None, option("JupyterLab's port. Default: 8888, or the next free one.", metavar="NUMBER")
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
     home: Home = None,

@@ -19,6 +19,16 @@ from ..requests import FIELDS, RequestField
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
+def option(words: str, *names: str, **more: Any) -> Any:
+    """An option whose help tells its default, or that has none."""
+    return typer.Option(*names, help=words, show_default=False, **more)
+
+
+def argument(words: str, **more: Any) -> Any:
+    """The same for an argument."""
+    return typer.Argument(help=words, show_default=False, **more)
+
+
 class Service(StrEnum):
     """Which service is meant."""
 
@@ -33,10 +43,9 @@ Which = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for a program to read.")]
 Home = Annotated[
     Path | None,
-    typer.Option(
+    option(
+        "The folder for clips, ledger and sandbox. Default: REELBOOK_HOME, or the system's place.",
         metavar="FOLDER",
-        help="The folder for clips, ledger and sandbox. Default: REELBOOK_HOME, or the system's place.",
-        show_default=False,
         file_okay=False,
     ),
 ]
@@ -74,9 +83,8 @@ def _option(about: RequestField, several: bool) -> inspect.Parameter:
         kind, words = list[Path], f"{words} May be given several times."
     elif several:
         kind, words, metavar = str, f"{about.label}: {about.hint or 'one value, or several'}.", "VALUES"
-    option = typer.Option(f"--{about.option}", metavar=metavar, help=words, show_default=False)
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(about.name, keyword, default=None, annotation=Annotated[kind | None, option])
+    annotation = Annotated[kind | None, option(words, f"--{about.option}", metavar=metavar)]
+    return inspect.Parameter(about.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 class ManyArguments(TyperCommand):

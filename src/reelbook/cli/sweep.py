@@ -16,7 +16,7 @@ from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, seconds, terminal_line
 from ..requests import FIELDS
 from .console import STOPPED, CtrlC, require_yes, say, say_json
-from .options import AsJson, Home, Service, Which, command_line, with_fields
+from .options import AsJson, Home, Service, Which, argument, command_line, option, with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,40 +75,24 @@ def plan(
     *,
     template: Annotated[
         str,
-        typer.Argument(
-            metavar="PLAN",
-            help="A TOML file, or the prompt itself with its {slots} and {one|other} choices.",
-            show_default=False,
+        argument(
+            "A TOML file, or the prompt itself with its {slots} and {one|other} choices.", metavar="PLAN"
         ),
     ],
     axis: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUES",
-            help="What fills a slot: animal=fox,heron. May be given several times.",
-            show_default=False,
-        ),
+        option("What fills a slot: animal=fox,heron. May be given several times.", metavar="NAME=VALUES"),
     ] = None,
     asked: dict[str, Any],
     design: Annotated[
         str | None,
-        typer.Option(
-            help="Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube.",
-            show_default=False,
-        ),
+        option("Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube."),
     ] = None,
-    sample: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="So many cells, at random.", show_default=False)
-    ] = None,
+    sample: Annotated[int | None, option("So many cells, at random.", metavar="NUMBER")] = None,
     wildcards: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Text files for __wildcards__.", show_default=False, file_okay=False
-        ),
+        Path | None, option("Text files for __wildcards__.", metavar="FOLDER", file_okay=False)
     ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="What it is called in lists and receipts.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, option("What it is called in lists and receipts.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would cost.")] = False,
     service: Which = Service.auto,
     yes: Yes = False,

@@ -22,7 +22,7 @@ from ..errors import InvalidInput
 from ..formatting import count, terminal_json, terminal_line
 from ..secret import shown
 from .console import say, say_in_place, say_json
-from .options import AsJson, Home, ManyArguments, Service
+from .options import AsJson, Home, ManyArguments, Service, argument, option
 
 if TYPE_CHECKING:
     from ..agent_tools.types import Content, Tool, ToolProgress, ToolResult
@@ -39,10 +39,9 @@ Which = Annotated[
 ]
 Server = Annotated[
     str | None,
-    typer.Option(
-        help="The tool server's address. Default: REELBOOK_MCP_URL. The user id comes from REELBOOK_USER_ID, "
-        "the keyring or a prompt.",
-        show_default=False,
+    option(
+        "The tool server's address. Default: REELBOOK_MCP_URL. The user id comes from REELBOOK_USER_ID, "
+        "the keyring or a prompt."
     ),
 ]
 
@@ -76,10 +75,9 @@ def call(
     name: Annotated[str, typer.Argument(help="The tool, as in the list.")],
     words: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
+            "Arguments. KEY=@FILE takes a file: its text, or base64 of what isn't text.",
             metavar="[KEY=VALUE]...",
-            help="Arguments. KEY=@FILE takes a file: its text, or base64 of what isn't text.",
-            show_default=False,
         ),
     ] = None,
     given: Annotated[
