@@ -10,7 +10,7 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
@@ -18,6 +18,11 @@ STATIC = Path(__file__).parent / "static"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<part>_\w+)\.js";$', re.MULTILINE)
 _USE = re.compile(r"^/\* @use (?P<part>_\w+)\.css \*/$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(async )?(function|const|let|class) )", re.MULTILINE)
+# To its last line: the first one, or the one that begins with the bracket that the first one opened.
+_EXPORTED = re.compile(
+    r"^export (?:async )?(?:function|const) (?P<name>\w+)(?:.*;\n|.*\n(?:[ \t].*\n|\n)*[\])}].*\n)",
+    re.MULTILINE,
+)
 # A panel's code is saved with every notebook that shows it; its comments needn't be. A comment after code is
 # taken for one only where no quote follows: those slashes aren't part of a string.
 _COMMENTS = re.compile(
@@ -27,8 +32,17 @@ _COMMENTS = re.compile(
 
 @cache
 def module(stem: str) -> str:
-    """The ES module of panel `stem`: every part once, before what uses it, and no export but the panel's."""
-    return _spare("".join(_parts(stem, "js", _IMPORT, {})))
+    """The ES module of panel `stem`: every part once, before what uses it, and no export but the panel's.
+
+    What a part exports and this panel doesn't use is left out.
+    """
+    *parts, own = [_COMMENTS.sub("", text) for text in _parts(stem, "js", _IMPORT, {})]
+    text = "".join(parts)
+    # What only something unused used is unused after it.
+    while (fewer := _EXPORTED.sub(partial(_if_used, text + own), text)) != text:
+        text = fewer
+    own = _EXPORT.sub("", own) if stem.startswith("_") else own
+    return _spare(_EXPORT.sub("", text) + own)
 
 
 @cache
@@ -50,6 +64,10 @@ def _kept_to(panels: Sequence[str], rules: str) -> str:
     return f":where({', '.join(f'.rb-of-{panel}' for panel in panels)}) {{\n{_spare(rules)}}}\n"
 
 
+def _if_used(text: str, exported: re.Match[str]) -> str:
+    return exported[0] if len(re.findall(rf"\b{exported['name']}\b", text)) > 1 else ""
+
+
 def _read(stem: str) -> str:
     return (STATIC / f"{stem}.css").read_text("utf-8")
 
@@ -61,8 +79,6 @@ def _parts(stem: str, kind: str, wants: re.Pattern[str], texts: dict[str, str]) 
         for wanted in wants.finditer(text):
             _parts(wanted["part"], kind, wants, texts)
         text = wants.sub("", text)
-        if stem.startswith("_"):
-            text = _EXPORT.sub("", text)
         del texts[stem]
         texts[stem] = text
     return list(texts.values())
