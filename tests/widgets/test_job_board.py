@@ -24,7 +24,6 @@ from reelbook.ledger import Spend
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, JobRequest, display
-from reelbook.widgets import bundle as assets
 from reelbook.widgets.job_board import JobBoard
 
 MOST_BYTES = 400
@@ -493,7 +492,7 @@ def test_code_and_state_stay_under_30_kb() -> None:
     kept = {
         name: value for name, value in board.get_state().items() if name not in {"_esm", "_css", "layout"}
     }
-    assert len(JobBoard._esm) + len(assets.style("job_board")) + len(json.dumps(kept, default=str)) < 30_000
+    assert len(JobBoard._esm) + len(JobBoard._css) + len(json.dumps(kept, default=str)) < 30_000
 
 
 def test_a_closed_board_listens_to_nothing() -> None:

@@ -25,6 +25,7 @@ from ..secret import quotable
 __all__ = ["MAX_PIXELS", "ImageSource", "PreparedImage", "prepare", "saved", "thumbnail"]
 
 MAX_BYTES = 10_000_000
+MAX_SIDE = 2048
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class PreparedImage:
         return "image/jpeg" if self.format == "JPEG" else "image/png"
 
 
-def prepare(image: ImageSource, *, max_side: int = 2048, max_bytes: int = MAX_BYTES) -> PreparedImage:
+def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MAX_BYTES) -> PreparedImage:
     """Make `image` a JPEG or PNG that the service takes (interface, POST …/image-to-video, part `image`).
 
     A JPEG or PNG that is fine already passes unchanged. Otherwise it is turned upright, brought to sRGB, rid

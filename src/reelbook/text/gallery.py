@@ -136,11 +136,12 @@ def opened_lines(view: JobView, clip: Clip | None, *, limit: int | None) -> list
 
 
 def choice_words(
-    *, tags: Sequence[str], experiments: Sequence[str], tag: str, experiment: str, compare: bool, service: str
+    *, tags: Sequence[str], experiments: Sequence[str], tag: str, experiment: str, compare: int, service: str
 ) -> dict[str, Any]:
     """What can be chosen in the filters, as values with labels, and what else the page offers.
 
-    A tag or experiment that is chosen stays among the choices, even if no clip has it any more.
+    A tag or experiment that is chosen stays among the choices, even if no clip has it any more. `compare` is
+    how many clips can be compared at most, 0 where nobody would show them.
     """
     return {
         "state": [[value, word] for value, (word, _) in STATES.items()],

@@ -41,6 +41,7 @@ from .bundle import packed, style
 from .live import Live
 
 # The page's fields, by the arguments that they are for.
+LARGEST_LIST_BYTES = 1_000_000  # of a file with names
 FIELD_OF = {
     "students": "text",
     "name": "called",
@@ -143,6 +144,7 @@ class ClassroomPanel(WorksInBackground):
             "closed_name": closed.classroom.name if closed else "",
             "closed_others": words.other_rows(closed.others, now) if closed else [],
             "most": wire.MAX_REQUESTS_PER_MINUTE,
+            "largest": LARGEST_LIST_BYTES,
             "usual": [today(), RATE_LIMIT, f"{MAX_SPEND_USD:.2f}"],
         }
 

@@ -24,6 +24,7 @@ from ..text import gallery as words
 from .base import session_of
 from .bundle import packed
 from .clip_serving import ServesClips
+from .compare import MOST as MOST_COMPARED
 from .job_actions import TWICE_SECONDS, send_again
 from .live import Live
 from .poster_cache import PosterCache
@@ -288,7 +289,7 @@ class Gallery(ServesClips):
             experiments=self.session.experiments() if known else [],
             tag=self.tag,
             experiment=self.experiment,
-            compare=bool(self._on_compares),
+            compare=MOST_COMPARED if self._on_compares else 0,
             service=self.session.service,
         )
 

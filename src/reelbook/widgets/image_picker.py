@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from reelbook import settings
+from reelbook import settings, wire
 from reelbook.errors import InvalidImage
 from reelbook.secret import quotable, veiled
 
@@ -23,7 +23,8 @@ from ..text import image_words
 from ..text.picker import recent_words, where_words
 from .base import Panel
 from .bundle import added_style, module, packed, style
-from .image_upload import NOT_WHOLE, ImageUpload
+from .clip_serving import PIECE_BYTES
+from .image_upload import MAX_BYTES, NOT_WHOLE, ImageUpload
 
 if TYPE_CHECKING:
     from reelbook.media.images import Crop, PreparedImage
@@ -99,9 +100,13 @@ class TakesImage(Panel):
         return RecentImages(settings.home() if session is None else session.home)
 
     def _on_tools(self, content: dict[str, Any], _: object) -> None:
+        from reelbook.media.images import MAX_SIDE
+
         looks = added_style("image_picker_tools", "prompt_form", "image_picker")
         code = module("image_picker_tools")
-        self.send({"name": "tools", "id": content.get("id"), "code": code, "style": looks})
+        sizes = {"bytes": MAX_BYTES, "piece": PIECE_BYTES, "side": MAX_SIDE}
+        limits = {**sizes, "ratios": wire.ASPECT_RATIOS}
+        self.send({"name": "tools", "id": content.get("id"), "code": code, "style": looks, "limits": limits})
 
     def _on_image(self, content: dict[str, Any], buffers: Any) -> None:
         from reelbook.media.images import cropped

@@ -17,7 +17,7 @@ from reelbook.session import Batch, Job, Session
 from .. import text as words
 from .base import session_of
 from .board_rows import BoardEntry, PageState, Rows
-from .bundle import packed, style
+from .bundle import packed, pressed, style
 from .clip_serving import ServesClips
 from .job_actions import TWICE_SECONDS, ActsOnJobs, send_again
 from .live import Live
@@ -53,7 +53,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
     """
 
     _esm = packed("job_board")
-    _css = style("job_board")
+    _css = pressed(style("job_board"))
 
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)
     opened = traitlets.Unicode(help="The open row, by the page's key; empty: none.").tag(sync=True)

@@ -29,6 +29,7 @@ from .base import session_of
 from .board_rows import PageState
 from .bundle import packed
 from .clip_serving import ReportsTime, ServesClips
+from .compare import MOST as MOST_COMPARED
 from .job_actions import TWICE_SECONDS, ActsOnJobs
 from .live import Live
 from .poster_cache import PosterCache
@@ -432,6 +433,7 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
                 "places": words.places(self.sweep),
                 "mark": "sandbox" if self.session.service == "sandbox" else "",
                 "keys": words.KEYS,
+                "most_compared": MOST_COMPARED,
             }
         super()._on_hello(*args)
 

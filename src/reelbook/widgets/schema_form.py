@@ -25,6 +25,7 @@ Kind: TypeAlias = Literal["text", "date", "file", "number", "integer", "choice",
 
 MAX_FIELDS: Final = 100
 MAX_OPTIONS: Final = 500
+MAX_FILE_BYTES: Final = 6_000_000  # as base64 it fits in one message to the kernel
 MAX_FORM: Final = 200_000  # letters of the form's description for the page
 MAX_STEPS: Final = 8
 MAX_NAME: Final = 200
@@ -76,7 +77,8 @@ class Field:
         """The field for the page."""
         told = ("name", "kind", "label", "help", "rule", "required", "shape")
         labels = [clip(_text(each) or as_json(each), MAX_LABEL) for each in self.options]
-        return {"labels": labels, **{name: getattr(self, name) for name in told}}
+        limits = {"most_bytes": MAX_FILE_BYTES} if self.kind == "file" else {}
+        return {"labels": labels, **{name: getattr(self, name) for name in told}, **limits}
 
     def value(self, draft: Json) -> Json:
         """The argument that the draft stands for, _UNSET for none. Raises ValueError that says why not."""

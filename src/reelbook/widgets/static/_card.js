@@ -1,5 +1,7 @@
 // The card of a clip, the same in every panel: a stage in the clip's shape, prompt, state, figures, cost, actions.
-import { h, isNew, refill, setText, pictureUrl } from "./_dom.js";
+import {
+  drawProgress, filledButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText,
+} from "./_dom.js";
 import { codeCopies } from "./_code.js";
 import { countingLines } from "./_live.js";
 import { clipPlayer } from "./_media.js";
@@ -25,7 +27,20 @@ import { clipPlayer } from "./_media.js";
  * @property {number} fps frames a second
  */
 
-/** @param {() => Face} face @param {(plays: boolean) => void} [onWant] called when the clip is to play or to pause */
+/** Brings a card that a person opened into view. It jumps: some people want less motion. */
+export function bringIntoView(box) {
+  requestAnimationFrame(() => { // once it has its size; where it is too large, its clip
+    for (const part of [box, box.querySelector(".rb-stage")]) {
+      part.scrollIntoView({ block: "nearest", behavior: "instant" });
+    }
+  });
+}
+
+/**
+ * @param {() => Face} face
+ * @param {(name: string, button: HTMLButtonElement) => void} onAction
+ * @param {(plays: boolean) => void} [onWant] called when the clip is to play or to pause
+ */
 export function clipCard(frame, model, face, onAction, onWant) {
   const mark = h("span", { class: "rb-corner" });
   const words = h("span", { class: "rb-stage-text" });
@@ -35,7 +50,7 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const badge = h("span", { class: "rb-badge" });
   const prompt = h("p", { class: "rb-prompt" });
   const state = h("span", { class: "rb-chip" });
-  const bar = h("div", { class: "rb-bar", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 }, h("i"));
+  const bar = progressBar();
   const note = h("div", { class: "rb-note" });
   const lines = h("div", { class: "rb-lines" });
   const money = h("span", { class: "rb-money" });
@@ -45,8 +60,9 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ key: face().key }));
   code.opener.dataset.act = "code";
   const drawLines = countingLines(frame, lines);
+  const head = h("div", { class: "rb-head" }, prompt, badge, state);
   frame.body.append(h("article", { class: "rb-card" }, h("div", { class: "rb-stage-wrap" }, stage),
-    h("div", { class: "rb-text" }, h("div", { class: "rb-head" }, prompt, badge, state), bar, note, meta, aside, acts, code.choices)));
+    h("div", { class: "rb-text" }, head, bar, note, meta, aside, acts, code.choices)));
   let player = null;
   let playing = 0;
   let poster = "";
@@ -72,40 +88,41 @@ export function clipCard(frame, model, face, onAction, onWant) {
     badge.hidden = !now.mark || marked;
     setText(prompt, now.prompt);
     prompt.title = now.prompt;
-    setText(state, now.word);
+    showText(state, now.word);
     state.className = `rb-chip rb-${now.tone}`;
-    state.hidden = !now.word;
-    setText(note, now.note);
-    note.hidden = !now.note;
+    showText(note, now.note);
     note.className = `rb-note rb-${now.tone}`;
-    setText(aside, now.aside);
-    aside.hidden = !now.aside;
+    showText(aside, now.aside);
     setText(money, now.money);
     drawActions(now.actions);
     prompt.parentElement.parentElement.hidden = !now.prompt;
   };
   const openPlayer = () => {
     const opened = clipPlayer(frame, model, stage, {
-      codec: () => face().codec, label: () => face().prompt, fps: () => face().fps, wrap: stage.parentElement, start: model.get("time"), onWant,
-      autoplay: () => model.get("autoplay") !== false || model.get("playing") });
+      codec: () => face().codec,
+      label: () => face().prompt,
+      fps: () => face().fps,
+      autoplay: () => model.get("autoplay") !== false || model.get("playing"),
+      wrap: stage.parentElement,
+      start: model.get("time"),
+      onWant,
+    });
     if (poster) opened.video.poster = poster;
     return opened;
   };
   const drawActions = (actions) => {
     if (!isNew(acts, actions)) return;
-    refill(acts, actions.map(([name, label]) => name === "code" ? code.opener : h("button", { type: "button", class: name === "find_out" ? "rb-primary" : "rb-plain", "data-act": name, onclick: (event) => onAction(name, event.currentTarget) }, label)));
+    refill(acts, actions.map(([name, label]) => {
+      if (name === "code") return code.opener;
+      const made = name === "find_out" ? filledButton : plainButton;
+      return made(label, (event) => onAction(name, event.currentTarget), { "data-act": name });
+    }));
     acts.hidden = !actions.length;
     if (!code.opener.isConnected && !code.choices.hidden) code.opener.click();
   };
   const drawBar = () => {
     const kind = face().bar;
-    bar.hidden = !kind;
-    const share = Math.min(1, Math.max(0, model.get("progress") ?? 0));
-    bar.firstElementChild.style.width = kind === "figure" ? `${share * 100}%` : "0";
-    bar.classList.toggle("rb-open", kind === "open");
-    bar.setAttribute("aria-label", kind === "figure" ? "Progress" : "Progress: no figure yet");
-    if (kind === "figure") bar.setAttribute("aria-valuenow", Math.round(share * 100));
-    else bar.removeAttribute("aria-valuenow");
+    drawProgress(bar, !kind ? null : kind === "open" ? -1 : Math.max(0, model.get("progress") ?? 0));
   };
   pictureUrl(frame, model, "poster", (url) => {
     poster = url;

@@ -83,13 +83,14 @@ export function commonClock(clips, onTime) {
     }
     const late = goal(one) - video.currentTime;
     if (Math.abs(late) > FAR) return put(one);
-    // A clip that is a little ahead may have come to its end: played again, it would begin anew and hold up the others.
+    // A clip a little ahead may have come to its end: played again, it would begin anew and hold up the others.
     if (video.ended) return;
     if (video.paused && !video.seeking) video.play().catch(() => {});
     if (Math.abs(late) < 2 * SLACK) one.behind = false;
     const even = speed * pace(one);
     // Clips that start together don't come on at once: what is late catches up soon, but in no fewer than two frames.
-    const rate = Math.abs(late) < SLACK ? even : even * (1 + Math.max(-0.5, Math.min(0.5, late / Math.max(0.16, 2 * passed))));
+    const catchUp = Math.max(-0.5, Math.min(0.5, late / Math.max(0.16, 2 * passed)));
+    const rate = Math.abs(late) < SLACK ? even : even * (1 + catchUp);
     if (Math.abs(video.playbackRate - rate) > 0.01 * speed || rate === even) video.playbackRate = rate;
   };
   const go = () => {

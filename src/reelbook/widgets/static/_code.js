@@ -1,14 +1,25 @@
-// "Copy as code": the same request for a cell, as a script or for a shell. The kernel writes it when it is asked.
-import { freshId, h, tell } from "./_dom.js";
-import { copyText } from "./_copy.js";
+// Text for the clipboard: "Copy as code" is the same request for a cell, as a script or for a shell.
+import { foldButton, freshId, h, plainButton, setText, tell } from "./_dom.js";
 
 const CODE_KINDS = { cell: "For a cell", script: "As a script", curl: "As curl" };
 
+/** Copies, and says so on the button. Where the page isn't allowed to, it shows the text to be copied by hand. */
+export async function copyText(frame, text, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    setText(button, "Copied");
+    frame.say("Copied.");
+    setTimeout(() => setText(button, label), 1500);
+  } catch { frame.showMessage({ text, tone: "info" }); }
+}
+
 /**
+ * A button, and what it opens: a button for each kind of code, which the kernel writes when it is asked.
  * @param {string[]} kinds those that are offered
  * @param {() => object} [about] what goes with the question
- * @returns {{opener: HTMLElement, choices: HTMLElement, copy: (kind: string, button: HTMLElement, about: object) => void}}
- *   a button, and what it opens
+ * @returns {{opener: HTMLElement, choices: HTMLElement,
+ *   copy: (kind: string, button: HTMLElement, about: object) => void}}
  */
 export function codeCopies(frame, model, kinds, about = () => ({})) {
   let asked = {};
@@ -16,19 +27,10 @@ export function codeCopies(frame, model, kinds, about = () => ({})) {
     asked = { id: freshId("code"), button };
     tell(model, { name: "code", id: asked.id, kind, ...more });
   };
-  frame.listen("msg:custom", ({ name, id, text }) => { if (name === "code" && id === asked.id) copyText(frame, text, asked.button); });
-  const choices = h("div", { class: "rb-acts rb-copies", hidden: true }, ...kinds.map((kind) => {
-    const button = h("button", { type: "button", class: "rb-plain", onclick: () => copy(kind, button, about()) }, CODE_KINDS[kind]);
-    return button;
-  }));
+  frame.listen("msg:custom", ({ name, id, text }) => {
+    if (name === "code" && id === asked.id) copyText(frame, text, asked.button);
+  });
+  const button = (kind) => plainButton(CODE_KINDS[kind], (event) => copy(kind, event.currentTarget, about()));
+  const choices = h("div", { class: "rb-acts rb-copies", hidden: true }, ...kinds.map(button));
   return { opener: foldButton("Copy as code", choices), choices, copy };
-}
-
-/** A button that shows a part of the page, and hides it again. */
-export function foldButton(label, part) {
-  const made = h("button", { type: "button", class: "rb-plain", "aria-expanded": "false", onclick: () => {
-    part.hidden = !part.hidden;
-    made.setAttribute("aria-expanded", String(!part.hidden));
-  } }, label);
-  return made;
 }

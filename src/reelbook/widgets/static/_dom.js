@@ -23,6 +23,68 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** Sets text, and hides what has none. @param {HTMLElement} node @param {string} [text] */
+export function showText(node, text) {
+  setText(node, text || "");
+  node.hidden = !text;
+}
+
+/**
+ * An outlined button: everything but the next step.
+ * @param {string | Node} label
+ * @param {(event: any) => void} act
+ * @param {Record<string, any>} [more] attributes
+ * @returns {HTMLButtonElement}
+ */
+export function plainButton(label, act, more = {}) {
+  return h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
+}
+
+/** The filled button: the next step. */
+export function filledButton(label, act, more = {}) {
+  return plainButton(label, act, { class: "rb-primary", ...more });
+}
+
+/** A button that shows a part of the page, and hides it again. @param {HTMLElement} part */
+export function foldButton(label, part, more = {}) {
+  const made = plainButton(label, () => {
+    part.hidden = !part.hidden;
+    made.setAttribute("aria-expanded", String(!part.hidden));
+  }, { "aria-expanded": "false", ...more });
+  return made;
+}
+
+/** The corner of a clip among many: whether it is selected. It is no stop of the Tab key; the clip's own keys do it. */
+export function tickButton(act) {
+  return plainButton("", act, { class: "rb-tick", role: "checkbox", tabindex: -1, "aria-label": "Select" });
+}
+
+/** The other corner: whether it is starred. */
+export function starButton(act) {
+  return plainButton("", act, { class: "rb-star", tabindex: -1, "aria-label": "Star" });
+}
+
+/** Off until the kernel has answered: a second press must not pay, send or stop twice. */
+export function restButton(button, milliseconds = 1500) {
+  button.disabled = true;
+  setTimeout(() => { button.disabled = false; }, milliseconds);
+}
+
+/** A bar for `drawProgress`. @param {string} [label] what goes on */
+export function progressBar(label = "Progress") {
+  const range = { "aria-valuemin": 0, "aria-valuemax": 100 };
+  return h("div", { class: "rb-bar", role: "progressbar", "aria-label": label, ...range }, h("i"));
+}
+
+/** @param {number | null} share 0 to 1; less than 0: it runs, and nobody knows how far it is; null: nothing runs */
+export function drawProgress(bar, share) {
+  bar.hidden = share === null;
+  const known = share >= 0 ? Math.min(1, share) : 0;
+  bar.firstElementChild.style.width = `${known * 100}%`;
+  if (share !== null && share >= 0) bar.setAttribute("aria-valuenow", Math.round(known * 100));
+  else bar.removeAttribute("aria-valuenow");
+}
+
 /** Whether `value` is another than at the last question for `box`: buttons stay while they are the same. */
 export function isNew(box, value) {
   const said = JSON.stringify(value);
@@ -31,7 +93,7 @@ export function isNew(box, value) {
   return true;
 }
 
-/** Replaces what is in `box`. A focus in it stays on the control of the same data, or goes to the first one or `instead`. */
+/** Replaces what is in `box`. A focus in it goes to the control of the same data, else the first, else `instead`. */
 export function refill(box, nodes, instead) {
   const data = (node) => JSON.stringify(node.dataset);
   const had = box.contains(document.activeElement) && data(document.activeElement);
@@ -53,6 +115,9 @@ export function tell(model, content, buffers) {
   } catch { return false; }
 }
 
+export const GONE = "The kernel is gone. Run the cell again.";
+export const BUSY = "The kernel is busy. This goes on when it is free.";
+
 let focusLostAt = -1000;
 let lastId = 0;
 /** An id that no other view has, so that two views of one panel don't share labels. */
@@ -61,7 +126,8 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
-const isPanel = ({ state }) => /^reelbook\./.test(state._anywidget_id) || (state._dom_classes || []).some((name) => name.startsWith("reelbook-"));
+const isPanel = ({ state }) => /^reelbook\./.test(state._anywidget_id)
+  || (state._dom_classes || []).some((name) => name.startsWith("reelbook-"));
 
 function withoutPanels(saved) {
   const panels = new Set(Object.keys(saved.state).filter((id) => isPanel(saved.state[id])));
@@ -84,7 +150,8 @@ export function leaveToStills(manager) {
   manager.leavesToStills = true;
   for (const name of ["get_state", "get_state_sync"]) {
     const whole = manager[name];
-    if (whole) manager[name] = (...options) => {
+    if (!whole) continue;
+    manager[name] = (...options) => {
       const saved = whole.apply(manager, options);
       return saved.then ? saved.then(withoutPanels) : withoutPanels(saved);
     };
@@ -104,11 +171,16 @@ export function openPanel(model, host, stem, label) {
   const body = h("div", { class: "rb-body" });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
   const messageText = h("span");
-  const message = h("div", { class: "rb-note rb-message", hidden: true }, messageText,
-    h("button", { type: "button", class: "rb-plain", onclick: () => { message.hidden = true; tell(model, { name: "dismiss" }); } }, "Dismiss"));
+  const dismiss = plainButton("Dismiss", () => {
+    message.hidden = true;
+    tell(model, { name: "dismiss" });
+  });
+  const message = h("div", { class: "rb-note rb-message", hidden: true }, messageText, dismiss);
   const root = h("section", { class: "rb", "aria-label": label }, body, message, region);
   // The notebook acts on keys that reach it: Ctrl+Enter would run the cell again, "a" would insert one.
-  for (const kind of ["keydown", "keyup", "keypress"]) root.addEventListener(kind, (event) => event.stopPropagation());
+  for (const kind of ["keydown", "keyup", "keypress"]) {
+    root.addEventListener(kind, (event) => event.stopPropagation());
+  }
   host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
 
@@ -149,7 +221,9 @@ export function openPanel(model, host, stem, label) {
   };
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
   // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was.
-  if (performance.now() - focusLostAt < 500) setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());
+  if (performance.now() - focusLostAt < 500) {
+    setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());
+  }
   return frame;
 }
 

@@ -1,7 +1,7 @@
 // Fetches clips from the kernel in pieces, as Blobs that can be saved, and holds only a few of them at a time.
 import { h, tell } from "./_dom.js";
 
-export const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it.";
+const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it.";
 
 /**
  * Fetches a clip from the kernel, one piece after the other.
@@ -13,7 +13,9 @@ export function fetchClip(frame, model, onPiece, key = "") {
   const id = Math.random().toString(36).slice(2);
   const pieces = [];
   return new Promise((resolve, reject) => {
-    const ask = () => { if (!tell(model, { name: "chunk", key, id, index: pieces.length })) reject(new Error(ON_DISK)); };
+    const ask = () => {
+      if (!tell(model, { name: "chunk", key, id, index: pieces.length })) reject(new Error(ON_DISK));
+    };
     // Another view of the same model uses another id.
     const hear = (content, buffers) => {
       if (content.name !== "chunk" || content.id !== id || content.index !== pieces.length) return;
@@ -27,6 +29,37 @@ export function fetchClip(frame, model, onPiece, key = "") {
     frame.listen("msg:custom", hear);
     ask();
   });
+}
+
+/**
+ * `fetch`, and says how far it is; after a while that nothing comes.
+ * @param {(text: string) => void} say
+ * @param {typeof fetchClip} [fetch]
+ */
+export async function loadClip(frame, model, say, key, fetch = fetchClip) {
+  const slow = setTimeout(() => say(ON_DISK), 8000);
+  const told = (done) => {
+    clearTimeout(slow);
+    say(done < 1 ? `Loading the clip: ${Math.floor(done * 100)} %` : "");
+  };
+  try {
+    return await fetch(frame, model, told, key);
+  } finally { clearTimeout(slow); }
+}
+
+/** A video without sound of a clip that was fetched. @param {Blob} blob */
+export function silentVideo(blob, attributes) {
+  const video = h("video", { playsinline: true, preload: "auto", ...attributes });
+  video.muted = true; // the attribute alone doesn't mute an element made by script
+  if (blob) video.src = URL.createObjectURL(blob);
+  return video;
+}
+
+/** Takes the clip out of a video, and out of the memory. @param {HTMLVideoElement} video */
+export function releaseClip(video) {
+  URL.revokeObjectURL(video.src);
+  video.removeAttribute("src");
+  video.load(); // or the decoder keeps the clip
 }
 
 /** @param {Blob} blob @param {string} file */

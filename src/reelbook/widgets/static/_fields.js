@@ -1,12 +1,20 @@
 // A tool's form (reelbook.widgets.schema_form): a field for each flat argument, a JSON editor for everything else.
-import { freshId, h, setText } from "./_dom.js";
+import { freshId, h, plainButton, setText } from "./_dom.js";
+import { fieldProblem } from "./_problem.js";
 
-const MOST_BYTES = 6e6;
 const MOST_SHOWN = 5000; // a file's base64 is held and not shown
 
 /**
+ * A field as Form.described() tells it.
+ * @typedef {{name: string, label: string, help: string, rule: string, required: boolean, labels: string[],
+ *   shape: string, most_bytes: number,
+ *   kind: "text" | "list" | "json" | "choice" | "switch" | "date" | "file" | "integer" | "number"}} Field
+ *   `labels`: the choices; `shape`: what an argument without a field of its own takes; `most_bytes`: of a file
+ */
+
+/**
  * Draws a form with its drafts.
- * @param {any[]} told the fields, as Form.described() tells them
+ * @param {Field[]} told
  * @param {Record<string, string | boolean>} drafts
  * @param {() => void} changed is called when somebody types
  * @returns {{node: HTMLElement, get: () => any, show: (problems: Record<string, string>) => HTMLElement | undefined}}
@@ -27,28 +35,33 @@ export function drawForm(told, drafts, changed) {
 }
 
 function drawField(told, draft, changed) {
-  const problem = h("div", { class: "rb-problem", id: freshId("problem"), hidden: true });
-  const say = (words) => {
-    setText(problem, words);
-    problem.hidden = !words;
-    if (words) { control.setAttribute("aria-invalid", "true"); control.setAttribute("aria-describedby", problem.id); }
-    else for (const name of ["aria-invalid", "aria-describedby"]) control.removeAttribute(name);
-    return Boolean(words);
+  const typed = () => {
+    problem.show("");
+    changed();
   };
-  const typed = () => { say(""); changed(); };
   const { control, get, extra = [] } = (DRAW[told.kind] || drawText)(told, draft, typed);
   control.id = freshId("field");
-  const called = told.name && told.label.toLowerCase().replaceAll(" ", "_") !== told.name.toLowerCase() ? [h("code", {}, told.name)] : [];
+  const problem = fieldProblem(control);
+  const say = (words) => {
+    problem.show(words);
+    return Boolean(words);
+  };
+  const where = h("label", { for: control.id }, told.label);
+  const differs = told.name && told.label.toLowerCase().replaceAll(" ", "_") !== told.name.toLowerCase();
+  const called = differs ? [h("code", {}, told.name)] : [];
   const small = [told.rule, told.required || !told.name ? "" : "optional"].filter(Boolean).join(" · ");
-  const label = h("div", { class: "rb-label" }, h("label", { for: control.id }, told.label), ...called, ...(small ? [h("small", {}, small)] : []));
-  const shape = told.shape ? [h("details", { class: "rb-shape" }, h("summary", {}, "What it takes"), h("pre", { class: "rb-said", tabindex: 0 }, told.shape))] : [];
+  const label = h("div", { class: "rb-label" }, where, ...called, ...(small ? [h("small", {}, small)] : []));
+  const pre = h("pre", { class: "rb-said", tabindex: 0 }, told.shape);
+  const shape = told.shape ? [h("details", { class: "rb-shape" }, h("summary", {}, "What it takes"), pre)] : [];
   const help = told.help ? [h("div", { class: "rb-hint rb-said" }, told.help)] : [];
   const inside = told.kind === "switch" ? [h("div", { class: "rb-check" }, control, label)] : [label, control];
-  return { name: told.name, node: h("div", { class: "rb-field" }, ...inside, ...extra, problem, ...help, ...shape), control, get, say };
+  const node = h("div", { class: "rb-field" }, ...inside, ...extra, problem.node, ...help, ...shape);
+  return { name: told.name, node, control, get, say };
 }
 
 function drawText(told, draft, typed) {
-  const control = h("textarea", { rows: 1, spellcheck: "false", class: { list: "rb-tall", json: "rb-tall rb-json" }[told.kind] ?? null });
+  const looks = { list: "rb-tall", json: "rb-tall rb-json" }[told.kind] ?? null;
+  const control = h("textarea", { rows: 1, spellcheck: "false", class: looks });
   control.value = draft;
   control.addEventListener("input", typed);
   return { control, get: () => control.value };
@@ -66,25 +79,36 @@ function drawDate(told, draft, typed) {
 
 function drawFile(told, draft, typed) {
   let value = draft;
+  const take = (taken, shown, words) => {
+    value = taken;
+    control.value = shown;
+    setText(said, words);
+    typed();
+  };
   const control = h("input", { type: "text", autocomplete: "off", placeholder: "Base64, or a file" });
   control.value = value.length > MOST_SHOWN ? "" : value;
-  const words = h("span", { class: "rb-quiet" }, value.length > MOST_SHOWN ? "A file is held." : "");
-  control.addEventListener("input", () => { value = control.value; setText(words, ""); typed(); });
+  const said = h("span", { class: "rb-quiet" }, value.length > MOST_SHOWN ? "A file is held." : "");
+  control.addEventListener("input", () => take(control.value, control.value, ""));
   const pick = h("input", { type: "file", class: "rb-hidden", tabindex: -1, "aria-hidden": "true" });
   pick.addEventListener("change", () => {
     const file = pick.files[0];
     if (!file) return;
-    if (file.size > MOST_BYTES) { setText(words, "A file of at most 6 MB fits in a message."); return; }
+    if (file.size > told.most_bytes) {
+      setText(said, `A file of at most ${told.most_bytes / 1e6} MB fits in a message.`);
+      return;
+    }
     const reader = new FileReader();
-    reader.onload = () => { value = String(reader.result).split(",", 2)[1] || ""; control.value = ""; setText(words, file.name); typed(); };
+    reader.onload = () => take(String(reader.result).split(",", 2)[1] || "", "", file.name);
     reader.readAsDataURL(file);
   });
-  const choose = h("button", { type: "button", class: "rb-plain", onclick: () => pick.click(), "aria-label": `Choose a file for ${told.label}` }, "Choose a file");
-  return { control, get: () => value, extra: [h("div", { class: "rb-acts" }, choose, pick, words)] };
+  const name = { "aria-label": `Choose a file for ${told.label}` };
+  const choose = plainButton("Choose a file", () => pick.click(), name);
+  return { control, get: () => value, extra: [h("div", { class: "rb-acts" }, choose, pick, said)] };
 }
 
 function drawChoice(told, draft, typed) {
-  const control = h("select", { onchange: typed }, h("option", { value: "" }, told.required ? "Choose" : "Not set"),
+  const none = h("option", { value: "" }, told.required ? "Choose" : "Not set");
+  const control = h("select", { onchange: typed }, none,
     ...told.labels.map((text, place) => h("option", { value: String(place) }, text)));
   control.value = draft;
   return { control, get: () => control.value };

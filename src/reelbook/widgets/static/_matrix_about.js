@@ -1,8 +1,9 @@
 // What is known of one cell, under the table: its words, its buttons, its note, and its clip where it is opened.
 import { codeCopies } from "./_code.js";
-import { freshId, h, setText, tell } from "./_dom.js";
+import { freshId, h, setText, showText, tell } from "./_dom.js";
 import { countingLines } from "./_live.js";
 import { clipPlayer } from "./_media.js";
+import { savedField } from "./_typed.js";
 
 /** @param {{drawActs: any, blobOf: any, close: () => void}} given `close`: what Escape in the note does */
 export function matrixAbout(frame, model, { drawActs, blobOf, close }) {
@@ -14,29 +15,23 @@ export function matrixAbout(frame, model, { drawActs, blobOf, close }) {
   const why = h("div", { class: "rb-note", hidden: true });
   const acts = h("div", { class: "rb-acts" });
   const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ n: shown }));
-  const remark = h("input", { type: "text", id: freshId("note"), maxlength: 5000, autocomplete: "off" });
+  const remark = h("input", { type: "text", id: freshId("note"), autocomplete: "off" });
   const remarkRow = h("div", { class: "rb-remark" }, h("label", { for: remark.id }, "Note"), remark);
-  const node = h("div", { class: "rb-about" }, stage, h("div", { class: "rb-words" }, prompt, h("div", { class: "rb-meta" }, facts, counts, money), why, h("div", { class: "rb-acts" }, acts, code.opener), code.choices, remarkRow));
+  const meta = h("div", { class: "rb-meta" }, facts, counts, money);
+  const allActs = h("div", { class: "rb-acts" }, acts, code.opener);
+  const node = h("div", { class: "rb-about" }, stage,
+    h("div", { class: "rb-words" }, prompt, meta, why, allActs, code.choices, remarkRow));
   const drawCounts = countingLines(frame, counts);
   let shown = 0; // the cell's number
   let played = 0;
   let player = null;
 
-  // A note is kept soon after the field is left, and a while after the last letter, for the cell it was typed for.
-  let typing = 0;
-  const flush = () => {
-    clearTimeout(typing);
-    if (typing) tell(model, { name: "mark", n: shown, note: remark.value });
-    typing = 0;
-  };
-  remark.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(flush, 1500); });
-  remark.addEventListener("change", flush);
+  const showRemark = savedField(frame, remark, () => shown, (n, note) => tell(model, { name: "mark", n, note }));
   remark.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
     close();
   });
-  frame.onClose(flush);
 
   const play = (one, is) => {
     stage.hidden = !is;
@@ -46,7 +41,14 @@ export function matrixAbout(frame, model, { drawActs, blobOf, close }) {
     player = null;
     if (!is) return;
     stage.style.setProperty("--rb-shape", model.get("shape"));
-    player = clipPlayer(frame, model, stage, { key: String(one.n), fps: () => one.now.fps, codec: () => "", label: () => prompt.textContent, autoplay: () => true, fetch: (frame, model, told) => blobOf(one, told) });
+    player = clipPlayer(frame, model, stage, {
+      key: String(one.n),
+      fps: () => one.now.fps,
+      codec: () => "",
+      label: () => prompt.textContent,
+      autoplay: () => true,
+      fetch: (frame, model, told) => blobOf(one, told),
+    });
   };
   /** @param {import("./_matrix_cell.js").Cell | undefined} one @param {boolean} opened @param {boolean} varies */
   const draw = (one, opened, varies) => {
@@ -57,14 +59,17 @@ export function matrixAbout(frame, model, { drawActs, blobOf, close }) {
     setText(facts, [one.about, now.clip ? "" : now.word].filter(Boolean).join(" · "));
     drawCounts(now.clip ? [] : [now.line]);
     setText(money, now.money);
-    setText(why, now.note);
-    why.hidden = !now.note;
+    showText(why, now.note);
     why.className = `rb-note rb-${now.tone}`;
-    const marks = now.clip ? [["star", now.star ? "★ Starred" : "☆ Star"], ["pick", now.pick ? "Kept" : "Keep this one"], opened ? ["close", "Close"] : ["open", "Open"], ...(varies ? [["vary", "Vary"]] : [])] : [];
-    drawActs(acts, one, [...marks, ...now.acts]);
-    if (one.n !== shown) flush();
+    const marks = [
+      ["star", now.star ? "★ Starred" : "☆ Star"],
+      ["pick", now.pick ? "Kept" : "Keep this one"],
+      opened ? ["close", "Close"] : ["open", "Open"],
+      ...(varies ? [["vary", "Vary"]] : []),
+    ];
+    drawActs(acts, one, [...(now.clip ? marks : []), ...now.acts]);
     remarkRow.hidden = !now.id || !opened;
-    if (!typing && (one.n !== shown || document.activeElement !== remark)) remark.value = now.remark;
+    showRemark(now.remark, one.n !== shown);
     shown = one.n;
     play(one, opened && Boolean(now.clip));
   };

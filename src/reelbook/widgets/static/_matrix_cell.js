@@ -1,27 +1,35 @@
 // A cell of a matrix: what it shows doesn't depend on where it stands, so it is made once and moved.
-import { h, isNew, refill, setText } from "./_dom.js";
+import {
+  drawProgress, filledButton, h, isNew, plainButton, progressBar, refill, setText, starButton, tickButton,
+} from "./_dom.js";
 
 /**
- * @typedef {{n: number, at: number[], prompt: Array<[string, boolean]>, about: string}} Place as in reelbook.text.matrix
- * @typedef {{word: string, tone: string, bar: number | null, note: string, money: string, clip: number, seconds: number,
- *   fps: number, acts: Array<[string, string]>, star: boolean, pick: boolean, remark: string, id: string, line: any[]}} Face
+ * As reelbook.text.matrix composes them.
+ * @typedef {{n: number, at: number[], prompt: Array<[string, boolean]>, about: string}} Place
+ * @typedef {{word: string, tone: string, bar: number | null, note: string, money: string, clip: number,
+ *   seconds: number, fps: number, acts: Array<[string, string]>, star: boolean, pick: boolean, remark: string,
+ *   id: string, line: any[]}} Face
  * @typedef {Place & {now: Face, heard: number, timed: null | import("./_clock.js").Timed, failed: string,
  *   node: HTMLElement, parts: Record<string, HTMLElement>}} Cell `heard`: when its news came
  */
 
-const EMPTY = { word: "", tone: "wait", bar: null, note: "", money: "", clip: 0, seconds: 0, fps: 24, acts: [], star: false, pick: false, remark: "", id: "", line: [] };
-
-export const plainButton = (label, act, more = {}) => h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
+const EMPTY = {
+  word: "", tone: "wait", bar: null, note: "", money: "", clip: 0, seconds: 0, fps: 24, acts: [], star: false,
+  pick: false, remark: "", id: "", line: [],
+};
 
 /** @param {Place} place @returns {Cell} */
 export function matrixCell(place, { choose, star }) {
   const one = { ...place, now: EMPTY, heard: 0, timed: null, failed: "" };
   const parts = {
-    img: h("img", { alt: "", hidden: true }), word: h("span", { class: "rb-chip" }), line: h("span", { class: "rb-quiet" }),
-    bar: h("span", { class: "rb-bar", role: "progressbar", "aria-label": "Progress", "aria-valuemin": 0, "aria-valuemax": 100 }, h("i")),
-    note: h("span", { class: "rb-why" }), acts: h("span"),
-    tick: h("button", { type: "button", class: "rb-tick", role: "checkbox", tabindex: -1, "aria-label": "Select", onclick: (event) => choose(one.n, event.shiftKey) }),
-    star: h("button", { type: "button", class: "rb-star", tabindex: -1, "aria-label": "Star", onclick: () => star(one.n) }),
+    img: h("img", { alt: "", hidden: true }),
+    word: h("span", { class: "rb-chip" }),
+    line: h("span", { class: "rb-quiet" }),
+    bar: progressBar(),
+    note: h("span", { class: "rb-why" }),
+    acts: h("span"),
+    tick: tickButton((event) => choose(one.n, event.shiftKey)),
+    star: starButton(() => star(one.n)),
     won: h("span", { class: "rb-won" }, "Kept"),
   };
   parts.state = h("div", { class: "rb-state" }, parts.word, parts.bar, parts.line, parts.note, parts.acts);
@@ -37,13 +45,11 @@ export function drawMatrixCell(one, pictures, drawActs) {
   setText(parts.word, told);
   parts.word.className = `rb-chip rb-${one.failed ? "fail" : now.tone}`;
   parts.state.hidden = !told;
-  parts.bar.hidden = now.bar === null;
-  parts.bar.classList.toggle("rb-open", now.bar < 0);
-  parts.bar.firstElementChild.style.width = now.bar > 0 ? `${now.bar * 100}%` : "0";
-  if (now.bar !== null && now.bar >= 0) parts.bar.setAttribute("aria-valuenow", Math.round(now.bar * 100));
+  drawProgress(parts.bar, now.bar);
   setText(parts.note, now.note);
   parts.note.title = now.note;
-  drawActs(parts.acts, one, now.acts.filter(([name]) => name === "find_out" || name === "again").slice(0, 1));
+  const next = now.acts.find(([name]) => name === "find_out" || name === "again");
+  drawActs(parts.acts, one, next ? [next] : []);
   parts.won.hidden = !now.pick;
   node.classList.toggle("rb-blank", !now.clip);
   node.classList.toggle("rb-out", now.word === "Left out");
@@ -56,5 +62,9 @@ export function drawMatrixCell(one, pictures, drawActs) {
 /** Draws the buttons of a cell into a box, anew only where they changed; `act(n, name)` is what one does. */
 export const actButtons = (act) => (box, one, list) => {
   if (!isNew(box, [one.n, list])) return;
-  refill(box, list.map(([name, text]) => plainButton(text, () => act(one.n, name), { class: name === "find_out" ? "rb-primary" : "rb-plain", "data-act": name })), one.node.parentElement);
+  const button = ([name, text]) => {
+    const made = name === "find_out" ? filledButton : plainButton;
+    return made(text, () => act(one.n, name), { "data-act": name });
+  };
+  refill(box, list.map(button), one.node.parentElement);
 };

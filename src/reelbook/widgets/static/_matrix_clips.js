@@ -1,7 +1,6 @@
-// The clips of a matrix: fetched once somebody turned to it, decoded while in view. What was fetched stays for a while, so
-// that it isn't fetched twice.
-import { h } from "./_dom.js";
-import { fetchClip, hold, letGo } from "./_fetch.js";
+// The clips of a matrix: fetched once somebody turned to it, decoded while in view. What was fetched stays for a while,
+// so that it isn't fetched twice.
+import { fetchClip, hold, letGo, releaseClip, silentVideo } from "./_fetch.js";
 
 const FETCHED_AT_ONCE = 3; // clips
 const KEPT_BYTES = 40e6; // of clips that aren't in view
@@ -37,6 +36,10 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
     }
     return blob;
   };
+  const fail = (one, problem) => {
+    one.failed = problem;
+    draw(one);
+  };
   const wanting = () => [...visible].filter((one) => one.now.clip && !one.timed && !one.failed);
   const load = () => {
     if (!awake || !seen) return;
@@ -46,7 +49,8 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
       if (one.fetching) continue;
       one.fetching = true;
       fetching += 1;
-      blobOf(one).then((blob) => visible.has(one) && show(one, blob), (error) => { one.failed = error.message; draw(one); }).finally(() => {
+      const come = (blob) => visible.has(one) && show(one, blob);
+      blobOf(one).then(come, (error) => fail(one, error.message)).finally(() => {
         one.fetching = false;
         fetching -= 1;
         load();
@@ -58,14 +62,22 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
     }
   };
   const show = (one, blob) => {
-    const video = h("video", { playsinline: true, preload: "auto", tabindex: -1, "aria-hidden": "true" });
-    video.muted = true;
-    video.src = URL.createObjectURL(blob);
+    const video = silentVideo(blob, { tabindex: -1, "aria-hidden": "true" });
     one.timed = { video, seconds: one.now.seconds, fps: one.now.fps, clip: one.now.clip };
-    const cannotShow = () => { if (video.src) { one.failed = "This browser can't show the clip's codec."; draw(one); load(); } };
+    const cannotShow = () => {
+      if (!video.src) return;
+      fail(one, "This browser can't show the clip's codec.");
+      load();
+    };
     video.addEventListener("error", cannotShow);
-    video.addEventListener("loadedmetadata", () => { if (!video.videoWidth) cannotShow(); else if (one.timed) clock().join(one.timed); }, { once: true });
-    video.addEventListener("loadeddata", () => { video.className = "rb-ready"; load(); }, { once: true });
+    video.addEventListener("loadedmetadata", () => {
+      if (!video.videoWidth) cannotShow();
+      else if (one.timed) clock().join(one.timed);
+    }, { once: true });
+    video.addEventListener("loadeddata", () => {
+      video.className = "rb-ready";
+      load();
+    }, { once: true });
     one.parts.img.after(video);
   };
   const leave = (one) => {
@@ -74,12 +86,17 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
     if (!one.timed) return;
     const { video } = one.timed;
     one.timed = null;
-    URL.revokeObjectURL(video.src);
-    video.removeAttribute("src");
-    video.load(); // or the decoder keeps the clip
+    releaseClip(video);
     video.remove();
   };
-  const wake = () => { if (!awake) { awake = true; load(); } };
+  const leaveAll = () => {
+    for (const one of cells.values()) leave(one);
+  };
+  const wake = () => {
+    if (awake) return;
+    awake = true;
+    load();
+  };
   const near = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const one = cells.get(Number(target.dataset.n));
@@ -94,13 +111,20 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
     rest();
     load();
   });
-  const held = { free: () => { if (!seen) { for (const one of cells.values()) leave(one); blobs.clear(); } return !seen; } };
+  const held = {
+    free() {
+      if (seen) return false;
+      leaveAll();
+      blobs.clear();
+      return true;
+    },
+  };
   for (const kind of ["pointerenter", "focusin"]) wrap.addEventListener(kind, wake);
   frame.onClose(() => {
     near.disconnect();
     whole.disconnect();
     letGo(held);
-    for (const one of cells.values()) leave(one);
+    leaveAll();
   });
   return {
     blobOf, load, leave,
@@ -110,7 +134,8 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
     watchAll: () => whole.observe(wrap),
     /** Gives back all clips: other cells come. */
     clear() {
-      for (const one of cells.values()) { leave(one); near.unobserve(one.node); }
+      leaveAll();
+      for (const one of cells.values()) near.unobserve(one.node);
       blobs.clear();
     },
     /** A cell's clip has become another one. */

@@ -1,6 +1,8 @@
 // A saved matrix: the clips are in the page itself, and play together without a network or a kernel.
-import { h } from "./_dom.js";
-import { clockDeck, deckKeys } from "./_deck.js";
+import { h, plainButton } from "./_dom.js";
+import { clipKeys } from "./_controls.js";
+import { clockDeck } from "./_deck.js";
+import { releaseClip } from "./_fetch.js";
 
 const root = document.querySelector(".rb");
 const values = { time: 0, playing: false, speed: 1 };
@@ -10,19 +12,32 @@ const model = {
   set: (name, value) => { values[name] = value; },
   save_changes: () => listeners.forEach((listener) => listener()),
 };
-const frame = { draw: (names, callback) => { listeners.push(callback); callback(); }, onClose: () => {} };
-const clips = [...root.querySelectorAll("video")].map((video) => ({ video, seconds: Number(video.dataset.seconds), fps: Number(video.dataset.fps) }));
+const frame = {
+  draw(names, callback) {
+    listeners.push(callback);
+    callback();
+  },
+  onClose: () => {},
+};
+const clips = [...root.querySelectorAll("video")].map((video) => (
+  { video, seconds: Number(video.dataset.seconds), fps: Number(video.dataset.fps) }
+));
 const shown = new Set();
-const deck = clockDeck(frame, model, { clips: () => [...shown].filter(({ video }) => video.readyState), onTime: () => {}, fps: () => Math.max(24, ...clips.map(({ fps }) => fps)) });
-const part = h("button", { type: "button", class: "rb-plain", "aria-pressed": "false", onclick: () => {
+const deck = clockDeck(frame, model, {
+  clips: () => [...shown].filter(({ video }) => video.readyState),
+  onTime: () => {},
+  fps: () => Math.max(24, ...clips.map(({ fps }) => fps)),
+});
+const part = plainButton("End together", () => {
   const by = part.getAttribute("aria-pressed") === "false";
   part.setAttribute("aria-pressed", String(by));
   deck.clock.setByPart(by);
-} }, "End together");
+}, { "aria-pressed": "false" });
 root.append(h("div", { class: "rb-deck" }, ...deck.parts, part));
-deckKeys(document.body, deck.keys);
-deck.setLength(Math.max(0, ...clips.map(({ seconds }) => seconds)));
+clipKeys(document.body, deck.keys);
+deck.clock.setLength(Math.max(0, ...clips.map(({ seconds }) => seconds)));
 deck.follow();
+deck.draw();
 for (const one of clips) one.video.addEventListener("loadedmetadata", () => deck.clock.join(one));
 // Only what is in view is decoded.
 const near = new IntersectionObserver((entries) => {
@@ -34,8 +49,7 @@ const near = new IntersectionObserver((entries) => {
       target.src = target.dataset.clip;
     } else {
       shown.delete(one);
-      target.removeAttribute("src");
-      target.load();
+      releaseClip(target);
     }
   }
 });

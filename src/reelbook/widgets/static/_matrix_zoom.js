@@ -1,5 +1,5 @@
 // Zoom and pan: all cells of a matrix alike.
-import { plainButton } from "./_matrix_cell.js";
+import { plainButton } from "./_dom.js";
 
 const ZOOMS = [1, 1.5, 2, 3, 4];
 

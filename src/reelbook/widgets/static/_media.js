@@ -1,25 +1,29 @@
 // A clip that plays in the page: loaded when it comes into view, released when it has been out of view for long.
-import { h, setText } from "./_dom.js";
-import { ON_DISK, fetchClip, hold, letGo, saveFile } from "./_fetch.js";
+import { h, showText } from "./_dom.js";
+import { hold, letGo, loadClip, releaseClip, saveFile, silentVideo } from "./_fetch.js";
 import { playerBar } from "./_player.js";
 
 /**
- * A muted, looping player in `stage`, with slim controls at its lower edge, or below it in `wrap`. It loads when it comes
- * into view and plays while it is in view, unless the person paused it or wants less motion. Out of view it pauses, and
- * releases its clip once many others are loaded; later it goes on where it was.
+ * A muted, looping player in `stage`, with slim controls at its lower edge, or below it in `wrap`. It loads when it
+ * comes into view and plays while it is in view, unless the person paused it or wants less motion. Out of view it
+ * pauses, and releases its clip once many others are loaded; later it goes on where it was.
  * @param {{codec: () => string, label: () => string, autoplay: () => boolean, key?: string, wrap?: HTMLElement,
- *   fps?: () => number, start?: number, onWant?: (plays: boolean) => void, fetch?: typeof fetchClip}} about
+ *   fps?: () => number, start?: number, onWant?: (plays: boolean) => void,
+ *   fetch?: typeof import("./_fetch.js").fetchClip}} about
  *   `key`: which of the panel's clips; `fetch`: for a panel that keeps clips itself
  */
 export function clipPlayer(frame, model, stage, about) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const video = h("video", { loop: true, playsinline: true, preload: "auto", tabindex: 0, "aria-label": about.label() });
-  // The attribute alone doesn't mute an element made by script.
-  video.muted = true;
+  const video = silentVideo(null, { loop: true, tabindex: 0, "aria-label": about.label() });
   const words = h("div", { class: "rb-stage-words", hidden: true });
   const listening = [];
   // A closed player stops asking for pieces, though its frame may stay.
-  const inner = { listen: (event, callback) => { model.on(event, callback); listening.push(() => model.off(event, callback)); } };
+  const inner = {
+    listen(event, callback) {
+      model.on(event, callback);
+      listening.push(() => model.off(event, callback));
+    },
+  };
   let url = "";
   let blob = null;
   let fetching = null;
@@ -28,7 +32,7 @@ export function clipPlayer(frame, model, stage, about) {
   let wanted = about.autoplay() && !still.matches;
   let closed = false;
   let at = about.start || 0;
-  const say = (text) => { setText(words, text); words.hidden = !text; };
+  const say = (text) => showText(words, text);
   // A clip that is to play rests while it is out of view, and goes on when it is in view again.
   const follow = () => {
     if (!url) return;
@@ -46,9 +50,8 @@ export function clipPlayer(frame, model, stage, about) {
   const rest = (value) => { rests = value; follow(); };
   const load = () => {
     fetching ??= (async () => {
-      const slow = setTimeout(() => say(ON_DISK), 8000);
       try {
-        blob = await (about.fetch || fetchClip)(inner, model, (done) => { clearTimeout(slow); say(done < 1 ? `Loading the clip: ${Math.floor(done * 100)} %` : ""); }, about.key);
+        blob = await loadClip(inner, model, say, about.key, about.fetch);
         if (closed) return null;
         video.src = url = URL.createObjectURL(blob);
         if (at) video.currentTime = at;
@@ -56,7 +59,10 @@ export function clipPlayer(frame, model, stage, about) {
         hold(one);
         about.onWant?.(wanted);
         follow();
-      } catch (error) { say(error.message); fetching = null; } finally { clearTimeout(slow); }
+      } catch (error) {
+        say(error.message);
+        fetching = null;
+      }
       return blob;
     })();
     return fetching;
@@ -64,15 +70,20 @@ export function clipPlayer(frame, model, stage, about) {
   const drop = () => {
     if (!url) return;
     at = video.currentTime;
-    URL.revokeObjectURL(url);
     url = "";
     blob = fetching = null;
-    video.removeAttribute("src");
-    // Otherwise the decoder keeps the clip.
-    video.load();
+    releaseClip(video);
   };
-  const one = { free: () => { if (!seen) drop(); return !url; } };
-  const cannotShow = () => url && say(`This browser can't show the clip's codec (${about.codec()}). Save it and play it in another program.`);
+  const one = {
+    free() {
+      if (!seen) drop();
+      return !url;
+    },
+  };
+  const cannotShow = () => {
+    const what = `This browser can't show the clip's codec (${about.codec()}).`;
+    if (url) say(`${what} Save it and play it in another program.`);
+  };
   // With some codecs Chromium runs the time but shows no picture, without an error.
   video.addEventListener("loadedmetadata", () => video.videoWidth || cannotShow());
   video.addEventListener("error", cannotShow);
@@ -103,5 +114,9 @@ export function clipPlayer(frame, model, stage, about) {
   };
   frame.onClose(close);
   const go = (to) => { if (url) video.currentTime = to; else at = to; };
-  return { ...controls, video, want, rest, go, close, save: async (file) => { const whole = await load(); if (whole) saveFile(whole, file); } };
+  const save = async (file) => {
+    const whole = await load();
+    if (whole) saveFile(whole, file);
+  };
+  return { ...controls, video, want, rest, go, close, save };
 }

@@ -1,14 +1,19 @@
-// Choosing a still image: where to put it, and the one that was chosen. The code that handles files comes from the kernel
-// when it is first needed (image_picker_tools.js), because a notebook saves a panel's code with every panel.
-import { freshId, h, pictureUrl, setText, tell } from "./_dom.js";
+// Choosing a still image: where to put it, and the one that was chosen. The code that handles files comes from the
+// kernel when it is first needed (image_picker_tools.js), because a notebook saves a panel's code with every panel.
+import { BUSY, GONE, freshId, h, pictureUrl, plainButton, setText, showText, tell } from "./_dom.js";
 import { fieldProblem } from "./_problem.js";
 
 /** @returns {HTMLElement} the picker; drops and pastes are taken anywhere in the frame while it is shown */
 export function imagePicker(frame, model) {
   const id = freshId("image");
-  const act = (name, label) => h("button", { type: "button", class: "rb-plain", onclick: () => use(name) }, label);
-  const input = h("input", { type: "file", id, class: "rb-hidden", tabindex: -1, accept: "image/*", onchange: () => { use("take", input.files[0]); input.value = ""; } });
-  const choose = h("button", { type: "button", class: "rb-plain", onclick: () => input.click() });
+  const act = (name, label) => plainButton(label, () => use(name));
+  const chosen = () => {
+    use("take", input.files[0]);
+    input.value = "";
+  };
+  const ofImages = { class: "rb-hidden", tabindex: -1, accept: "image/*", onchange: chosen };
+  const input = h("input", { type: "file", id, ...ofImages });
+  const choose = plainButton("", () => input.click());
   const camera = act("camera", "Use the camera");
   const recent = act("recent", "Recent");
   const remove = act("remove", "Remove");
@@ -17,7 +22,8 @@ export function imagePicker(frame, model) {
   const hint = h("span", { class: "rb-quiet" }, "or drop one here, or paste it");
   const caption = h("div", { class: "rb-quiet" });
   const { node: problem, show } = fieldProblem();
-  const words = h("div", { class: "rb-drop-words" }, h("div", { class: "rb-acts" }, choose, camera, recent, remove), hint, caption, problem);
+  const acts = h("div", { class: "rb-acts" }, choose, camera, recent, remove);
+  const words = h("div", { class: "rb-drop-words" }, acts, hint, caption, problem);
   const zone = h("div", { class: "rb-drop", tabindex: -1 }, whole, words);
   const field = h("div", { class: "rb-field" }, h("label", { for: id, class: "rb-label" }, "Image"), input, zone);
   const shown = () => field.isConnected && field.offsetParent !== null;
@@ -32,14 +38,15 @@ export function imagePicker(frame, model) {
       try {
         const { pickerTools } = await import(url);
         frame.root.append(h("style", {}, content.style));
-        resolve(pickerTools({ frame, model, zone, whole, picture, words, choose, camera, recent, show, shown }));
+        const parts = { zone, whole, picture, words, choose, camera, recent };
+        resolve(pickerTools({ frame, model, limits: content.limits, show, shown, ...parts }));
       } catch (error) { reject(error); } finally { URL.revokeObjectURL(url); }
     });
     if (!tell(model, { name: "tools", id })) reject(new Error());
   });
   const use = async (name, ...given) => {
     show("");
-    const slow = setTimeout(() => show("The kernel is busy. This goes on when it is free."), 5000);
+    const slow = setTimeout(() => show(BUSY), 5000);
     try {
       tools ??= fetchTools();
       const ready = await tools;
@@ -47,7 +54,7 @@ export function imagePicker(frame, model) {
       ready[name](...given);
     } catch {
       tools = null;
-      show("The kernel is gone. Run the cell again.");
+      show(GONE);
     } finally { clearTimeout(slow); }
   };
 
@@ -56,13 +63,15 @@ export function imagePicker(frame, model) {
     event.preventDefault();
     event.stopPropagation(); // or the notebook would take the file
     zone.classList.toggle("rb-over", event.type === "dragover" || event.type === "dragenter");
+    if (event.type !== "drop") return;
     const files = Array.from(event.dataTransfer.files);
-    if (event.type === "drop") use("take", files.find((file) => !file.type || file.type.startsWith("image/")) || files[0]);
+    use("take", files.find((file) => !file.type || file.type.startsWith("image/")) || files[0]);
   };
   for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) frame.root.addEventListener(kind, over);
   frame.root.addEventListener("paste", (event) => {
     event.stopPropagation();
-    const file = shown() && Array.from(event.clipboardData.files).find((one) => one.type.startsWith("image/"));
+    const files = Array.from(event.clipboardData.files);
+    const file = shown() && files.find((one) => one.type.startsWith("image/"));
     if (!file) return;
     event.preventDefault();
     use("take", file);
@@ -75,8 +84,7 @@ export function imagePicker(frame, model) {
   });
   frame.draw(["image_words"], () => {
     const text = model.get("image_words");
-    setText(caption, text);
-    caption.hidden = !text;
+    showText(caption, text);
     if (!text) return;
     show("");
     frame.say(`Image: ${text}`);

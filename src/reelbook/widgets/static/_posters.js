@@ -5,8 +5,8 @@ const AT_A_TIME = 20;
 const KEPT = 300;
 
 /**
- * Fills pictures from the kernel. `show(img, key)` gives `img` the poster of that clip, `forget(img)` ends it. Without a
- * poster the picture stays hidden.
+ * Fills pictures from the kernel. `show(img, key)` gives `img` the poster of that clip, `forget(img)` ends it.
+ * Without a poster the picture stays hidden.
  */
 export function posters(frame, model) {
   // By key, the oldest first.
@@ -16,6 +16,10 @@ export function posters(frame, model) {
   const near = new Set();
   const asked = new Set();
   let timer = 0;
+  const drop = (key) => {
+    if (urls.get(key)) URL.revokeObjectURL(urls.get(key));
+    urls.delete(key);
+  };
   const draw = (img) => {
     const url = urls.get(wanted.get(img));
     if (url && img.src !== url) img.src = url;
@@ -23,13 +27,19 @@ export function posters(frame, model) {
   };
   const observer = new IntersectionObserver((entries) => {
     // A hidden picture intersects nothing, so its parent is observed.
-    for (const { target, isIntersecting } of entries) for (const img of target.querySelectorAll("img")) isIntersecting && wanted.has(img) ? near.add(img) : near.delete(img);
+    for (const { target, isIntersecting } of entries) {
+      for (const img of target.querySelectorAll("img")) {
+        if (isIntersecting && wanted.has(img)) near.add(img);
+        else near.delete(img);
+      }
+    }
     ask();
   }, { rootMargin: "300px" });
   const ask = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      const keys = [...near].map((img) => wanted.get(img)).filter((key) => key && !urls.has(key) && !asked.has(key)).slice(0, AT_A_TIME);
+      const missing = (key) => key && !urls.has(key) && !asked.has(key);
+      const keys = [...near].map((img) => wanted.get(img)).filter(missing).slice(0, AT_A_TIME);
       if (!keys.length || asked.size) return;
       keys.forEach((key) => asked.add(key));
       tell(model, { name: "posters", keys });
@@ -40,17 +50,14 @@ export function posters(frame, model) {
     content.keys.forEach((key, place) => {
       asked.delete(key);
       const bytes = buffers[place];
-      if (urls.get(key)) URL.revokeObjectURL(urls.get(key));
-      urls.delete(key);
+      drop(key);
       urls.set(key, bytes && bytes.byteLength ? URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })) : "");
     });
     asked.clear();
     const shown = new Set(wanted.values());
-    for (const [key, url] of urls) {
+    for (const key of urls.keys()) {
       if (urls.size <= KEPT) break;
-      if (shown.has(key)) continue;
-      URL.revokeObjectURL(url);
-      urls.delete(key);
+      if (!shown.has(key)) drop(key);
     }
     for (const img of wanted.keys()) draw(img);
     ask();
@@ -75,8 +82,7 @@ export function posters(frame, model) {
     },
     /** The clip of `key` has another poster now. */
     renew(key) {
-      if (urls.get(key)) URL.revokeObjectURL(urls.get(key));
-      urls.delete(key);
+      drop(key);
       ask();
     },
   };

@@ -1,5 +1,5 @@
 // What is wrong with a field, said beside it.
-import { freshId, h, setText } from "./_dom.js";
+import { freshId, h, showText } from "./_dom.js";
 
 /**
  * The place for what is wrong with a field; `show("")` takes it back.
@@ -8,8 +8,7 @@ import { freshId, h, setText } from "./_dom.js";
 export function fieldProblem(control) {
   const node = h("div", { class: "rb-problem", id: freshId("problem"), role: "alert", hidden: true });
   const show = (text) => {
-    setText(node, text);
-    node.hidden = !text;
+    showText(node, text);
     if (!control) return;
     control.setAttribute("aria-invalid", String(Boolean(text)));
     if (text) control.setAttribute("aria-describedby", node.id);

@@ -1,5 +1,5 @@
 // Beside a field for a prompt: earlier prompts, searched as one types, and the pieces of prompt that a person keeps.
-import { freshId, h, setText, tell } from "./_dom.js";
+import { GONE, freshId, h, plainButton, setText, tell } from "./_dom.js";
 
 /**
  * @param {HTMLTextAreaElement} prompt
@@ -10,12 +10,18 @@ export function promptTools(frame, model, prompt, put) {
   let open = "";
   let asked = "";
   let waiting = 0;
-  const plain = (label, act, more = {}) => h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
-  const openers = { history: plain("History", () => toggle("history")), styles: plain("Styles", () => toggle("styles")) };
+  const opener = (label, name) => plainButton(label, () => toggle(name));
+  const openers = { history: opener("History", "history"), styles: opener("Styles", "styles") };
   const buttons = h("span", { class: "rb-acts rb-openers" }, ...Object.values(openers));
-  const search = h("input", { type: "search", "aria-label": "Search the history", placeholder: "Search earlier prompts", autocomplete: "off", oninput: () => { clearTimeout(waiting); waiting = setTimeout(() => ask(open), 150); } });
-  const fresh = h("input", { type: "text", maxlength: 2000, "aria-label": "New style", placeholder: "film grain, 35 mm", autocomplete: "off" });
-  const keep = plain("Keep as a style", () => { if (fresh.value.trim()) ask("keep_style", fresh.value); });
+  const field = (type, label, placeholder, oninput = () => {}) => {
+    return h("input", { type, "aria-label": label, placeholder, autocomplete: "off", oninput });
+  };
+  const search = field("search", "Search the history", "Search earlier prompts", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => ask(open), 150);
+  });
+  const fresh = field("text", "New style", "film grain, 35 mm");
+  const keep = plainButton("Keep as a style", () => fresh.value.trim() && ask("keep_style", fresh.value));
   const newRow = h("div", { class: "rb-new" }, fresh, keep);
   const list = h("ul");
   const note = h("p", { class: "rb-quiet" });
@@ -23,7 +29,7 @@ export function promptTools(frame, model, prompt, put) {
 
   const ask = (name, text = search.value) => {
     asked = freshId("ask");
-    if (!tell(model, { name, id: asked, text })) setText(note, "The kernel is gone. Run the cell again.");
+    if (!tell(model, { name, id: asked, text })) setText(note, GONE);
   };
   const toggle = (name) => {
     open = open === name ? "" : name;
@@ -43,9 +49,9 @@ export function promptTools(frame, model, prompt, put) {
     if (open === "history") search.focus();
   };
   const close = () => {
-    const opener = openers[open];
+    const left = openers[open];
     toggle(open);
-    opener.focus();
+    left.focus();
   };
   const take = (text) => {
     if (open === "styles") return insert(text);
@@ -66,8 +72,12 @@ export function promptTools(frame, model, prompt, put) {
   const line = (text) => {
     const offer = h("button", { type: "button", class: "rb-offer", title: text, onclick: () => take(text) }, text);
     if (open === "history") return h("li", {}, offer);
-    const remove = plain("×", () => { fresh.value = text; ask("remove_style", text); fresh.focus(); }, { "aria-label": `Remove ${text}`, title: "Remove" });
-    return h("li", {}, offer, remove);
+    const remove = () => {
+      fresh.value = text;
+      ask("remove_style", text);
+      fresh.focus();
+    };
+    return h("li", {}, offer, plainButton("×", remove, { "aria-label": `Remove ${text}`, title: "Remove" }));
   };
   frame.listen("msg:custom", (content) => {
     if (content.name !== "offered" || content.id !== asked || !open) return;

@@ -1,20 +1,21 @@
-// Makes large photographs smaller before they are sent: redrawn upright, with the rest of their files for Python to name.
+// Makes large photographs smaller before they are sent: redrawn upright, with the rest of their files for Python to
+// name.
 import { h } from "./_dom.js";
 
 const SEGMENT = 20 * 1024;
 const ALL_SEGMENTS = 40 * 1024;
-const SIDE = 2048; // as reelbook.media.images.prepare
 
-/** A large picture redrawn with its longer side at most SIDE; null if the file can be sent as it is. */
-export async function shrink(file) {
+/** A large picture redrawn with its longer side at most `side`; null if the file can be sent as it is. */
+export async function shrink(file, side) {
   const kind = kindOf(new Uint8Array(await file.slice(0, 16).arrayBuffer()));
   const segments = kind ? await SEGMENTS_OF[kind](file) : null;
   if (!segments) return null;
   const bitmap = await createImageBitmap(file, { imageOrientation: "from-image" });
   const { width, height } = bitmap;
-  const factor = Math.min(1, SIDE / Math.max(width, height));
+  const factor = Math.min(1, side / Math.max(width, height));
   if (factor === 1 && kind !== "HEIC") return null;
-  const canvas = h("canvas", { width: Math.max(1, Math.round(width * factor)), height: Math.max(1, Math.round(height * factor)) });
+  const scaled = (length) => Math.max(1, Math.round(length * factor));
+  const canvas = h("canvas", { width: scaled(width), height: scaled(height) });
   const pen = canvas.getContext("2d");
   pen.imageSmoothingQuality = "high";
   pen.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
@@ -24,8 +25,14 @@ export async function shrink(file) {
   canvas.width = canvas.height = 0; // or some browsers keep the pixels
   if (!blob) return null;
   const kept = [];
-  for (const one of segments) if (kept.reduce((sum, [, bytes]) => sum + bytes.byteLength, one[1].byteLength) <= ALL_SEGMENTS) kept.push(one);
-  return { blob, segments: kept.map(([, bytes]) => bytes), made: { kind, width, height, segments: kept.map(([name]) => name) } };
+  let room = ALL_SEGMENTS;
+  for (const one of segments) {
+    if (one[1].byteLength > room) continue;
+    room -= one[1].byteLength;
+    kept.push(one);
+  }
+  const made = { kind, width, height, segments: kept.map(([name]) => name) };
+  return { blob, segments: kept.map(([, bytes]) => bytes), made };
 }
 
 function seeThrough(pixels) {
@@ -46,8 +53,8 @@ const name4 = (bytes, at) => String.fromCharCode(...bytes.subarray(at, at + 4));
 const cut = (bytes, from, length) => bytes.slice(from, from + Math.min(length, SEGMENT)).buffer;
 
 /**
- * The parts of a file other than the picture, as [name, bytes], so that Python can say what was removed. Null if the file
- * is to be sent as it is, because only Python is sure to turn it upright.
+ * The parts of a file other than the picture, as [name, bytes], so that Python can say what was removed. Null if the
+ * file is to be sent as it is, because only Python is sure to turn it upright.
  */
 const SEGMENTS_OF = {
   HEIC: async () => [["HEIC", new ArrayBuffer(0)]],

@@ -1,4 +1,4 @@
-// What is typed into a form's fields, on its way to the model.
+// What is typed into fields, on its way to the model.
 
 /**
  * Typed values wait outside the model: the echo of an earlier value would undo one set there and not yet sent.
@@ -26,4 +26,37 @@ export function typedValues(frame, model) {
   // Whoever leaves a field may run a cell next, which needs what was typed.
   frame.root.addEventListener("change", () => saving && flush());
   return { set, flush, waits: (name) => typed.get(name), unsaved: () => Boolean(saving) };
+}
+
+/**
+ * Saves a field soon after it is left, and a while after the last letter, for the thing that it was typed for. Not at
+ * once: the answer may move the page, and a press that began where the field was left would end on something else.
+ *
+ * @param {() => any} which the thing that is shown
+ * @param {(which: any, value: string) => void} save
+ * @returns {(value: string, changed: boolean) => void} shows a value, unless the person is typing another one;
+ *   `changed`: another thing is shown now
+ */
+export function savedField(frame, field, which, save) {
+  let timer = 0;
+  let typedFor;
+  const flush = () => {
+    clearTimeout(timer);
+    if (timer) save(typedFor, field.value);
+    timer = 0;
+  };
+  const soon = (wait) => {
+    clearTimeout(timer);
+    timer = setTimeout(flush, wait);
+  };
+  field.addEventListener("input", () => {
+    typedFor = which();
+    soon(1500);
+  });
+  field.addEventListener("change", () => timer && soon(300));
+  frame.onClose(flush);
+  return (value, changed) => {
+    if (changed) flush();
+    if (!timer && (changed || document.activeElement !== field)) field.value = value;
+  };
 }

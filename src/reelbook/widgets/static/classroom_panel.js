@@ -1,65 +1,109 @@
 // A class: the form that opens it, who used their key, the question before it is closed, and the proof.
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { filledButton, freshId, h, openPanel, plainButton, setText, showText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
 
 const COLUMNS = ["Student", "Key", "State", "Last used"];
-const LARGEST = 1 << 20;
+
+/**
+ * The messages of the kernel; none has a key in it.
+ * @typedef {[string, string, string, string]} Row name, preview of the key, state, last used
+ * @typedef {{id: number, name: string, summary: string, interrupted: string, limits: string, sheet: string,
+ *   rows: Row[], others: Row[]}} Room
+ * @typedef {{lines: string[], warning: string, problems: Record<string, string>, keys: number, ready: boolean,
+ *   why: string, fixed: boolean}} Plan what the form would come to; `fixed`: the class was opened before
+ * @typedef {{heard: boolean, sandbox: boolean, doing: string, working: boolean,
+ *   progress: [string, number, number] | null, asked: number, question: string, revoke: number,
+ *   closed: string, closed_name: string, closed_others: Row[], most: number, largest: number,
+ *   usual: [string, number, string]}} Now
+ *   `most`: requests a minute; `largest`: bytes of a file; `usual`: name, requests a minute and USD
+ */
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "classroom_panel", "Classroom");
-  const plain = (text, act) => h("button", { type: "button", class: "rb-plain", onclick: act }, text);
-  const filled = (text, act) => h("button", { type: "button", class: "rb-primary", onclick: act }, text);
-  const id = (word) => freshId(word);
+  /** @type {Partial<Now>} */
   let now = {};
+  /** @type {Room[]} */
   let rooms = [];
+  /** @type {Partial<Plan>} */
   let plan = {};
-  let wanted = false;  // the form, beside a class that is open
+  let wanted = false; // the form, beside a class that is open
   const problems = {};
   const fields = {};
 
   const badge = h("span", { class: "rb-badge", hidden: true }, "sandbox");
   const doing = h("span", { class: "rb-quiet rb-sum" });
-  const refresh = plain("Refresh", () => tell(model, { name: "refresh" }));
-  const another = plain("New class", () => { wanted = true; draw(); fields.text.focus(); });
+  const refresh = plainButton("Refresh", () => tell(model, { name: "refresh" }));
+  const another = plainButton("New class", () => {
+    wanted = true;
+    draw();
+    fields.text.focus();
+  });
 
   const bar = h("i");
   const progressText = h("span");
-  const stop = plain("Stop", () => tell(model, { name: "stop" }));
+  const stop = plainButton("Stop", () => tell(model, { name: "stop" }));
+  const stops = h("span", { class: "rb-quiet" }, "It stops between two keys, and can go on at any time.");
   const progress = h("div", { class: "rb-sheet", hidden: true }, progressText, h("div", { class: "rb-bar" }, bar),
-    h("div", { class: "rb-acts" }, stop, h("span", { class: "rb-quiet" }, "It stops between two keys, and can go on at any time.")));
+    h("div", { class: "rb-acts" }, stop, stops));
 
   // The form. What is typed goes to Python, which says what it would come to.
   let soon = 0;
   const values = () => Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]));
-  const ask = () => { clearTimeout(soon); soon = setTimeout(() => tell(model, { name: "plan", ...values() }), 300); };
+  const ask = () => {
+    clearTimeout(soon);
+    soon = setTimeout(() => tell(model, { name: "plan", ...values() }), 300);
+  };
   frame.onClose(() => clearTimeout(soon));
   const field = (name, label, control, hint) => {
-    control.id = id(name);
-    control.addEventListener("input", () => { plan.ready = false; plan.why = " "; drawPlan(); ask(); });
+    control.id = freshId(name);
+    control.addEventListener("input", () => {
+      plan.ready = false;
+      plan.why = " ";
+      drawPlan();
+      ask();
+    });
     fields[name] = control;
     problems[name] = fieldProblem(control);
-    return h("div", {}, h("label", { class: "rb-label", for: control.id }, label, ...(hint ? [" ", h("small", {}, hint)] : [])), control, problems[name].node);
+    const words = hint ? [label, " ", h("small", {}, hint)] : [label];
+    return h("div", {}, h("label", { class: "rb-label", for: control.id }, ...words), control, problems[name].node);
   };
   const input = (type, more) => h("input", { type, autocomplete: "off", spellcheck: "false", ...more });
   const names = h("textarea", { rows: 7, spellcheck: "false", autocomplete: "off" });
-  const file = h("input", { type: "file", accept: ".csv,.txt,.tsv,text/*", hidden: true, onchange: () => { take(file.files[0]); file.value = ""; } });
+  const file = h("input", { type: "file", accept: ".csv,.txt,.tsv,text/*", hidden: true });
+  file.addEventListener("change", () => {
+    take(file.files[0]);
+    file.value = "";
+  });
   const take = async (chosen) => {
     if (!chosen) return;
-    if (chosen.size > LARGEST) return problems.text.show("This file is over 1 MB, so it can't be a list of names.");
+    if (chosen.size > now.largest) {
+      const most = Math.round(now.largest / 1e6);
+      return problems.text.show(`This file is over ${most} MB, so it can't be a list of names.`);
+    }
     tell(model, { name: "file", file: chosen.name, ...values() }, [await chosen.arrayBuffer()]);
   };
   const lines = h("div", { class: "rb-lines" });
   const warning = h("div", { class: "rb-note rb-odd" });
-  const go = filled("Create the keys", () => { if (go.getAttribute("aria-disabled") !== "true") { clearTimeout(soon); tell(model, { name: "open", ...values() }); } });
+  const go = filledButton("Create the keys", () => {
+    if (go.getAttribute("aria-disabled") === "true") return;
+    clearTimeout(soon);
+    tell(model, { name: "open", ...values() });
+  });
   const why = h("span", { class: "rb-quiet" });
-  const leave = plain("Cancel", () => { wanted = false; draw(); another.focus(); });
+  const leave = plainButton("Cancel", () => {
+    wanted = false;
+    draw();
+    another.focus();
+  });
   const more = h("details", {}, h("summary", {}, "Folder and address"), h("div", { class: "rb-more" },
-    field("folder", "Folder for the files", input("text"), "outside any repository; left empty, one in Reelbook's home"),
-    field("address", "Address for the students", input("text"), "left empty, where this session reaches the service")));
+    field("folder", "Folder for the files", input("text"),
+      "outside any repository; left empty, one in Reelbook's home"),
+    field("address", "Address for the students", input("text"),
+      "left empty, where this session reaches the service")));
   const form = h("div", { class: "rb-sheet rb-open", hidden: true }, h("h3", {}, "Open a class"),
     field("text", "Students", names, "a name a line, or drop a CSV file here"),
-    h("div", { class: "rb-acts" }, plain("Choose a file", () => file.click()), file),
+    h("div", { class: "rb-acts" }, plainButton("Choose a file", () => file.click()), file),
     h("div", { class: "rb-trio" },
       field("called", "Name of the class", input("text")),
       field("limit", "Requests a minute", input("number", { min: 1, inputmode: "numeric" })),
@@ -74,6 +118,7 @@ function render({ model, el }) {
       if (kind === "drop") take(event.dataTransfer.files[0]);
     });
   }
+  const keysText = (count) => `${count} ${count === 1 ? "key" : "keys"}`;
   const drawPlan = () => {
     lines.replaceChildren(...(plan.lines || []).map((line) => h("p", {}, line)));
     setText(warning, plan.warning || "");
@@ -82,8 +127,8 @@ function render({ model, el }) {
     if (plan.problems?.folder || plan.problems?.address) more.open = true;
     // What a class was opened with stays.
     for (const node of [fields.limit.parentNode, fields.spend.parentNode, more]) node.hidden = Boolean(plan.fixed);
-    const count = plan.keys || 0;
-    setText(go, !plan.ready ? "Create the keys" : count ? `Create ${count} ${count === 1 ? "key" : "keys"}` : "Write the sheet");
+    const creates = plan.keys ? `Create ${keysText(plan.keys)}` : "Write the sheet";
+    setText(go, plan.ready ? creates : "Create the keys");
     setText(why, plan.ready ? "" : plan.why || "Write the students' names first.");
     go.setAttribute("aria-disabled", String(!plan.ready || Boolean(now.doing)));
   };
@@ -94,41 +139,49 @@ function render({ model, el }) {
     h("tbody", {}, ...rows.map(([name, preview, state, used]) => h("tr", {},
       h("th", { scope: "row" }, name), h("td", { class: "rb-preview" }, preview),
       h("td", {}, h("span", { class: `rb-state rb-is-${state.replaceAll(" ", "-")}` }, state)), h("td", {}, used)))));
-  const othersOf = (others) => others.length ? [h("h4", {}, "Keys made by others since it was opened"),
-    h("p", { class: "rb-quiet" }, "They are no student's of this class, and are left alone."), table(others, "Name")] : [];
+  const othersOf = (others) => !others.length ? [] : [
+    h("h4", {}, "Keys made by others since it was opened"),
+    h("p", { class: "rb-quiet" }, "They are no student's of this class, and are left alone."),
+    table(others, "Name"),
+  ];
   const list = h("div", { class: "rb-rooms" });
-  const asked = h("p", { id: id("asked") });
-  const revoke = filled("Revoke", () => tell(model, { name: "end", id: now.asked }));
-  const keep = plain("Keep it open", () => tell(model, { name: "leave" }));
-  const question = h("div", { class: "rb-sheet rb-ask", role: "group", "aria-labelledby": asked.id, hidden: true }, asked,
-    h("div", { class: "rb-acts" }, keep, revoke));
-  question.addEventListener("keydown", (event) => { if (event.key === "Escape") tell(model, { name: "leave" }); });
+  const asked = h("p", { id: freshId("asked") });
+  const revoke = filledButton("Revoke", () => tell(model, { name: "end", id: now.asked }));
+  const keep = plainButton("Keep it open", () => tell(model, { name: "leave" }));
+  const grouped = { role: "group", "aria-labelledby": asked.id, hidden: true };
+  const question = h("div", { class: "rb-sheet rb-ask", ...grouped },
+    asked, h("div", { class: "rb-acts" }, keep, revoke));
+  question.addEventListener("keydown", (event) => event.key === "Escape" && tell(model, { name: "leave" }));
+  const roomOf = (room) => {
+    const press = (name) => () => tell(model, { name, id: room.id });
+    const end = plainButton("Close the class", press("ask_close"), { "aria-label": `Close the class ${room.name}` });
+    closers.set(room.id, end);
+    const summary = h("span", { class: "rb-quiet rb-sum" }, room.summary);
+    const interrupted = h("div", { class: "rb-note rb-odd rb-acts" },
+      h("span", { class: "rb-sum" }, room.interrupted), filledButton("Go on", press("go_on")));
+    const sheet = h("p", {}, "The sheet to print, with a card and a key for each student: ", h("code", {}, room.sheet),
+      ". Open it in a browser on the machine where this notebook runs, and print it.");
+    return h("section", { class: "rb-room", "aria-label": room.name },
+      h("div", { class: "rb-acts" }, h("h3", {}, room.name), summary, end),
+      ...(room.interrupted ? [interrupted] : []),
+      h("p", { class: "rb-quiet" }, room.limits),
+      ...(room.interrupted ? [] : [sheet]),
+      table(room.rows, COLUMNS[0]), ...othersOf(room.others));
+  };
   let closers = new Map();
   const drawRooms = () => {
     const had = [...closers].find(([, button]) => button === document.activeElement);
     closers = new Map();
-    list.replaceChildren(...rooms.map((room) => {
-      const end = plain("Close the class", () => tell(model, { name: "ask_close", id: room.id }));
-      end.setAttribute("aria-label", `Close the class ${room.name}`);
-      closers.set(room.id, end);
-      const path = h("code", {}, room.sheet);
-      return h("section", { class: "rb-room", "aria-label": room.name },
-        h("div", { class: "rb-acts" }, h("h3", {}, room.name), h("span", { class: "rb-quiet rb-sum" }, room.summary), end),
-        ...(room.interrupted ? [h("div", { class: "rb-note rb-odd rb-acts" }, h("span", { class: "rb-sum" }, room.interrupted),
-          filled("Go on", () => tell(model, { name: "go_on", id: room.id })))] : []),
-        h("p", { class: "rb-quiet" }, room.limits),
-        ...(room.interrupted ? [] : [h("p", {}, "The sheet to print, with a card and a key for each student: ", path,
-          ". Open it in a browser on the machine where this notebook runs, and print it.")]),
-        table(room.rows, COLUMNS[0]), ...othersOf(room.others));
-    }));
+    list.replaceChildren(...rooms.map(roomOf));
     if (had && closers.has(had[0])) closers.get(had[0]).focus();
   };
 
   const proof = h("p");
   const proofTitle = h("h3");
   const proofOthers = h("div", { class: "rb-rooms" });
-  const putAway = plain("Done", () => tell(model, { name: "put_away" }));
-  const closed = h("div", { class: "rb-sheet rb-proof", hidden: true }, proofTitle, proof, proofOthers, h("div", { class: "rb-acts" }, putAway));
+  const putAway = plainButton("Done", () => tell(model, { name: "put_away" }));
+  const closed = h("div", { class: "rb-sheet", hidden: true }, proofTitle, proof, proofOthers,
+    h("div", { class: "rb-acts" }, putAway));
 
   const draw = () => {
     const busy = Boolean(now.doing);
@@ -147,12 +200,15 @@ function render({ model, el }) {
     const closes = !question.hidden && !now.asked;
     question.hidden = !now.asked;
     setText(asked, now.question || "");
-    setText(revoke, `Revoke ${now.revoke} ${now.revoke === 1 ? "key" : "keys"}`);
-    if (opens) { keep.focus(); frame.say(now.question); }
+    setText(revoke, `Revoke ${keysText(now.revoke)}`);
+    if (opens) {
+      keep.focus();
+      frame.say(now.question);
+    }
     if (closes) ([...closers.values()].find((each) => !each.disabled) || refresh).focus();
-    closed.hidden = !now.closed;
+    showText(proof, now.closed);
+    closed.hidden = proof.hidden;
     setText(proofTitle, `${now.closed_name || ""} is closed`);
-    setText(proof, now.closed || "");
     proofOthers.replaceChildren(...othersOf(now.closed_others || []));
     drawPlan();
   };
@@ -168,23 +224,33 @@ function render({ model, el }) {
     h("div", { class: "rb-acts" }, h("b", {}, "Classroom"), badge, doing, refresh, another),
     frame.message, progress, question, closed, form, list));
   let said = "";
-  frame.listen("msg:custom", (content) => {
-    if (content.name === "rooms") { rooms = content.rooms; drawRooms(); draw(); }
-    if (content.name === "plan") { plan = { ...content }; drawPlan(); frame.say((plan.lines || []).slice(0, 2).join(" ")); }
-    if (content.name === "draft") {
+  const hears = {
+    rooms(content) {
+      rooms = content.rooms;
+      drawRooms();
+      draw();
+    },
+    plan(content) {
+      plan = { ...content };
+      drawPlan();
+      frame.say((plan.lines || []).slice(0, 2).join(" "));
+    },
+    draft(content) {
       for (const name of Object.keys(fields)) fields[name].value = content[name] || "";
       wanted = wanted && Boolean(content.text);
       if (now.usual) usual();
-    }
-    if (content.name !== "now") return;
-    const first = !now.usual;
-    now = content;
-    if (first) usual();
-    draw();
-    const news = now.progress || model.get("message").text ? "" : now.closed || now.doing;
-    if (news && news !== said && !now.asked) frame.say(news);
-    said = news || said;
-  });
+    },
+    now(content) {
+      const first = !now.usual;
+      now = content;
+      if (first) usual();
+      draw();
+      const news = now.progress || model.get("message").text ? "" : now.closed || now.doing;
+      if (news && news !== said && !now.asked) frame.say(news);
+      said = news || said;
+    },
+  };
+  frame.listen("msg:custom", (content) => hears[content.name]?.(content));
   keepAsking(frame, model);
   return () => frame.close();
 }

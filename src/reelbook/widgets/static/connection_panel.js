@@ -1,25 +1,34 @@
 // The connection: which service is used, where its key comes from, and a field for another key, which is never kept.
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { filledButton, freshId, h, openPanel, plainButton, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
 
+/**
+ * What the kernel says of the connection; never a key.
+ * @typedef {{title: string, about: string, key: string, keep: string, disk: string, address: string, sandbox: boolean,
+ *   can_keep: boolean}} Words `key`: where it comes from
+ */
+
 function render({ model, el }) {
   const frame = openPanel(model, el, "connection_panel", "Connection");
+  /** @returns {Partial<Words>} */
   const words = () => model.get("words");
   const title = h("b");
   const badge = h("span", { class: "rb-badge" }, "sandbox");
   const about = h("p", { class: "rb-quiet" });
   const source = h("p");
-  const test = h("button", { type: "button", class: "rb-plain", onclick: () => { tell(model, { name: "test" }); } }, "Test");
-  const sandbox = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "sandbox" }) }, "Use the sandbox");
-  const key = h("input", { id: freshId("key"), type: "password", autocomplete: "off", spellcheck: "false" });
-  const address = h("input", { id: freshId("address"), type: "url", autocomplete: "off", spellcheck: "false", placeholder: "https://…" });
+  const test = plainButton("Test", () => tell(model, { name: "test" }));
+  const sandbox = plainButton("Use the sandbox", () => tell(model, { name: "sandbox" }));
+  const unaided = { autocomplete: "off", spellcheck: "false" };
+  const key = h("input", { id: freshId("key"), type: "password", ...unaided });
+  const address = h("input", { id: freshId("address"), type: "url", placeholder: "https://…", ...unaided });
   const keep = h("input", { id: freshId("keep"), type: "checkbox" });
   const keepLine = h("label", { class: "rb-keep", for: keep.id }, keep, " Keep it in this system's keyring");
   const hint = h("p", { class: "rb-quiet" });
   const disk = h("p", { class: "rb-quiet rb-disk" });
-  const use = h("button", { type: "button", class: "rb-primary", onclick: () => send() }, "Test and use");
-  const missing = [[address, "Type the service's address, such as https://host."], [key, "Paste a key here."]].map(([field, text]) => {
+  const use = filledButton("Test and use", () => send());
+  const needed = [[address, "Type the service's address, such as https://host."], [key, "Paste a key here."]];
+  const missing = needed.map(([field, text]) => {
     const { node, show } = fieldProblem(field);
     const check = () => {
       const empty = !field.value.trim();
@@ -38,7 +47,11 @@ function render({ model, el }) {
     key.value = "";
     keep.checked = false;
   };
-  key.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); send(); } });
+  key.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    send();
+  });
   frame.onClose(() => { key.value = ""; });
   frame.body.append(h("div", { class: "rb-frame rb-connection" },
     h("div", { class: "rb-acts" }, title, badge), about, source,

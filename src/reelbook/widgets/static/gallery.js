@@ -1,15 +1,20 @@
 // The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import {
+  filledButton, freshId, h, isNew, openPanel, plainButton, restButton, setText, showText, starButton, tell, tickButton,
+} from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
-import { clipCard } from "./_card.js";
-import { bringIntoView } from "./_opened.js";
+import { bringIntoView, clipCard } from "./_card.js";
 import { posters } from "./_posters.js";
+import { savedField } from "./_typed.js";
 
 /**
  * A tile of reelbook.text.gallery; empty values are left out.
  * @typedef {{key: string, id?: string, prompt: string, about: string, money: string, word?: string, tone?: string,
  *   starred?: boolean, here?: boolean}} Tile
+ * @typedef {{compare: number, keys: string, mark: string} & Record<string, Array<[string, string]>>} Choices
+ *   values and words of each filter; `compare`: how many can be compared, 0 where nobody would
+ * @typedef {{turn: number, count: string, nothing: string, create: string, filtered: boolean, more: boolean}} Tally
  */
 
 function render({ model, el }) {
@@ -17,52 +22,69 @@ function render({ model, el }) {
   const pictures = posters(frame, model);
   // By message: a trait set here could be undone by the echo of an earlier value.
   const set = (name, value) => tell(model, { name: "filter", trait: name, value });
+  /** @returns {Choices} */
   const choices = () => model.get("choices");
   const face = () => model.get("face");
 
   // The filters.
-  const text = h("input", { type: "search", placeholder: "Search", "aria-label": "Search prompts and notes", autocomplete: "off" });
+  const searches = { placeholder: "Search", "aria-label": "Search prompts and notes", autocomplete: "off" };
+  const text = h("input", { type: "search", ...searches });
   let typing = 0;
-  text.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => set("text", text.value), 250); });
+  text.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => set("text", text.value), 250);
+  });
   frame.onClose(() => clearTimeout(typing));
   const choose = (name, label, read = (value) => value) => {
     const node = h("select", { "aria-label": label, onchange: () => set(name, read(node.value)) });
     frame.draw(["choices", name], () => {
       const options = choices()[name] || [];
-      if (JSON.stringify(options) !== node.dataset.options) {
-        node.dataset.options = JSON.stringify(options);
-        node.replaceChildren(...options.map(([value, word]) => h("option", { value }, word)));
-      }
-      node.value = String(model.get(name));
+      const chosen = String(model.get(name));
+      if (isNew(node, options)) node.replaceChildren(...options.map(([value, word]) => h("option", { value }, word)));
+      node.value = chosen;
       // Python may have set a value that isn't among the usual ones.
-      if (node.selectedIndex < 0) { node.append(h("option", { value: model.get(name) }, String(model.get(name)))); node.value = String(model.get(name)); }
+      if (node.selectedIndex < 0) {
+        node.append(h("option", { value: chosen }, chosen));
+        node.value = chosen;
+      }
       node.hidden = options.length < 2;
     });
     return node;
   };
-  const onlyStarred = h("button", { type: "button", class: "rb-plain", onclick: () => set("starred", !model.get("starred")) }, "Starred");
+  const onlyStarred = plainButton("Starred", () => set("starred", !model.get("starred")));
   const badge = h("span", { class: "rb-badge" });
   const count = h("span", { class: "rb-quiet" });
   const chosen = h("span");
   const why = h("span", { class: "rb-quiet" });
-  const compare = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "compare" }) }, "Compare");
-  const save = h("button", { type: "button", class: "rb-plain", onclick: () => { wait(save); tell(model, { name: "export" }); } }, "Export");
-  const none = h("button", { type: "button", class: "rb-plain", onclick: () => { select([]); focusTile(); } }, "Deselect");
+  const compare = plainButton("Compare", () => tell(model, { name: "compare" }));
+  const save = plainButton("Export", () => {
+    restButton(save);
+    tell(model, { name: "export" });
+  });
+  const none = plainButton("Deselect", () => {
+    select([]);
+    focusTile();
+  });
   const keys = h("span", { class: "rb-quiet rb-keys" });
   const grid = h("ul", { class: "rb-grid", "aria-label": "Clips" });
   const end = h("div", { class: "rb-end rb-quiet" });
   const scroller = h("div", { class: "rb-scroll" }, grid, end);
   const empty = h("p", { class: "rb-quiet" });
-  const create = h("button", { type: "button", class: "rb-primary", onclick: () => tell(model, { name: "create" }) });
-  const clear = h("button", { type: "button", class: "rb-plain", onclick: () => { clearTimeout(typing); text.value = ""; text.focus(); tell(model, { name: "clear" }); } }, "Clear filters");
+  const create = filledButton("", () => tell(model, { name: "create" }));
+  const clear = plainButton("Clear filters", () => {
+    clearTimeout(typing);
+    text.value = "";
+    text.focus();
+    tell(model, { name: "clear" });
+  });
   const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create, clear);
   const box = h("div", { class: "rb-opened", hidden: true });
   frame.body.append(h("div", { class: "rb-gallery" },
-    h("div", { class: "rb-filters", role: "search", "aria-label": "Filters" }, text, choose("state", "State"), onlyStarred, choose("tag", "Tag"), choose("experiment", "Experiment"),
+    h("div", { class: "rb-filters", role: "search", "aria-label": "Filters" },
+      text, choose("state", "State"), onlyStarred, choose("tag", "Tag"), choose("experiment", "Experiment"),
       choose("mode", "Made from"), choose("days", "Time", Number), choose("sort", "Order")),
     h("div", { class: "rb-tally" }, count, chosen, compare, save, none, why, keys, badge), frame.message,
     h("div", { class: "rb-panes" }, box, h("div", { class: "rb-list" }, scroller, nothing))));
-  const wait = (button) => { button.disabled = true; setTimeout(() => { button.disabled = false; }, 1500); };
 
   // The tiles.
   let turn = -1;
@@ -75,20 +97,28 @@ function render({ model, el }) {
   const place = (key) => order.indexOf(key);
   const build = (key) => {
     const parts = {
-      img: h("img", { alt: "", hidden: true }), words: h("span", { class: "rb-quiet" }), prompt: h("span", { class: "rb-prompt" }),
-      about: h("span"), money: h("span", { class: "rb-money" }), state: h("span", { class: "rb-chip" }),
-      tick: h("button", { type: "button", class: "rb-tick", role: "checkbox", tabindex: -1, "aria-label": "Select", onclick: (event) => pick(key, event.shiftKey) }),
-      star: h("button", { type: "button", class: "rb-star", tabindex: -1, "aria-label": "Star", onclick: () => star(key) }),
+      img: h("img", { alt: "", hidden: true }),
+      words: h("span", { class: "rb-quiet" }),
+      prompt: h("span", { class: "rb-prompt" }),
+      about: h("span"),
+      money: h("span", { class: "rb-money" }),
+      state: h("span", { class: "rb-chip" }),
+      tick: tickButton((event) => pick(key, event.shiftKey)),
+      star: starButton(() => star(key)),
     };
-    parts.open = h("button", { type: "button", class: "rb-tile", tabindex: -1, "data-key": key, onclick: (event) => {
+    const press = (event) => {
       focusOn(key);
       if (event.shiftKey) pick(key, true);
       else if (event.ctrlKey || event.metaKey) pick(key, false);
       else openTile(key);
-    } }, h("span", { class: "rb-pic" }, parts.img, parts.words), parts.prompt, h("span", { class: "rb-meta" }, parts.about, parts.money), parts.state);
+    };
+    parts.open = h("button", { type: "button", class: "rb-tile", tabindex: -1, "data-key": key, onclick: press },
+      h("span", { class: "rb-pic" }, parts.img, parts.words), parts.prompt,
+      h("span", { class: "rb-meta" }, parts.about, parts.money), parts.state);
     parts.item = h("li", {}, parts.open, parts.tick, parts.star);
     return parts;
   };
+  /** @param {Tile} tile */
   const draw = (tile) => {
     const parts = tiles.get(tile.key) || build(tile.key);
     parts.tile = tile;
@@ -96,15 +126,17 @@ function render({ model, el }) {
     setText(parts.prompt, tile.prompt);
     setText(parts.about, tile.about);
     setText(parts.money, tile.money);
-    setText(parts.state, tile.word || "");
-    parts.state.hidden = !tile.word;
+    showText(parts.state, tile.word);
     parts.state.className = `rb-chip rb-${tile.tone}`;
     setText(parts.words, tile.here || tile.word ? "" : "No file here");
     parts.star.setAttribute("aria-pressed", String(Boolean(tile.starred)));
     parts.item.classList.toggle("rb-starred", Boolean(tile.starred));
     parts.tick.hidden = !tile.id;
     if (tile.here) pictures.show(parts.img, tile.key);
-    else { pictures.forget(parts.img); parts.img.hidden = true; }
+    else {
+      pictures.forget(parts.img);
+      parts.img.hidden = true;
+    }
     drawChosen(parts);
     return parts;
   };
@@ -113,7 +145,8 @@ function render({ model, el }) {
     parts.item.classList.toggle("rb-chosen", is);
     parts.tick.setAttribute("aria-checked", String(is));
     const { tile } = parts;
-    parts.open.setAttribute("aria-label", [tile.prompt, tile.word, tile.about, tile.money, tile.starred && "starred", is && "selected"].filter(Boolean).join(", "));
+    const said = [tile.prompt, tile.word, tile.about, tile.money, tile.starred && "starred", is && "selected"];
+    parts.open.setAttribute("aria-label", said.filter(Boolean).join(", "));
     parts.open.setAttribute("aria-current", String(tile.key === face().key));
   };
   const drop = () => {
@@ -124,15 +157,14 @@ function render({ model, el }) {
     grid.replaceChildren();
     scroller.scrollTop = 0;
   };
+  /** @param {Tally} content */
   const tally = (content) => {
     more = content.more;
-    setText(count, content.count);
-    count.hidden = !content.count;
+    showText(count, content.count);
     setText(end, more ? "Looking for more clips." : "");
     setText(empty, content.nothing);
     nothing.hidden = !content.nothing;
-    setText(create, content.create);
-    create.hidden = !content.create;
+    showText(create, content.create);
     clear.hidden = !content.filtered;
     scroller.hidden = Boolean(content.nothing);
     drawTally();
@@ -161,10 +193,12 @@ function render({ model, el }) {
       if (order.length === 1) focusOn(order[0], false);
       tally(content);
     },
-    changed: (content) => { if (tiles.has(content.tile.key)) draw(content.tile); },
+    changed: (content) => tiles.has(content.tile.key) && draw(content.tile),
     said: (content) => content.turn === turn && tally(content),
   };
-  frame.listen("msg:custom", (content) => { if (Object.hasOwn(hears, content.name)) hears[content.name](content); });
+  frame.listen("msg:custom", (content) => {
+    if (Object.hasOwn(hears, content.name)) hears[content.name](content);
+  });
   let near = false;
   const askMore = () => {
     if (!more || asked === order.length) return;
@@ -208,12 +242,13 @@ function render({ model, el }) {
     mine = null;
     drawSelected();
   };
+  const idOf = (key) => tiles.get(key).tile.id;
   const pick = (key, range) => {
-    const { id } = tiles.get(key).tile;
+    const id = idOf(key);
     const had = selected();
     if (range && tiles.has(anchor)) {
       const [from, to] = [place(anchor), place(key)].sort((a, b) => a - b);
-      select([...had, ...order.slice(from, to + 1).map((each) => tiles.get(each).tile.id).filter(Boolean)]);
+      select([...had, ...order.slice(from, to + 1).map(idOf).filter(Boolean)]);
       return;
     }
     anchor = key;
@@ -234,89 +269,102 @@ function render({ model, el }) {
     const at = place(key);
     const ctrl = event.ctrlKey || event.metaKey;
     const last = order.length - 1;
-    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns(), ArrowDown: columns(), Home: -at, End: last - at };
+    const across = columns();
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -at, End: last - at };
     if (Object.hasOwn(steps, event.key) && !ctrl) {
       const to = at + steps[event.key];
       event.preventDefault();
       if (to < 0 || to > last) return;
       if (event.shiftKey) {
-        if (!selected().includes(tiles.get(key).tile.id)) anchor = key;
-        if (!tiles.has(anchor)) anchor = key;
+        if (!selected().includes(idOf(key)) || !tiles.has(anchor)) anchor = key;
         pick(order[to], true);
       }
       focusOn(order[to]);
       // Once a clip is open, an arrow key alone opens the next one.
       clearTimeout(opening);
       if (face().key && !event.shiftKey) opening = setTimeout(() => openTile(order[to]), 200);
-    } else if (event.key === " ") { event.preventDefault(); pick(key, event.shiftKey); }
-    else if (event.key === "s" && !ctrl) star(key);
-    else if (event.key === "a" && ctrl) { event.preventDefault(); select(order.map((each) => tiles.get(each).tile.id).filter(Boolean)); }
+    } else if (event.key === " ") {
+      event.preventDefault();
+      pick(key, event.shiftKey);
+    } else if (event.key === "a" && ctrl) {
+      event.preventDefault();
+      select(order.map(idOf).filter(Boolean));
+    } else if (event.key === "s" && !ctrl) star(key);
   });
   // Browsers press a button when the space bar comes up again.
-  grid.addEventListener("keyup", (event) => { if (event.key === " " && event.target.closest(".rb-tile")) event.preventDefault(); });
+  grid.addEventListener("keyup", (event) => {
+    if (event.key === " " && event.target.closest(".rb-tile")) event.preventDefault();
+  });
   frame.onClose(() => clearTimeout(opening));
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || document.fullscreenElement) return;
-    if (!sure.hidden) { sure.hidden = true; remove()?.focus(); return; }
-    if (face().key && event.target !== text) close();
+    if (!sure.hidden) leaveFile();
+    else if (face().key && event.target !== text) close();
   });
   const drawTally = () => {
     const number = selected().length;
+    const most = choices().compare;
     setText(chosen, number ? `${number} selected` : "");
     for (const node of [save, none]) node.hidden = !number;
-    compare.hidden = !number || !choices().compare;
-    compare.disabled = number < 2 || number > 9;
-    setText(why, compare.hidden || !compare.disabled ? "" : number < 2 ? "Select at least two to compare." : "Nine can be compared at most.");
+    compare.hidden = !number || !most;
+    compare.disabled = number < 2 || number > most;
+    const reason = number < 2 ? "Select at least two to compare." : `At most ${most} can be compared.`;
+    setText(why, compare.hidden || !compare.disabled ? "" : reason);
     setText(keys, choices().keys);
     keys.hidden = Boolean(number) || !order.length;
   };
 
   // The opened clip.
-  const shut = h("button", { type: "button", class: "rb-plain", onclick: () => close() }, "Close");
-  const starred = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "mark", key: face().key, starred: !face().starred }) });
-  const closeRow = h("div", { class: "rb-acts rb-close" }, starred, shut);
-  box.append(closeRow);
+  const shut = plainButton("Close", () => close());
+  const starred = plainButton("", () => tell(model, { name: "mark", key: face().key, starred: !face().starred }));
+  box.append(h("div", { class: "rb-acts rb-close" }, starred, shut));
   const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
     if (name === "save") return void card.player()?.save(face().file);
-    if (name === "delete") { sure.hidden = false; keep.focus(); return; }
-    wait(button);
+    if (name === "delete") {
+      sure.hidden = false;
+      keep.focus();
+      return;
+    }
+    restButton(button);
     tell(model, { name, key: face().key });
   });
-  const remove = () => box.querySelector('[data-act="delete"]');
-  const keep = h("button", { type: "button", class: "rb-plain", onclick: () => { sure.hidden = true; remove()?.focus(); } }, "Keep it");
-  const sureWords = h("p");
-  const sure = h("div", { class: "rb-note rb-odd rb-sure", role: "group", "aria-label": "Delete the file", hidden: true }, sureWords,
-    h("div", { class: "rb-acts" }, keep, h("button", { type: "button", class: "rb-plain", onclick: () => { sure.hidden = true; tell(model, { name: "delete", key: face().key }); shut.focus(); } }, "Delete the file")));
-  const field = (label, node, hint) => h("div", { class: "rb-mark" }, h("label", { for: node.id }, label, h("small", { class: "rb-hint" }, hint)), node);
-  const known = h("datalist", { id: freshId("tags") });
-  const note = h("textarea", { id: freshId("note"), rows: 2, maxlength: 5000 });
-  const tags = h("input", { type: "text", id: freshId("tag"), autocomplete: "off", list: known.id });
-  box.append(sure, h("div", { class: "rb-marks" }, field("Note", note, ""), field("Tags", tags, "with commas between them"), known));
-  // Saved soon after a field is left, and a while after the last letter, for the clip it was typed for. Not at once: the
-  // answer may move the page, and a press that began where the field was left would end on something else.
-  const keeper = (node, name) => {
-    let timer = 0;
-    let key = "";
-    const flush = () => {
-      clearTimeout(timer);
-      if (timer) tell(model, { name: "mark", key, [name]: node.value });
-      timer = 0;
-    };
-    const soon = (wait) => { clearTimeout(timer); timer = setTimeout(flush, wait); };
-    node.addEventListener("input", () => { key = face().key; soon(1500); });
-    node.addEventListener("change", () => timer && soon(300));
-    frame.onClose(flush);
-    return (value, changed) => {
-      if (changed) flush();
-      if (!timer && (changed || document.activeElement !== node)) node.value = value;
-    };
+  const leaveFile = () => {
+    sure.hidden = true;
+    box.querySelector('[data-act="delete"]')?.focus();
   };
+  const keep = plainButton("Keep it", leaveFile);
+  const remove = plainButton("Delete the file", () => {
+    sure.hidden = true;
+    tell(model, { name: "delete", key: face().key });
+    shut.focus();
+  });
+  const sureWords = h("p");
+  const asks = { role: "group", "aria-label": "Delete the file", hidden: true };
+  const sure = h("div", { class: "rb-note rb-odd rb-sure", ...asks },
+    sureWords, h("div", { class: "rb-acts" }, keep, remove));
+  const field = (label, node, hint) => h("div", { class: "rb-mark" },
+    h("label", { for: node.id }, label, h("small", { class: "rb-hint" }, hint)), node);
+  const known = h("datalist", { id: freshId("tags") });
+  const note = h("textarea", { id: freshId("note"), rows: 2 });
+  const tags = h("input", { type: "text", id: freshId("tag"), autocomplete: "off", list: known.id });
+  const marks = [field("Note", note, ""), field("Tags", tags, "with commas between them"), known];
+  box.append(sure, h("div", { class: "rb-marks" }, ...marks));
+  const keeper = (node, name) => savedField(frame, node, () => face().key, (key, value) => {
+    tell(model, { name: "mark", key, [name]: value });
+  });
   const keepNote = keeper(note, "note");
   const keepTags = keeper(tags, "tags");
   // The tile that the person opened in this view: nothing else may move the page.
   let pressed = "";
-  const openTile = (key) => { pressed = key; tell(model, { name: "open", key }); };
-  const close = () => { clearTimeout(opening); openTile(""); focusTile(); };
+  const openTile = (key) => {
+    pressed = key;
+    tell(model, { name: "open", key });
+  };
+  const close = () => {
+    clearTimeout(opening);
+    openTile("");
+    focusTile();
+  };
   let shown = "";
   frame.draw(["face"], () => {
     const now = face();
@@ -330,19 +378,21 @@ function render({ model, el }) {
     setText(sureWords, now.delete || "");
     if (changed || !now.delete) sure.hidden = true;
     if (!changed) return;
-    for (const parts of tiles.values()) parts.open.setAttribute("aria-current", String(parts.tile.key === now.key));
+    for (const { open, tile } of tiles.values()) open.setAttribute("aria-current", String(tile.key === now.key));
     if (!now.key) return;
     if (now.key === pressed) bringIntoView(box);
     pressed = "";
     frame.say(`${now.word}. ${now.prompt}`);
   });
   frame.draw(["choices"], () => {
-    setText(badge, choices().mark || "");
-    badge.hidden = !choices().mark;
-    known.replaceChildren(...(choices().tag || []).filter(([value]) => value).map(([value]) => h("option", { value })));
+    showText(badge, choices().mark);
+    const offered = (choices().tag || []).filter(([value]) => value);
+    known.replaceChildren(...offered.map(([value]) => h("option", { value })));
     drawTally();
   });
-  frame.draw(["text"], () => { if (document.activeElement !== text) text.value = model.get("text"); });
+  frame.draw(["text"], () => {
+    if (document.activeElement !== text) text.value = model.get("text");
+  });
   frame.draw(["starred"], () => onlyStarred.setAttribute("aria-pressed", String(model.get("starred"))));
   frame.draw(["selected"], drawSelected);
   tellWhenLeft(frame, model);

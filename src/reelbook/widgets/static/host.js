@@ -22,7 +22,7 @@ function render({ model, el, host }) {
         return;
       }
       view = await manager.create_view(await manager.get_model(reference.split(":")[1]));
-      if (closed.signal.aborted) { view.remove(); return; }
+      if (closed.signal.aborted) return view.remove();
       slot.append(view.el);
       // What is drawn by size, as bqplot's figure is, waits for this; a panel's element may not be on the page yet.
       const seen = new ResizeObserver(() => {
@@ -43,7 +43,12 @@ function render({ model, el, host }) {
       });
       tell(model, { name: "undrawn" });
     });
-    return { slot, end() { closed.abort(); if (view) view.remove(); slot.remove(); } };
+    const end = () => {
+      closed.abort();
+      view?.remove();
+      slot.remove();
+    };
+    return { slot, end };
   };
 
   const draw = (names, callback) => {
@@ -63,9 +68,19 @@ function render({ model, el, host }) {
   draw(["panes"], () => {
     const wanted = model.get("panes");
     const references = new Set(Object.values(wanted).flat());
-    for (const [reference, child] of drawn) if (!references.has(reference)) { child.end(); drawn.delete(reference); }
-    for (const [name, node] of panes) if (name && !(name in wanted)) { node.remove(); panes.delete(name); }
-    for (const name of Object.keys(wanted)) if (!panes.has(name)) panes.set(name, h("div", { class: "reelbook-pane", "data-pane": name }));
+    for (const [reference, child] of drawn) {
+      if (references.has(reference)) continue;
+      child.end();
+      drawn.delete(reference);
+    }
+    for (const [name, node] of panes) {
+      if (!name || name in wanted) continue;
+      node.remove();
+      panes.delete(name);
+    }
+    for (const name of Object.keys(wanted)) {
+      if (!panes.has(name)) panes.set(name, h("div", { class: "reelbook-pane", "data-pane": name }));
+    }
     const named = Object.keys(wanted).filter(Boolean);
     for (const name of named) arrange(panes.get(name), slots(wanted[name]));
     arrange(el, [...slots(wanted[""] || []), ...named.map((name) => panes.get(name))]);
@@ -75,7 +90,8 @@ function render({ model, el, host }) {
     const focused = document.activeElement;
     for (const [name, node] of panes) if (name) node.hidden = node !== shown;
     // What was pressed is out of sight: whoever pressed it goes on in what it led to.
-    if (focused?.closest(".reelbook-pane[hidden]") && el.contains(focused)) shown?.querySelector("textarea, button")?.focus();
+    const hidden = focused?.closest(".reelbook-pane[hidden]") && el.contains(focused);
+    if (hidden) shown?.querySelector("textarea, button")?.focus();
   });
   return () => {
     for (const cleanup of cleanups) cleanup();

@@ -1,15 +1,18 @@
 // The tools that the image picker loads when it is first used: sending files in pieces, camera, recent images, crop.
-import { freshId, h, setText, tell } from "./_dom.js";
+import {
+  BUSY, GONE, drawProgress, filledButton, freshId, h, plainButton, progressBar, setText, tell,
+} from "./_dom.js";
 import { shrink } from "./_shrink.js";
 
-const PIECE = 960 * 1024; // with its header and what _shrink.js found a message stays under 1 MiB
-const LARGEST = 50 * 1024 * 1024;
-const RATIOS = [["", "As it is"], ["16:9", "16:9"], ["9:16", "9:16"], ["1:1", "1:1"]];
-const GONE = "The kernel is gone. Run the cell again.";
+/**
+ * What the kernel says with these tools: how large a file, a piece of it (bytes) and a picture's side (pixels) may be,
+ * and the shapes that are offered.
+ * @typedef {{bytes: number, piece: number, side: number, ratios: string[]}} Limits
+ */
 
-/** @param {Record<string, any>} part from _picker.js: its elements, `show` for problems, `shown` */
-export function pickerTools({ frame, model, zone, whole, picture, words, choose, camera, recent, show, shown }) {
-  const button = (label, onclick, kind = "rb-plain") => h("button", { type: "button", class: kind, onclick }, label);
+/** @param {{limits: Limits, [part: string]: any}} given from _picker.js: its elements, `show` for problems, `shown` */
+export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
+  const { zone, whole, picture, words, choose, camera, recent } = parts;
   const waiting = new Map();
   frame.listen("msg:custom", (content, buffers) => {
     const key = `${content.id} ${content.index || 0}`;
@@ -19,7 +22,7 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
   const ask = async (content, buffers, wanted = () => true) => {
     const id = content.id || freshId("ask");
     const key = `${id} ${content.index || 0}`;
-    const slow = setTimeout(() => { if (wanted()) show("The kernel is busy. This goes on when it is free."); }, 5000);
+    const slow = setTimeout(() => wanted() && show(BUSY), 5000);
     const answer = await new Promise((resolve) => {
       waiting.set(key, resolve);
       if (!tell(model, { ...content, id }, buffers)) resolve({ problem: GONE });
@@ -30,19 +33,26 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
   };
 
   // A file on its way
-  const bar = h("div", { class: "rb-bar", role: "progressbar", "aria-label": "Sending the image", "aria-valuemin": 0, "aria-valuemax": 100 }, h("i"));
+  const bar = progressBar("Sending the image");
   const sendingWords = h("span", { class: "rb-quiet" });
-  const sending = h("div", { class: "rb-sending", hidden: true }, bar, h("div", { class: "rb-acts" }, sendingWords, button("Don't send", () => { stop(); show(""); })));
+  const callBack = plainButton("Don't send", () => {
+    stop();
+    show("");
+  });
+  const sending = h("div", { class: "rb-sending", hidden: true },
+    bar, h("div", { class: "rb-acts" }, sendingWords, callBack));
   words.append(sending);
   let transfer = 0;
-  const stop = () => { transfer += 1; ended(); };
+  const stop = () => {
+    transfer += 1;
+    ended();
+  };
   const ended = () => {
     if (sending.contains(document.activeElement)) choose.focus();
     sending.hidden = true;
   };
   const progress = (share, text) => {
-    bar.firstElementChild.style.width = `${share}%`;
-    bar.setAttribute("aria-valuenow", share);
+    drawProgress(bar, share);
     setText(sendingWords, text);
   };
   const take = async (file) => {
@@ -51,27 +61,33 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     stop();
     const mine = transfer;
     show("");
-    if (file.size > LARGEST) return show(`The file has ${Math.round(file.size / 1048576)} MB; an image may have 50 MB. Nothing was sent.`);
+    if (file.size > limits.bytes) {
+      const [is, most] = [file.size, limits.bytes].map((bytes) => Math.round(bytes / 1048576));
+      return show(`The file has ${is} MB; an image may have ${most} MB. Nothing was sent.`);
+    }
     progress(0, "Getting the image ready");
     sending.hidden = false;
     let small = null;
     // A file that the browser can't read is sent as it is, and Python says what is wrong with it.
-    try { small = await shrink(file); } catch { /* as above */ }
+    try { small = await shrink(file, limits.side); } catch { /* as above */ }
     const body = small ? small.blob : file;
     const id = freshId("send");
-    const total = Math.max(1, Math.ceil(body.size / PIECE));
+    const total = Math.max(1, Math.ceil(body.size / limits.piece));
     try {
       for (let index = 0; index < total && mine === transfer; index += 1) {
-        const share = Math.round((index / total) * 100);
-        progress(share, `Sending · ${share} %`);
-        const piece = await body.slice(index * PIECE, (index + 1) * PIECE).arrayBuffer();
+        progress(index / total, `Sending · ${Math.round((index / total) * 100)} %`);
+        const piece = await body.slice(index * limits.piece, (index + 1) * limits.piece).arrayBuffer();
         const first = small && !index;
-        const answer = await ask({ name: "image", id, index, total, size: body.size, ...(first ? { made: small.made } : {}) }, [piece, ...(first ? small.segments : [])], () => mine === transfer);
+        const content = { name: "image", id, index, total, size: body.size, ...(first ? { made: small.made } : {}) };
+        const buffers = [piece, ...(first ? small.segments : [])];
+        const answer = await ask(content, buffers, () => mine === transfer);
         if (mine !== transfer) return;
         show(answer.problem || "");
         if (answer.problem) break;
       }
-    } catch { if (mine === transfer) show("The file can't be read. Nothing was sent."); }
+    } catch {
+      if (mine === transfer) show("The file can't be read. Nothing was sent.");
+    }
     if (mine === transfer) ended();
   };
 
@@ -79,43 +95,66 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
   const panes = h("div", { class: "rb-panes" });
   zone.after(panes);
   let leave = () => {};
-  const closePanes = () => { const left = leave; leave = () => {}; panes.replaceChildren(); left(); };
+  const closePanes = () => {
+    const left = leave;
+    leave = () => {};
+    panes.replaceChildren();
+    left();
+  };
   const openPane = (opener, label, children, onLeave = () => {}) => {
     closePanes();
-    leave = () => { opener.removeAttribute("aria-expanded"); onLeave(); };
+    leave = () => {
+      opener.removeAttribute("aria-expanded");
+      onLeave();
+    };
     opener.setAttribute("aria-expanded", "true");
-    panes.append(h("div", { class: "rb-pane", role: "group", "aria-label": label, onkeydown: (event) => { if (event.key === "Escape") shut(opener); } }, ...children));
+    const onkeydown = (event) => event.key === "Escape" && shut(opener);
+    panes.append(h("div", { class: "rb-pane", role: "group", "aria-label": label, onkeydown }, ...children));
   };
-  const shut = (opener) => { closePanes(); opener.focus(); };
+  const shut = (opener) => {
+    closePanes();
+    opener.focus();
+  };
   const isOpen = (opener) => opener.hasAttribute("aria-expanded");
 
   const openCamera = async () => {
     if (isOpen(camera)) return shut(camera);
-    if (!navigator.mediaDevices) return show("This page may not use a camera. Browsers allow it over https and on localhost only.");
+    if (!navigator.mediaDevices) {
+      return show("This page may not use a camera. Browsers allow it over https and on localhost only.");
+    }
     const video = h("video", { muted: true, playsinline: true, "aria-label": "What the camera sees" });
     video.muted = true;
-    const snap = button("Take the picture", () => {
+    const snap = filledButton("Take the picture", () => {
       const canvas = h("canvas", { width: video.videoWidth, height: video.videoHeight });
       canvas.getContext("2d").drawImage(video, 0, 0);
-      canvas.toBlob((blob) => { take(blob); choose.focus(); }, "image/jpeg", 0.92);
-    }, "rb-primary");
+      canvas.toBlob((blob) => {
+        take(blob);
+        choose.focus();
+      }, "image/jpeg", 0.92);
+    });
     const state = h("span", { class: "rb-quiet" }, "Waiting for the camera");
     snap.hidden = true;
     let stream = null;
     let open = true;
     // The camera is switched off when the picker is no longer shown.
-    const seen = new IntersectionObserver(() => { if (open && !shown()) closePanes(); });
+    const seen = new IntersectionObserver(() => open && !shown() && closePanes());
     const off = () => {
       open = false;
       seen.disconnect();
       if (stream) stream.getTracks().forEach((track) => track.stop());
     };
-    openPane(camera, "Camera", [video, h("div", { class: "rb-acts" }, snap, button("Close", () => shut(camera)), state)], off);
+    const acts = h("div", { class: "rb-acts" }, snap, plainButton("Close", () => shut(camera)), state);
+    openPane(camera, "Camera", [video, acts], off);
     seen.observe(video);
     try {
-      stream = await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 1920 }, height: { ideal: 1080 } } });
+      const size = { width: { ideal: 1920 }, height: { ideal: 1080 } };
+      stream = await navigator.mediaDevices.getUserMedia({ video: size });
       if (!open) return off();
-      stream.getVideoTracks()[0].onended = () => { if (open) { closePanes(); show("The camera was switched off."); } };
+      stream.getVideoTracks()[0].onended = () => {
+        if (!open) return;
+        closePanes();
+        show("The camera was switched off.");
+      };
       video.srcObject = stream;
       await video.play();
       snap.hidden = false;
@@ -143,33 +182,48 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     const urls = [];
     const tiles = items.map((item, place) => {
       urls.push(URL.createObjectURL(new Blob([buffers[place]], { type: "image/jpeg" })));
-      return h("button", { type: "button", class: "rb-tile", tabindex: place ? -1 : 0, "aria-label": item.words, onclick: async () => {
+      return plainButton(h("img", { alt: "", src: urls[place] }), async () => {
         shut(choose);
         stop();
         const answer = await ask({ name: "take_recent", key: item.key });
         show(answer.problem || "");
-      } }, h("img", { alt: "", src: urls[place] }));
+      }, { class: "rb-tile", tabindex: place ? -1 : 0, "aria-label": item.words });
     });
-    const grid = h("div", { class: "rb-tiles", role: "group", "aria-label": "Recent images", onkeydown: (event) => {
+    const step = (event) => {
       const at = tiles.indexOf(event.target);
-      const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: tiles.length - 1 }[event.key];
+      const [on, back] = [at + 1, at - 1];
+      const keys = { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: 0, End: tiles.length - 1 };
+      const to = keys[event.key];
       if (to === undefined || at < 0) return;
       event.preventDefault();
       if (!tiles[to]) return;
       tiles.forEach((tile, place) => { tile.tabIndex = place === to ? 0 : -1; });
       tiles[to].focus();
-    } }, ...tiles);
-    const close = button("Close", () => shut(recent));
-    const forget = button("Forget them", async () => { drawRecent(await ask({ name: "forget_recent" })); frame.say("The recent images are forgotten."); });
-    openPane(recent, "Recent images", [...(items.length ? [grid] : []), h("div", { class: "rb-quiet" }, where), h("div", { class: "rb-acts" }, ...(items.length ? [forget] : []), close)], () => urls.forEach((url) => URL.revokeObjectURL(url)));
+    };
+    const grouped = { role: "group", "aria-label": "Recent images", onkeydown: step };
+    const grid = items.length ? [h("div", { class: "rb-tiles", ...grouped }, ...tiles)] : [];
+    const close = plainButton("Close", () => shut(recent));
+    const forget = plainButton("Forget them", async () => {
+      drawRecent(await ask({ name: "forget_recent" }));
+      frame.say("The recent images are forgotten.");
+    });
+    const acts = h("div", { class: "rb-acts" }, ...(items.length ? [forget] : []), close);
+    const revoke = () => urls.forEach((url) => URL.revokeObjectURL(url));
+    openPane(recent, "Recent images", [...grid, h("div", { class: "rb-quiet" }, where), acts], revoke);
     (tiles[0] || close).focus();
   };
 
   // The part that is sent: a frame over the picture that moves along the one side with room
-  const ratios = h("div", { class: "rb-ratios", role: "group", "aria-label": "Shape of the image" }, ...RATIOS.map(([ratio, label]) => h("button", { type: "button", "data-ratio": ratio, onclick: () => setCrop(ratio ? { x: 0.5, y: 0.5, ...crop, ratio } : null) }, label)));
+  const ratioButton = (ratio) => {
+    const onclick = () => setCrop(ratio ? { x: 0.5, y: 0.5, ...crop, ratio } : null);
+    return h("button", { type: "button", "data-ratio": ratio, onclick }, ratio || "As it is");
+  };
+  const shapes = { class: "rb-ratios", role: "group", "aria-label": "Shape of the image" };
+  const ratios = h("div", shapes, ...["", ...limits.ratios].map(ratioButton));
   const shapeWords = h("span", { class: "rb-quiet" }, "The image is sent in this shape.");
   const shapeRow = h("div", { class: "rb-shape" }, ratios, shapeWords);
-  const part = h("div", { class: "rb-part", role: "slider", tabindex: 0, "aria-label": "Part of the image that is sent", "aria-valuemin": 0, "aria-valuemax": 100 });
+  const slides = { role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": 100 };
+  const part = h("div", { class: "rb-part", "aria-label": "Part of the image that is sent", ...slides });
   whole.append(part);
   words.append(shapeRow);
   let crop = null;
@@ -179,7 +233,10 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     crop = value;
     drawCrop();
     clearTimeout(later);
-    later = setTimeout(() => { later = 0; if (!tell(model, { name: "crop", crop })) show(GONE); }, wait);
+    later = setTimeout(() => {
+      later = 0;
+      if (!tell(model, { name: "crop", crop })) show(GONE);
+    }, wait);
   };
   /** Where the frame is: its size, the side with room, and how far along it is, from 0 to 1. */
   const place = () => {
@@ -188,10 +245,13 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     const across = share < 1;
     const size = across ? share : 1 / share;
     const room = size > 0.995 ? 0 : 1 - size;
-    return { across, size, room, at: room ? Math.min(1, Math.max(0, ((across ? crop.x : crop.y) - size / 2) / room)) : 0 };
+    const centre = across ? crop.x : crop.y;
+    return { across, size, room, at: room ? Math.min(1, Math.max(0, (centre - size / 2) / room)) : 0 };
   };
   const drawCrop = () => {
-    for (const one of ratios.children) one.setAttribute("aria-pressed", String(one.dataset.ratio === (crop ? crop.ratio : "")));
+    for (const one of ratios.children) {
+      one.setAttribute("aria-pressed", String(one.dataset.ratio === (crop ? crop.ratio : "")));
+    }
     shapeRow.hidden = whole.hidden;
     part.hidden = !crop || !picture.naturalWidth;
     if (part.hidden) return;
@@ -203,7 +263,8 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
     part.style.height = across ? "100%" : `${size * 100}%`;
     part.setAttribute("aria-orientation", across ? "horizontal" : "vertical");
     part.setAttribute("aria-valuenow", Math.round(at * 100));
-    part.setAttribute("aria-valuetext", at === 0.5 ? "the middle" : `${Math.round(at * 100)} % from the ${across ? "left" : "top"}`);
+    const placeText = `${Math.round(at * 100)} % from the ${across ? "left" : "top"}`;
+    part.setAttribute("aria-valuetext", at === 0.5 ? "the middle" : placeText);
   };
   const move = (at, wait) => {
     const { across, size, room } = place();
@@ -213,7 +274,9 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
   part.addEventListener("keydown", (event) => {
     const step = event.shiftKey ? 0.2 : 0.04;
     const { at } = place();
-    const to = { ArrowLeft: at - step, ArrowUp: at - step, ArrowRight: at + step, ArrowDown: at + step, PageUp: at - 0.2, PageDown: at + 0.2, Home: 0, End: 1 }[event.key];
+    const [back, on] = [at - step, at + step];
+    const arrows = { ArrowLeft: back, ArrowUp: back, ArrowRight: on, ArrowDown: on };
+    const to = { ...arrows, PageUp: at - 0.2, PageDown: at + 0.2, Home: 0, End: 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     move(to, 400);
@@ -225,10 +288,16 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
   part.addEventListener("pointermove", (event) => {
     if (!dragged) return;
     const box = whole.getBoundingClientRect();
-    const by = dragged.across ? (event.clientX - dragged.x) / box.width : (event.clientY - dragged.y) / box.height;
+    const [right, down] = [(event.clientX - dragged.x) / box.width, (event.clientY - dragged.y) / box.height];
+    const by = dragged.across ? right : down;
     move(dragged.at + by / dragged.room, 400);
   });
-  for (const kind of ["pointerup", "pointercancel"]) part.addEventListener(kind, () => { if (dragged) { dragged = null; setCrop(crop); } });
+  const drop = () => {
+    if (!dragged) return;
+    dragged = null;
+    setCrop(crop);
+  };
+  for (const kind of ["pointerup", "pointercancel"]) part.addEventListener(kind, drop);
   picture.addEventListener("load", drawCrop);
   frame.draw(["crop"], () => {
     if (later || dragged) return; // the answer to an earlier position
@@ -237,9 +306,19 @@ export function pickerTools({ frame, model, zone, whole, picture, words, choose,
   });
   frame.draw(["preview"], () => { shapeRow.hidden = whole.hidden; });
 
-  frame.onClose(() => { stop(); closePanes(); clearTimeout(later); });
-  return {
-    take, camera: openCamera, recent: openRecent,
-    remove() { stop(); closePanes(); show(""); tell(model, { name: "remove" }); choose.focus(); },
+  const close = () => {
+    stop();
+    closePanes();
   };
+  frame.onClose(() => {
+    close();
+    clearTimeout(later);
+  });
+  const remove = () => {
+    close();
+    show("");
+    tell(model, { name: "remove" });
+    choose.focus();
+  };
+  return { take, camera: openCamera, recent: openRecent, remove };
 }

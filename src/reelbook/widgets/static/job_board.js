@@ -1,17 +1,24 @@
 // The board: a row for each job, as Python composed it; only changes arrive. One row is open at a time.
-import { h, openPanel, setText, tell } from "./_dom.js";
+import { filledButton, h, openPanel, restButton, setText, showText, tell } from "./_dom.js";
 import { keepAsking, lineText } from "./_live.js";
-import { clipCard } from "./_card.js";
-import { copyText } from "./_copy.js";
-import { bringIntoView } from "./_opened.js";
+import { bringIntoView, clipCard } from "./_card.js";
+import { copyText } from "./_code.js";
 import { posters } from "./_posters.js";
 
 /**
  * A row of reelbook.text.board. A message holds only what changed; a row with an `order` is complete.
- * @typedef {{key: string, order?: number, group?: string, prompt?: string, about?: string, word?: string, tone?: string,
- *   bar?: number | null, time?: import("./_live.js").Line, wait?: boolean, money?: string, picture?: string, chosen?: boolean}} Row
+ * @typedef {{key: string, order?: number, group?: string, prompt?: string, about?: string, word?: string,
+ *   tone?: string, bar?: number | null, time?: import("./_live.js").Line, wait?: boolean, money?: string,
+ *   picture?: string, chosen?: boolean}} Row `wait`: its time is that of the line for all that wait
+ * @typedef {{rows?: Row[], groups?: Record<string, [string, string]>, count?: string, states?: string, money?: string,
+ *   note?: string, empty?: string, create?: string, mark?: string, wait?: import("./_live.js").Line,
+ *   requests?: import("./_live.js").Line}} Rows the message; `groups`: title and sum by name
  */
-const BLANK = { group: "", prompt: "", about: "", word: "", tone: "wait", bar: null, time: [], wait: false, money: "", picture: "", chosen: false };
+const BLANK = {
+  group: "", prompt: "", about: "", word: "", tone: "wait", bar: null, time: [], wait: false, money: "", picture: "",
+  chosen: false,
+};
+const HEAD = ["count", "states", "money", "note", "empty", "create", "mark"];
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "job_board", "Board");
@@ -29,11 +36,12 @@ function render({ model, el }) {
   const left = h("span");
   const note = h("div", { class: "rb-note rb-odd", hidden: true });
   const empty = h("p", { class: "rb-quiet" });
-  const create = h("button", { type: "button", class: "rb-primary", onclick: () => tell(model, { name: "create" }) });
+  const create = filledButton("", () => tell(model, { name: "create" }));
   const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create);
   const list = h("div", { class: "rb-rows" });
-  frame.body.append(h("div", { class: "rb-board" },
-    h("div", { class: "rb-board-head" }, count, states, h("span", { class: "rb-board-facts" }, badge, money, left)), frame.message, note, nothing, list));
+  const facts = h("span", { class: "rb-board-facts" }, badge, money, left);
+  const top = h("div", { class: "rb-board-head" }, count, states, facts);
+  frame.body.append(h("div", { class: "rb-board" }, top, frame.message, note, nothing, list));
 
   // The open row's card: made once and moved under the row that is open.
   const box = h("div", { class: "rb-open-row", hidden: true });
@@ -42,14 +50,15 @@ function render({ model, el }) {
     if (name === "save") return void card.player()?.save(face().file);
     if (name === "copy") return void copyText(frame, face().id, button);
     pressed = name === "again";
-    // Off until the kernel has answered: a second press must not pay, send or stop twice.
-    button.disabled = true;
-    setTimeout(() => { button.disabled = false; }, name === "select" ? 200 : 1500);
+    restButton(button, name === "select" ? 200 : undefined);
     tell(model, { name, key: model.get("opened") });
   });
 
   const passed = (since) => (performance.now() - since) / 1000;
-  const drawTime = ({ row, since, parts }) => setText(parts.time, row.wait ? lineText(wait.line, passed(wait.since)) : lineText(row.time, passed(since)));
+  const drawTime = ({ row, since, parts }) => {
+    const counting = row.wait ? wait : { line: row.time, since };
+    setText(parts.time, lineText(counting.line, passed(counting.since)));
+  };
   const tick = () => {
     if (document.hidden) return;
     setText(left, lineText(requests.line, passed(requests.since)));
@@ -60,18 +69,26 @@ function render({ model, el }) {
 
   const build = (key) => {
     const parts = {
-      picture: h("img", { alt: "", hidden: true }), prompt: h("span", { class: "rb-prompt" }), about: h("span", { class: "rb-quiet" }),
-      state: h("span", { class: "rb-chip" }), bar: h("span", { class: "rb-bar" }, h("i")), time: h("span", { class: "rb-time" }), money: h("span", { class: "rb-money" }),
+      picture: h("img", { alt: "", hidden: true }),
+      prompt: h("span", { class: "rb-prompt" }),
+      about: h("span", { class: "rb-quiet" }),
+      state: h("span", { class: "rb-chip" }),
+      bar: h("span", { class: "rb-bar" }, h("i")), // its share is said in words beside it
+      time: h("span", { class: "rb-time" }),
+      money: h("span", { class: "rb-money" }),
     };
-    const button = h("button", { type: "button", class: "rb-row", "aria-expanded": "false", tabindex: -1,
-      onclick: (event) => {
-        const picks = event.ctrlKey || event.metaKey;
-        pressed = !picks;
-        tell(model, { name: picks ? "select" : "open", key });
-      } },
-    h("span", { class: "rb-thumb" }, parts.picture), h("span", { class: "rb-what" }, parts.prompt, parts.about),
-    h("span", { class: "rb-how" }, parts.state, parts.bar), parts.time, parts.money);
-    return { key, row: BLANK, since: 0, parts, button, item: h("div", { class: "rb-item", role: "listitem" }, button) };
+    const press = (event) => {
+      const picks = event.ctrlKey || event.metaKey;
+      pressed = !picks;
+      tell(model, { name: picks ? "select" : "open", key });
+    };
+    const looks = { type: "button", class: "rb-row", "aria-expanded": "false", tabindex: -1 };
+    const button = h("button", { ...looks, onclick: press },
+      h("span", { class: "rb-thumb" }, parts.picture),
+      h("span", { class: "rb-what" }, parts.prompt, parts.about),
+      h("span", { class: "rb-how" }, parts.state, parts.bar), parts.time, parts.money);
+    const item = h("div", { class: "rb-item", role: "listitem" }, button);
+    return { key, row: BLANK, since: 0, parts, button, item };
   };
   const drawRow = (shown) => {
     const { row, parts, button, key } = shown;
@@ -107,12 +124,16 @@ function render({ model, el }) {
     items.insertBefore(shown.item, !last || !older(last) ? null : [...items.children].find(older));
   };
   const placeGroups = () => {
-    for (const each of groups.values()) each.newest = rows.get(each.items.firstElementChild?.dataset.key)?.row.order ?? -1;
+    for (const each of groups.values()) {
+      each.newest = rows.get(each.items.firstElementChild?.dataset.key)?.row.order ?? -1;
+    }
     const sorted = [...groups.values()].sort((a, b) => b.newest - a.newest);
     const focused = list.contains(document.activeElement) ? document.activeElement : null;
-    sorted.forEach((each, at) => { if (list.children[at] !== each.node) list.insertBefore(each.node, list.children[at] ?? null); });
-    // Jobs without an experiment need a heading only below other groups.
-    sorted.forEach((each, at) => { each.heading.hidden = !each.title.textContent || (!each.name && at === 0); });
+    sorted.forEach((each, at) => {
+      if (list.children[at] !== each.node) list.insertBefore(each.node, list.children[at] ?? null);
+      // Jobs without an experiment need a heading only below other groups.
+      each.heading.hidden = !each.title.textContent || (!each.name && at === 0);
+    });
     focused?.focus();
   };
 
@@ -156,11 +177,11 @@ function render({ model, el }) {
     if (asked) bringIntoView(box);
   };
 
-  frame.listen("msg:custom", (message) => {
-    if (message.name !== "rows") return;
+  /** @param {Rows} message */
+  const take = (message) => {
     const since = performance.now();
     const told = head.states;
-    for (const name of ["count", "states", "money", "note", "empty", "create", "mark"]) if (name in message) head[name] = message[name];
+    for (const name of HEAD) if (name in message) head[name] = message[name];
     if (message.wait) wait = { line: message.wait, since };
     if (message.requests) requests = { line: message.requests, since };
     for (const change of message.rows ?? []) {
@@ -182,17 +203,15 @@ function render({ model, el }) {
     setText(count, head.count ?? "");
     setText(states, head.states ?? "");
     setText(money, head.money ?? "");
-    setText(badge, head.mark ?? "");
-    badge.hidden = !head.mark;
-    setText(note, head.note ?? "");
-    note.hidden = !head.note;
+    showText(badge, head.mark);
+    showText(note, head.note);
     setText(empty, head.empty ?? "");
     nothing.hidden = !head.empty;
-    setText(create, head.create ?? "");
-    create.hidden = !head.create;
+    showText(create, head.create);
     tick();
     if (told !== undefined && head.states !== told) frame.say(head.states);
-  });
+  };
+  frame.listen("msg:custom", (message) => message.name === "rows" && take(message));
   frame.draw(["opened", "face"], drawOpen);
   keepAsking(frame, model, "The kernel doesn't answer. The jobs go on; run the cell again to watch them.");
   return () => frame.close();

@@ -1,8 +1,8 @@
 // A job's card: draws what Python composed, sends what is pressed.
-import { openPanel, tell } from "./_dom.js";
+import { openPanel, restButton, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
-import { copyText } from "./_copy.js";
+import { copyText } from "./_code.js";
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "job_card", "Clip");
@@ -11,9 +11,7 @@ function render({ model, el }) {
     if (name === "save") card.player()?.save(face().file);
     else if (name === "copy") copyText(frame, face().id, button);
     else {
-      // Off until the kernel has answered: a second press must not pay, send or stop twice.
-      button.disabled = true;
-      setTimeout(() => { button.disabled = false; }, 1500);
+      restButton(button);
       tell(model, { name });
     }
   });

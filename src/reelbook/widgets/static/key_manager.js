@@ -1,23 +1,36 @@
 // The account's keys: a list, a form, a question before one is revoked, and a new key that is shown once.
-import { freshId, h, openPanel, refill, setText, tell } from "./_dom.js";
+import { filledButton, freshId, h, openPanel, plainButton, refill, setText, tell } from "./_dom.js";
+import { saveFile } from "./_fetch.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
 
 const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
 
+/**
+ * What the kernel says. Only the message `secret` holds a key, and it is answered with `shown`.
+ * @typedef {{sandbox: boolean, summary: string, busy: boolean, listed: boolean, most: number, usual: number,
+ *   limit: number, next: string, rotation: {text: string, can_keep: boolean, old: string}}} Words
+ *   `most`, `usual`, `limit`: requests a minute of any key, a new one, the one in use; `next`: a name for its successor
+ * @typedef {{id: string, text: string, own: boolean}} Question
+ * @typedef {{id: string, name: string, preview: string, limit: string, state: string, created: string, used: string,
+ *   stale: string}} Key
+ * @typedef {{id: string, called: string, key: string, text: string, seconds: number}} NewKey
+ *   `seconds`: how long it is shown
+ */
+
 function render({ model, el }) {
   const frame = openPanel(model, el, "key_manager", "API keys");
+  /** @returns {Partial<Words>} */
   const words = () => model.get("words") || {};
-  const plain = (text, act) => h("button", { type: "button", class: "rb-plain", onclick: act }, text);
-  const filled = (text, act) => h("button", { type: "button", class: "rb-primary", onclick: act }, text);
   const badge = h("span", { class: "rb-badge" }, "sandbox");
   const summary = h("span", { class: "rb-quiet rb-sum" });
-  const refresh = plain("Refresh", () => tell(model, { name: "refresh" }));
-  const make = plain("New key", () => openForm("create"));
-  const change = plain("Rotate", () => openForm("rotate"));
+  const refresh = plainButton("Refresh", () => tell(model, { name: "refresh" }));
+  const make = plainButton("New key", () => openForm("create"));
+  const change = plainButton("Rotate", () => openForm("rotate"));
   const rows = h("tbody");
-  const table = h("table", {}, h("thead", {}, h("tr", {}, ...COLUMNS.map((word) => h("th", { scope: "col" }, word)),
-    h("th", {}, h("span", { class: "rb-hidden" }, "Revoke")))), rows);
+  const heads = COLUMNS.map((word) => h("th", { scope: "col" }, word));
+  const lastHead = h("th", {}, h("span", { class: "rb-hidden" }, "Revoke"));
+  const table = h("table", {}, h("thead", {}, h("tr", {}, ...heads, lastHead)), rows);
   const empty = h("p", { class: "rb-quiet" }, "The keys are listed here.");
 
   // The form for a new key, or for one that replaces the key in use.
@@ -27,12 +40,12 @@ function render({ model, el }) {
   const limit = h("input", { id: freshId("limit"), type: "number", min: 1, inputmode: "numeric" });
   const wrongName = fieldProblem(called);
   const wrongLimit = fieldProblem(limit);
-  const go = filled("Create key", () => send());
+  const go = filledButton("Create key", () => send());
   const form = h("div", { class: "rb-sheet", hidden: true }, title, about,
     h("div", { class: "rb-pair" },
       h("div", {}, h("label", { class: "rb-label", for: called.id }, "Name"), called, wrongName.node),
       h("div", {}, h("label", { class: "rb-label", for: limit.id }, "Requests a minute"), limit, wrongLimit.node)),
-    h("div", { class: "rb-acts" }, go, plain("Cancel", () => closeForm())));
+    h("div", { class: "rb-acts" }, go, plainButton("Cancel", () => closeForm())));
   let kind = "create";
   let opener = null;
   const openForm = (which) => {
@@ -41,7 +54,8 @@ function render({ model, el }) {
     const rotating = which === "rotate";
     setText(title, rotating ? "Rotate the key in use" : "New key");
     setText(about, rotating
-      ? "A new key is made and tried with one request. Then this session uses it; clips under way go on. The old key works until you revoke it, as the last step."
+      ? "A new key is made and tried with one request. Then this session uses it; clips under way go on. "
+        + "The old key works until you revoke it, as the last step."
       : "It is shown once, when it is made. One key for each person or machine can be revoked alone.");
     setText(go, rotating ? "Create, try and use it" : "Create key");
     called.value = rotating ? words().next : "";
@@ -67,15 +81,18 @@ function render({ model, el }) {
   };
   form.addEventListener("keydown", (event) => {
     if (event.key === "Escape") closeForm();
-    if (event.key === "Enter" && event.target.tagName === "INPUT") { event.preventDefault(); send(); }
+    if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
+    event.preventDefault();
+    send();
   });
 
   // The new key: only in this page, until it is put away or its time is over.
   const secretText = h("p");
-  const secret = h("input", { type: "text", readonly: true, "aria-label": "The new key", autocomplete: "off", spellcheck: "false" });
+  const unaided = { autocomplete: "off", spellcheck: "false" };
+  const secret = h("input", { type: "text", readonly: true, "aria-label": "The new key", ...unaided });
   const left = h("span", { class: "rb-quiet" });
   const copied = h("span", { class: "rb-quiet" });
-  const copy = filled("Copy", async () => {
+  const copy = filledButton("Copy", async () => {
     try {
       await navigator.clipboard.writeText(secret.value);
       setText(copied, "Copied.");
@@ -85,13 +102,16 @@ function render({ model, el }) {
     }
     frame.say(copied.textContent);
   });
-  const download = plain("Download", () => {
-    const url = URL.createObjectURL(new Blob([`${secret.value}\n`], { type: "text/plain" }));
-    h("a", { href: url, download: `${secretName.replace(/[^\p{L}\p{N}._-]+/gu, "-") || "key"}.txt` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  const download = plainButton("Download", () => {
+    const name = secretName.replace(/[^\p{L}\p{N}._-]+/gu, "-") || "key";
+    saveFile(new Blob([`${secret.value}\n`], { type: "text/plain" }), `${name}.txt`);
+  });
+  const done = plainButton("Done", () => {
+    forget();
+    make.focus();
   });
   const secretBox = h("div", { class: "rb-sheet rb-secret", hidden: true }, secretText, secret,
-    h("div", { class: "rb-acts" }, copy, download, plain("Done", () => { forget(); make.focus(); }), copied, left));
+    h("div", { class: "rb-acts" }, copy, download, done, copied, left));
   let secretName = "";
   let secretId = "";
   let endsAt = 0;
@@ -105,9 +125,10 @@ function render({ model, el }) {
     setText(copied, "");
     ready();
   };
+  /** @param {NewKey} content */
   const showSecret = (content) => {
     tell(model, { name: "shown", id: content.id });
-    if (secretId === content.id) return;  // once
+    if (secretId === content.id) return; // once
     secretId = content.id;
     secretName = content.called;
     secret.value = content.key;
@@ -130,35 +151,48 @@ function render({ model, el }) {
 
   // What is left to do in a rotation.
   const steps = h("p");
-  const keep = plain("Keep in the keyring", () => tell(model, { name: "keep" }));
-  const revokeOld = plain("Revoke the old key", () => tell(model, { name: "ask_revoke", id: words().rotation.old }));
+  const keep = plainButton("Keep in the keyring", () => tell(model, { name: "keep" }));
+  const askRevoke = (id) => tell(model, { name: "ask_revoke", id });
+  const revokeOld = plainButton("Revoke the old key", () => askRevoke(words().rotation.old));
+  const later = plainButton("Later", () => tell(model, { name: "finish" }));
   const rotation = h("div", { class: "rb-sheet", hidden: true }, h("h3", {}, "The key is changed"), steps,
-    h("div", { class: "rb-acts" }, keep, revokeOld, plain("Later", () => tell(model, { name: "finish" }))));
+    h("div", { class: "rb-acts" }, keep, revokeOld, later));
 
   // The question before a key is revoked.
   const ask = h("p", { id: freshId("ask") });
-  const revoke = h("button", { type: "button", class: "rb-primary", onclick: () => tell(model, { name: "revoke", id: model.get("question").id }) }, "Revoke");
-  const instead = filled("Rotate instead", () => { tell(model, { name: "leave" }); openForm("rotate"); });
-  const leave = plain("Keep it", () => tell(model, { name: "leave" }));
-  const question = h("div", { class: "rb-sheet rb-ask", role: "group", "aria-labelledby": ask.id, hidden: true },
+  const revoke = filledButton("Revoke", () => tell(model, { name: "revoke", id: model.get("question").id }));
+  const instead = filledButton("Rotate instead", () => {
+    tell(model, { name: "leave" });
+    openForm("rotate");
+  });
+  const leave = plainButton("Keep it", () => tell(model, { name: "leave" }));
+  const grouped = { role: "group", "aria-labelledby": ask.id, hidden: true };
+  const question = h("div", { class: "rb-sheet rb-ask", ...grouped },
     ask, h("div", { class: "rb-acts" }, instead, leave, revoke));
-  question.addEventListener("keydown", (event) => { if (event.key === "Escape") tell(model, { name: "leave" }); });
+  question.addEventListener("keydown", (event) => event.key === "Escape" && tell(model, { name: "leave" }));
   let askedFrom = "";
 
   frame.body.append(h("div", { class: "rb-frame rb-keys" },
     h("div", { class: "rb-acts rb-head" }, h("b", {}, "API keys"), badge, summary, refresh, change, make),
     frame.message, secretBox, rotation, question, form, empty, h("div", { class: "rb-list" }, table)));
 
-  const row = (key) => h("tr", { class: key.state === "revoked" ? "rb-gone" : null },
-    h("th", { scope: "row" }, key.name),
-    h("td", { class: "rb-preview" }, key.preview),
-    h("td", {}, key.limit),
-    h("td", {}, h("span", { class: `rb-state rb-is-${key.state.replace(" ", "-")}` }, key.state)),
-    h("td", { "data-word": "Created" }, key.created),
-    h("td", { "data-word": "Last used" }, key.used, ...(key.stale ? [h("span", { class: "rb-stale" }, key.stale)] : [])),
-    h("td", { class: "rb-act" }, ...(key.state === "revoked" ? [] : [h("button", {
-      type: "button", class: "rb-plain", "data-id": key.id, "aria-label": `Revoke ${key.name}`,
-      onclick: () => { askedFrom = key.id; tell(model, { name: "ask_revoke", id: key.id }); } }, "Revoke")])));
+  /** @param {Key} key */
+  const row = (key) => {
+    const revoked = key.state === "revoked";
+    const stale = key.stale ? [h("span", { class: "rb-stale" }, key.stale)] : [];
+    const end = plainButton("Revoke", () => {
+      askedFrom = key.id;
+      askRevoke(key.id);
+    }, { "data-id": key.id, "aria-label": `Revoke ${key.name}` });
+    return h("tr", { class: revoked ? "rb-gone" : null },
+      h("th", { scope: "row" }, key.name),
+      h("td", { class: "rb-preview" }, key.preview),
+      h("td", {}, key.limit),
+      h("td", {}, h("span", { class: `rb-state rb-is-${key.state.replace(" ", "-")}` }, key.state)),
+      h("td", { "data-word": "Created" }, key.created),
+      h("td", { "data-word": "Last used" }, key.used, ...stale),
+      h("td", { class: "rb-act" }, ...(revoked ? [] : [end])));
+  };
   frame.listen("msg:custom", (content) => {
     if (content.name === "secret") showSecret(content);
     if (content.name !== "rows") return;
@@ -179,14 +213,18 @@ function render({ model, el }) {
     revokeOld.hidden = !changed.old;
   });
   frame.draw(["question"], () => {
+    /** @type {Partial<Question>} */
     const asked = model.get("question") || {};
     const opens = question.hidden && asked.id;
     const closes = !question.hidden && !asked.id;
     question.hidden = !asked.id;
     setText(ask, asked.text || "");
     instead.hidden = !asked.own;
-    revoke.className = asked.own ? "rb-plain" : "rb-primary";  // the next step is the one that stops nothing
-    if (opens) { leave.focus(); frame.say(asked.text); }
+    revoke.className = asked.own ? "rb-plain" : "rb-primary"; // the next step is the one that stops nothing
+    if (opens) {
+      leave.focus();
+      frame.say(asked.text);
+    }
     if (closes) ([...rows.querySelectorAll("button")].find((each) => each.dataset.id === askedFrom) || refresh).focus();
   });
   keepAsking(frame, model);

@@ -1,16 +1,27 @@
 // The matrix: the clips of a sweep in rows, columns and pages, on one clock. Where a cell stands is decided in the page
-// (_matrix_table.js): swapping axes asks nobody. What is here joins its rooms: head, selection, keys and the kernel's news.
-import { foldButton } from "./_code.js";
-import { freshId, h, isNew, openPanel, refill, setText, tell } from "./_dom.js";
+// (_matrix_table.js): swapping axes asks nobody. What is here joins its parts: head, selection, keys and the kernel's
+// news.
+import {
+  filledButton, foldButton, freshId, h, isNew, openPanel, plainButton, refill, setText, showText, tell,
+} from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
-import { clockDeck, deckKeys } from "./_deck.js";
+import { clipKeys } from "./_controls.js";
+import { clockDeck } from "./_deck.js";
 import { posters } from "./_posters.js";
 import { matrixAbout } from "./_matrix_about.js";
-import { actButtons, drawMatrixCell, matrixCell, plainButton } from "./_matrix_cell.js";
+import { actButtons, drawMatrixCell, matrixCell } from "./_matrix_cell.js";
 import { matrixClips } from "./_matrix_clips.js";
 import { matrixTable } from "./_matrix_table.js";
 import { zoomAndPan } from "./_matrix_zoom.js";
+
+/**
+ * What the kernel tells: a sweep with all its cells, then the cells that changed.
+ * @typedef {{said: string, left: import("./_live.js").Line, controls: Array<[string, string]>, problem: string}} Head
+ * @typedef {{n: number} & Partial<import("./_matrix_cell.js").Face>} News
+ * @typedef {{axes: Array<[string, string[]]>, places: import("./_matrix_cell.js").Place[], mark: string, keys: string,
+ *   most_compared: number, head?: Head, cells: News[]}} Told
+ */
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "matrix", "Matrix");
@@ -30,9 +41,13 @@ function render({ model, el }) {
   let over = 0;
   let opened = 0;
 
-  // The rooms
+  // The parts
   const wrap = h("div", { class: "rb-matrix" });
-  const act = (n, name) => ({ open, close, star, pick }[name] ?? (() => tell(model, { name, n })))(n);
+  const act = (n, name) => {
+    const own = { open, close, star, pick }[name];
+    if (own) own(n);
+    else tell(model, { name, n });
+  };
   const drawActs = actButtons(act);
   const drawCell = (one) => {
     drawMatrixCell(one, pictures, drawActs);
@@ -63,32 +78,41 @@ function render({ model, el }) {
   const left = h("span");
   const badge = h("span", { class: "rb-badge" });
   const controls = h("span", { class: "rb-acts" });
-  const head = h("div", { class: "rb-head" }, grid.bars, h("span", { class: "rb-tally" }, title, left, badge, controls));
+  const tally = h("span", { class: "rb-tally" }, title, left, badge, controls);
+  const head = h("div", { class: "rb-head" }, grid.bars, tally);
   const drawLeft = countingLines(frame, left);
   const note = h("div", { class: "rb-note", hidden: true });
   const nothing = h("p", { class: "rb-quiet rb-nothing" }, "Looking for the cells.");
 
   // The clock's line, and what is done with the whole
-  const by = ["time", "part"].map((name) => plainButton(name === "time" ? "Seconds" : "Part", () => { set({ by: name }); drawBy(); }, { "data-by": name }));
+  const by = [["time", "Seconds"], ["part", "Part"]].map(([name, label]) => plainButton(label, () => {
+    set({ by: name });
+    drawBy();
+  }, { "data-by": name }));
   by[1].title = "Clips of different length begin and end together";
   const compare = plainButton("Compare", () => tell(model, { name: "compare" }));
   const none = plainButton("Deselect", () => select([]));
   const help = h("p", { class: "rb-quiet rb-foot", hidden: true });
-  const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...[["mp4", "As a video"], ["png", "As a sheet"], ["html", "As a page"]].map(([kind, label]) => plainButton(label, () => tell(model, { name: "save", kind }))), plainButton("As code", (event) => about.copy("cell", event.target, {})));
+  const saves = [["mp4", "As a video"], ["png", "As a sheet"], ["html", "As a page"]]
+    .map(([kind, label]) => plainButton(label, () => tell(model, { name: "save", kind })));
+  const asCode = plainButton("As code", (event) => about.copy("cell", event.currentTarget, {}));
+  const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...saves, asCode);
   const showHelp = foldButton("Shortcuts", help);
-  const bar = h("div", { class: "rb-deck" }, ...deck.parts, h("span", { class: "rb-group", role: "group", "aria-label": "Go by" }, ...by),
-    h("span", { class: "rb-group", role: "group", "aria-label": "Zoom" }, ...zooms), compare, none, foldButton("Save…", kinds), showHelp);
+  const group = (label, parts) => h("span", { class: "rb-group", role: "group", "aria-label": label }, ...parts);
+  const bar = h("div", { class: "rb-deck" }, ...deck.parts, group("Go by", by), group("Zoom", zooms), compare, none,
+    foldButton("Save…", kinds), showHelp);
   wrap.append(head, note, nothing, h("div", { class: "rb-scroll" }, table), about.node, bar, kinds, help);
   frame.body.append(wrap);
   const setLength = () => {
     const lengths = [...cells.values()].map((one) => one.now.seconds);
-    deck.setLength(Math.max(0, ...lengths));
+    deck.clock.setLength(Math.max(0, ...lengths));
     deck.play.disabled = !lengths.some(Boolean);
     deck.draw();
   };
 
   // The cell that is looked at
-  const drawAbout = () => about.draw(cells.get(opened || over || current), Boolean(opened), get("offers").includes("vary"));
+  const offers = (name) => get("offers").includes(name);
+  const drawAbout = () => about.draw(cells.get(opened || over || current), Boolean(opened), offers("vary"));
   const open = (n) => {
     focusOn(n);
     if (!cells.get(n).now.clip) return;
@@ -124,13 +148,16 @@ function render({ model, el }) {
     const td = one.node.parentElement;
     if (!td) return;
     td.setAttribute("aria-selected", String(is));
-    td.setAttribute("aria-label", [grid.placeOf(one), one.now.word, one.now.note, one.now.star && "starred", one.now.pick && "picked"].filter(Boolean).join(". "));
+    const { word, note, star, pick } = one.now;
+    const said = [grid.placeOf(one), word, note, star && "starred", pick && "picked"];
+    td.setAttribute("aria-label", said.filter(Boolean).join(". "));
   };
   const select = (several) => {
     set({ selected: [...new Set(several)] });
     drawSelected();
   };
   let anchor = 0;
+  let mostCompared = 0;
   const choose = (n, range) => {
     const order = numbers();
     const had = selected();
@@ -144,7 +171,7 @@ function render({ model, el }) {
   const drawSelected = () => {
     for (const one of cells.values()) drawChosen(one);
     const number = selected().length;
-    compare.hidden = number < 2 || number > 9 || !get("offers").includes("compare");
+    compare.hidden = number < 2 || number > mostCompared || !offers("compare");
     setText(compare, `Compare ${number} selected`);
     none.hidden = !number;
     setText(none, `Deselect ${number}`);
@@ -153,6 +180,11 @@ function render({ model, el }) {
   const pick = (n) => tell(model, { name: "pick", n, among: numbers() });
 
   // Pointer and keys
+  const look = (n) => {
+    if (n === over) return;
+    over = n;
+    drawAbout();
+  };
   const numberAt = (target) => Number(target.closest("td")?.querySelector(".rb-cell")?.dataset.n) || 0;
   const move = (event, right, down) => {
     const td = table.querySelector('td[tabindex="0"]');
@@ -189,16 +221,30 @@ function render({ model, el }) {
     } else open(n);
   });
   table.addEventListener("pointerover", ({ target }) => {
-    const n = numberAt(target);
-    if (n !== over) { over = n; drawAbout(); }
+    look(numberAt(target));
   });
-  table.addEventListener("pointerleave", () => { over = 0; drawAbout(); });
-  const onCells = (call) => (event) => { if (table.contains(event.target) && !event.target.closest("button")) call(); };
+  table.addEventListener("pointerleave", () => look(0));
+  const onCells = (call) => (event) => {
+    if (table.contains(event.target) && !event.target.closest("button")) call();
+  };
   const onClip = (call) => onCells(() => cells.get(current)?.now.clip && call(current));
-  deckKeys(wrap, {
-    ...deck.keys, x: onCells(() => choose(current, false)), s: onClip(star), p: onClip(pick), t: grid.transpose,
-    PageUp: () => grid.leaf(-1), PageDown: () => grid.leaf(1), "+": () => zoom(1), "-": () => zoom(-1), 0: () => zoom(0), "?": () => showHelp.click(),
-    Escape: () => { if (!help.hidden) showHelp.click(); else if (opened) close(); else if (selected().length) select([]); },
+  clipKeys(wrap, {
+    ...deck.keys,
+    x: onCells(() => choose(current, false)),
+    s: onClip(star),
+    p: onClip(pick),
+    t: grid.transpose,
+    PageUp: () => grid.leaf(-1),
+    PageDown: () => grid.leaf(1),
+    "+": () => zoom(1),
+    "-": () => zoom(-1),
+    0: () => zoom(0),
+    "?": () => showHelp.click(),
+    Escape() {
+      if (!help.hidden) showHelp.click();
+      else if (opened) close();
+      else if (selected().length) select([]);
+    },
   });
   table.addEventListener("keydown", (event) => {
     if (event.target.closest("button") || event.altKey) return;
@@ -214,6 +260,7 @@ function render({ model, el }) {
 
   // What the kernel tells
   const hears = {
+    /** @param {Told} content */
     sweep(content) {
       clips.clear();
       for (const one of cells.values()) pictures.forget(one.parts.img);
@@ -223,9 +270,9 @@ function render({ model, el }) {
         cells.set(one.n, one);
         clips.watch(one);
       }
-      setText(badge, content.mark);
-      badge.hidden = !content.mark;
+      showText(badge, content.mark);
       setText(help, content.keys);
+      mostCompared = content.most_compared;
       table.style.setProperty("--rb-shape", get("shape"));
       nothing.hidden = true;
       grid.take(content.axes);
@@ -259,20 +306,28 @@ function render({ model, el }) {
   const drawHead = () => {
     setText(title, shown.said);
     drawLeft(shown.left.length ? [shown.left] : []);
-    setText(note, shown.problem);
-    note.hidden = !shown.problem;
+    showText(note, shown.problem);
     if (isNew(controls, shown.controls)) {
-      refill(controls, shown.controls.map(([name, text], at) => plainButton(text, () => tell(model, { name }), { class: !at && name !== "pause" ? "rb-primary" : "rb-plain", "data-act": name, "aria-disabled": name === "buy" && shown.problem ? "true" : null })), table.querySelector('td[tabindex="0"]'));
+      const button = ([name, text], at) => {
+        const made = !at && name !== "pause" ? filledButton : plainButton;
+        const off = name === "buy" && shown.problem ? "true" : null;
+        return made(text, () => tell(model, { name }), { "data-act": name, "aria-disabled": off });
+      };
+      refill(controls, shown.controls.map(button), table.querySelector('td[tabindex="0"]'));
     }
     if (shown.said !== here) frame.say(here = shown.said);
   };
   const tick = () => {
     const now = performance.now();
-    for (const one of cells.values()) if (!one.now.clip) setText(one.parts.line, lineText(one.now.line, (now - one.heard) / 1000));
+    for (const one of cells.values()) {
+      if (!one.now.clip) setText(one.parts.line, lineText(one.now.line, (now - one.heard) / 1000));
+    }
   };
   const timer = setInterval(tick, 500);
   frame.onClose(() => clearInterval(timer));
-  frame.listen("msg:custom", (content) => { if (Object.hasOwn(hears, content.name)) hears[content.name](content); });
+  frame.listen("msg:custom", (content) => {
+    if (Object.hasOwn(hears, content.name)) hears[content.name](content);
+  });
 
   // Traits, as Python sets them
   const drawBy = () => {

@@ -1,20 +1,18 @@
 // One clip: the card without a job, more controls under the slim ones, and three views.
-import { h, openPanel, setText, tell } from "./_dom.js";
+import { foldButton, h, openPanel, plainButton, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
+import { keepTrait, speedChoice } from "./_controls.js";
 
 const TILES = 16; // 4 by 4 they have the clip's own shape
-const SPEEDS = [0.25, 0.5, 0.75, 1, 1.5, 2];
-const HELP = "Space plays and pauses. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. [ ] begin and end the loop where the clip is. < > change the speed. f fills the screen, Escape leaves.";
+const VIEWS = { clip: "Clip", poster: "Poster", filmstrip: "Filmstrip" };
+const HELP = "Space plays and pauses. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. "
+  + "[ ] begin and end the loop where the clip is. < > change the speed. f fills the screen, Escape leaves.";
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "player", "Player");
   const get = (name) => model.get(name);
-  const keep = (name, value) => {
-    if (JSON.stringify(get(name)) === JSON.stringify(value)) return;
-    model.set(name, value);
-    try { model.save_changes(); } catch { /* without a kernel nobody listens */ }
-  };
+  const keep = (name, value) => keepTrait(model, name, value);
   let told = null;
   const card = clipCard(frame, model, () => get("face"), () => player.save(get("face").file), (plays) => {
     told = plays;
@@ -24,21 +22,13 @@ function render({ model, el }) {
   const player = card.player();
   const { video, line, keys, seek, step } = player;
 
-  const button = (label, title, act, more = {}) => h("button", { type: "button", class: "rb-plain", title, onclick: act, ...more }, label);
   const setPressed = (made, value) => made.setAttribute("aria-pressed", String(value));
-
-  // Speed
-  const speed = h("select", { "aria-label": "Speed", title: "Speed (< >)", onchange: () => keep("speed", Number(speed.value)) });
-  const faster = (way) => keep("speed", SPEEDS.filter((one) => way * (one - get("speed")) > 0).sort((a, b) => way * (a - b))[0] ?? get("speed"));
-  frame.draw(["speed"], () => {
-    const now = get("speed");
-    const all = [...new Set([...SPEEDS, now])].sort((a, b) => a - b);
-    speed.replaceChildren(...all.map((one) => h("option", { value: one, selected: one === now }, `${one}×`)));
-    video.playbackRate = video.defaultPlaybackRate = now;
-  });
+  const speed = speedChoice(frame, model, (now) => { video.playbackRate = video.defaultPlaybackRate = now; });
+  speed.follow();
 
   // The loop and its two ends
-  const mark = (name) => h("input", { type: "range", class: "rb-end", min: 0, step: 0.05, hidden: true, "aria-label": name });
+  const slides = { type: "range", class: "rb-end", min: 0, step: 0.05, hidden: true };
+  const mark = (name) => h("input", { ...slides, "aria-label": name });
   const ends = [mark("Loop begins"), mark("Loop ends")];
   const band = h("span", { class: "rb-band", hidden: true });
   line.prepend(band);
@@ -53,8 +43,11 @@ function render({ model, el }) {
   const range = () => get("loop_range");
   const beginHere = () => setRange(video.currentTime, range()?.[1] ?? video.duration);
   const endHere = () => setRange(Math.min(range()?.[0] ?? 0, video.currentTime - 0.1), video.currentTime);
-  const loop = button("Loop", "", () => keep("loop", !get("loop")));
-  const whole = button("Whole", "Loop the whole clip", () => { keep("loop_range", null); loop.focus(); });
+  const loop = plainButton("Loop", () => keep("loop", !get("loop")));
+  const whole = plainButton("Whole", () => {
+    keep("loop_range", null);
+    loop.focus();
+  }, { title: "Loop the whole clip" });
   const drawRange = () => {
     const part = range();
     const length = video.duration || get("face").seconds;
@@ -69,8 +62,12 @@ function render({ model, el }) {
     });
     if (part) band.style.cssText = `--rb-a: ${part[0] / length}; --rb-b: ${Math.min(1, part[1] / length)}`;
   };
-  ends[0].addEventListener("input", () => { setRange(Number(ends[0].value), Math.max(range()[1], Number(ends[0].value) + 0.1)); drawRange(); });
-  ends[1].addEventListener("input", () => { setRange(Math.min(range()[0], Number(ends[1].value) - 0.1), Number(ends[1].value)); drawRange(); });
+  ends.forEach((end, place) => end.addEventListener("input", () => {
+    const at = Number(end.value);
+    if (place) setRange(Math.min(range()[0], at - 0.1), at);
+    else setRange(at, Math.max(range()[1], at + 0.1));
+    drawRange();
+  }));
   frame.draw(["loop", "loop_range"], drawRange);
   player.onTime((at) => {
     const part = range();
@@ -79,7 +76,9 @@ function render({ model, el }) {
     else seek(part[0]);
   });
   // In the capture phase, before other listeners: a part that was played to its end begins again.
-  video.addEventListener("play", () => { if (range() && video.currentTime >= range()[1] - 0.05) seek(range()[0]); }, { capture: true });
+  video.addEventListener("play", () => {
+    if (range() && video.currentTime >= range()[1] - 0.05) seek(range()[0]);
+  }, { capture: true });
 
   // Clip, poster or filmstrip
   const asked = {};
@@ -93,7 +92,8 @@ function render({ model, el }) {
       resolve(urls.at(-1));
     };
     frame.listen("msg:custom", hear);
-    if (!tell(model, { name: "picture", of, tiles: TILES })) frame.showMessage({ text: "The pictures are made by the kernel; run the cell again.", tone: "problem" });
+    if (tell(model, { name: "picture", of, tiles: TILES })) return;
+    frame.showMessage({ text: "The pictures are made by the kernel; run the cell again.", tone: "problem" });
   });
   frame.onClose(() => urls.forEach((url) => URL.revokeObjectURL(url)));
   const tile = (node, place) => {
@@ -105,22 +105,28 @@ function render({ model, el }) {
   const poster = h("img", { class: "rb-still rb-view", alt: "Poster", hidden: true });
   const strip = h("div", { class: "rb-strip rb-view", role: "group", "aria-label": "Filmstrip", hidden: true });
   stage.append(poster, strip);
-  const views = { clip: "Clip", poster: "Poster", filmstrip: "Filmstrip" };
-  const picks = Object.entries(views).map(([name, label]) => button(label, "", () => keep("view", name)));
+  const picks = Object.entries(VIEWS).map(([name, label]) => plainButton(label, () => keep("view", name)));
+  const stripTile = (_, place) => {
+    const at = ((place + 0.5) * get("face").seconds) / TILES;
+    const go = () => {
+      seek(at);
+      keep("view", "clip");
+      picks[0].focus();
+    };
+    const text = `${at.toFixed(1)} s`;
+    const button = h("button", { type: "button", "aria-label": `Go to ${text}`, onclick: go }, h("span", {}, text));
+    return tile(button, place);
+  };
   frame.draw(["view"], () => {
     const view = get("view");
-    picks.forEach((pick, place) => setPressed(pick, Object.keys(views)[place] === view));
+    picks.forEach((pick, place) => setPressed(pick, Object.keys(VIEWS)[place] === view));
     poster.hidden = view !== "poster";
     strip.hidden = view !== "filmstrip";
     video.style.visibility = view === "clip" ? "" : "hidden";
     player.rest(view !== "clip");
     if (view === "poster") picture("poster").then((url) => { poster.src = url; });
     if (view === "filmstrip" && !strip.children.length) {
-      strip.append(...Array.from({ length: TILES }, (_, place) => {
-        const at = ((place + 0.5) * get("face").seconds) / TILES;
-        return tile(h("button", { type: "button", "aria-label": `Go to ${at.toFixed(1)} s`, onclick: () => { seek(at); keep("view", "clip"); picks[0].focus(); } },
-          h("span", {}, `${at.toFixed(1)} s`)), place);
-      }));
+      strip.append(...Array.from({ length: TILES }, stripTile));
     }
   });
 
@@ -132,25 +138,35 @@ function render({ model, el }) {
     const share = Math.min(0.999, Math.max(0, (event.clientX - left) / width));
     tile(glimpse, Math.floor(share * TILES));
     glimpse.hidden = false;
-    glimpse.style.left = `${Math.min(width - glimpse.offsetWidth, Math.max(0, share * width - glimpse.offsetWidth / 2))}px`;
+    const wide = glimpse.offsetWidth;
+    glimpse.style.left = `${Math.min(width - wide, Math.max(0, share * width - wide / 2))}px`;
   });
   line.addEventListener("pointerleave", () => { glimpse.hidden = true; });
 
   const help = h("p", { class: "rb-help", hidden: true }, HELP);
-  const showHelp = button("Shortcuts", "What the keys do (?)", () => { help.hidden = !help.hidden; showHelp.setAttribute("aria-expanded", String(!help.hidden)); }, { "aria-expanded": "false" });
-  const group = (...parts) => h("span", { class: "rb-group" }, ...parts);
-  const pickers = group(...picks);
-  pickers.setAttribute("role", "group");
-  pickers.setAttribute("aria-label", "View");
+  const showHelp = foldButton("Shortcuts", help, { title: "What the keys do (?)" });
+  const frames = h("span", { class: "rb-group" },
+    plainButton("‹ Frame", () => step(-1), { "aria-label": "Frame back" }),
+    plainButton("Frame ›", () => step(1), { "aria-label": "Frame forward" }));
+  const loops = h("span", { class: "rb-group" }, loop,
+    plainButton("From here", beginHere, { title: "Loop from here ([)" }),
+    plainButton("To here", endHere, { title: "Loop to here (])" }), whole);
+  const pickers = h("span", { class: "rb-group", role: "group", "aria-label": "View" }, ...picks);
   player.bar.append(showHelp);
-  player.bar.after(help, h("div", { class: "rb-tools" },
-    group(button("‹ Frame", "", () => step(-1), { "aria-label": "Frame back" }), button("Frame ›", "", () => step(1), { "aria-label": "Frame forward" })),
-    speed, group(loop, button("From here", "Loop from here ([)", beginHere), button("To here", "Loop to here (])", endHere), whole), pickers));
-  Object.assign(keys, { "[": beginHere, "]": endHere, "<": () => faster(-1), ">": () => faster(1), "?": () => showHelp.click(), Escape: () => { help.hidden ? document.activeElement.blur() : showHelp.click(); } });
+  player.bar.after(help, h("div", { class: "rb-tools" }, frames, speed.select, loops, pickers));
+  Object.assign(keys, {
+    ...speed.keys,
+    "[": beginHere,
+    "]": endHere,
+    "?": () => showHelp.click(),
+    Escape: () => help.hidden ? document.activeElement.blur() : showHelp.click(),
+  });
 
   // Traits, both ways
   video.addEventListener("loadedmetadata", drawRange);
-  for (const [node, kind] of [[video, "play"], [line, "input"]]) node.addEventListener(kind, () => keep("view", "clip"));
+  for (const [node, kind] of [[video, "play"], [line, "input"]]) {
+    node.addEventListener(kind, () => keep("view", "clip"));
+  }
   video.addEventListener("seeked", () => video.paused && keep("time", video.currentTime));
   // The kernel is told four times a second only where somebody in it listens.
   video.addEventListener("timeupdate", () => get("reports_time") && !video.paused && keep("time", video.currentTime));

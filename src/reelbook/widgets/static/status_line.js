@@ -1,7 +1,13 @@
 // The line on top of the Studio: the service, what is left of the balance and of the key's requests, the views.
-import { h, openPanel, setText } from "./_dom.js";
+import { h, openPanel, setText, showText } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
+
+/**
+ * What is left, as the kernel knows it.
+ * @typedef {{service: string, balance: string, limit_left: string, low: Array<"balance" | "limit">, text: string,
+ *   limit: number, left: number, running: number}} Facts `limit` and `left`: of the key's requests
+ */
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "status_line", "Reelbook");
@@ -11,12 +17,24 @@ function render({ model, el }) {
   const bars = h("span", { class: "rb-budget", "aria-hidden": "true" });
   const left = h("span");
   const nav = h("nav", { class: "rb-nav", "aria-label": "Panels" });
-  frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), nav, h("div", { class: "rb-facts" }, badge, balance, limit, bars, left)));
-  const choose = (name) => { more.hidePopover(); model.set("view", name); model.save_changes(); };
-  const opener = h("button", { type: "button", class: "rb-opener", "aria-expanded": "false", onclick: () => more.togglePopover() });
+  const told = h("div", { class: "rb-facts" }, badge, balance, limit, bars, left);
+  frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), nav, told));
+  const choose = (name) => {
+    more.hidePopover();
+    model.set("view", name);
+    model.save_changes();
+  };
+  const toggles = { "aria-expanded": "false", onclick: () => more.togglePopover() };
+  const opener = h("button", { type: "button", class: "rb-opener", ...toggles });
   const more = h("div", { class: "rb-more", popover: "auto", role: "group", "aria-label": "More panels" });
-  const button = ([name]) => h("button", { type: "button", "data-view": name, onclick: () => choose(name) }, h("span"), h("span", { class: "rb-quiet" }));
-  const mark = (node, current) => (current ? node.setAttribute("aria-current", "page") : node.removeAttribute("aria-current"));
+  const button = ([name]) => {
+    const chooses = { "data-view": name, onclick: () => choose(name) };
+    return h("button", { type: "button", ...chooses }, h("span"), h("span", { class: "rb-quiet" }));
+  };
+  const mark = (node, current) => {
+    if (current) node.setAttribute("aria-current", "page");
+    else node.removeAttribute("aria-current");
+  };
   frame.draw(["views", "more"], () => {
     const [views, others] = [model.get("views"), model.get("more")];
     nav.hidden = !views.length;
@@ -26,10 +44,11 @@ function render({ model, el }) {
   frame.draw(["views", "more", "view", "facts"], () => {
     const labels = Object.fromEntries([...model.get("views"), ...model.get("more")]);
     const view = model.get("view");
+    const { running } = model.get("facts");
     for (const node of nav.querySelectorAll("[data-view]")) {
       const name = node.dataset.view;
       setText(node.firstChild, labels[name]);
-      setText(node.lastChild, name === "board" && model.get("facts").running ? ` ${model.get("facts").running}` : "");
+      setText(node.lastChild, name === "board" && running ? ` ${running}` : "");
       mark(node, name === view);
     }
     const inside = model.get("more").some(([name]) => name === view);
@@ -37,7 +56,9 @@ function render({ model, el }) {
     mark(opener, inside);
   });
   // It lies above the page, so it is put under its button; where the page moves, it closes.
-  const hide = (event) => { if (more.matches(":popover-open") && !more.contains(event.target)) more.hidePopover(); };
+  const hide = (event) => {
+    if (more.matches(":popover-open") && !more.contains(event.target)) more.hidePopover();
+  };
   more.addEventListener("toggle", () => {
     const open = more.matches(":popover-open");
     opener.setAttribute("aria-expanded", String(open));
@@ -45,24 +66,25 @@ function render({ model, el }) {
   });
   more.addEventListener("beforetoggle", ({ newState }) => {
     const at = opener.getBoundingClientRect();
-    Object.assign(more.style, { left: `${Math.max(4, Math.min(at.left, innerWidth - 160))}px`, top: `${at.bottom + 4}px` });
+    const left = Math.max(4, Math.min(at.left, innerWidth - 160));
+    Object.assign(more.style, { left: `${left}px`, top: `${at.bottom + 4}px` });
     (newState === "open" ? addEventListener : removeEventListener)("scroll", hide, true);
   });
   frame.onClose(() => removeEventListener("scroll", hide, true));
   frame.draw(["facts"], () => {
+    /** @type {Facts} */
     const facts = model.get("facts");
     setText(badge, facts.service);
     badge.classList.toggle("rb-plain", facts.service !== "sandbox");
-    setText(balance, facts.balance);
-    balance.hidden = !facts.balance;
-    setText(limit, facts.limit_left);
-    limit.hidden = !facts.limit_left;
+    showText(balance, facts.balance);
+    showText(limit, facts.limit_left);
     balance.classList.toggle("rb-low", facts.low.includes("balance"));
     limit.classList.toggle("rb-low", facts.low.includes("limit"));
     setText(left, facts.text);
     // More than twenty bars can't be counted at a glance.
     bars.hidden = facts.limit > 20;
-    bars.replaceChildren(...Array.from({ length: bars.hidden ? 0 : facts.limit }, (_, place) => h("i", { class: place < facts.limit - facts.left ? "rb-used" : "" })));
+    const used = (place) => h("i", { class: place < facts.limit - facts.left ? "rb-used" : "" });
+    bars.replaceChildren(...Array.from({ length: bars.hidden ? 0 : facts.limit }, (_, place) => used(place)));
   });
   tellWhenLeft(frame, model, ".reelbook-studio");
   keepAsking(frame, model);

@@ -1,9 +1,21 @@
 // The tool explorer: a list, the chosen tool's form, and what a call brought. What a server says is text.
-import { freshId, h, openPanel, refill, setText, tell } from "./_dom.js";
+import {
+  drawProgress, filledButton, freshId, h, openPanel, plainButton, progressBar, refill, setText, showText, tell,
+} from "./_dom.js";
 import { countingLines, keepAsking } from "./_live.js";
 import { tellWhenLeft } from "./_left.js";
 import { drawForm } from "./_fields.js";
 import { drawParts } from "./_results.js";
+
+/**
+ * The messages of the kernel.
+ * @typedef {{summary: string, rows: Array<{tool: string, name: string, about: string}>}} Rows
+ * @typedef {{turn: number, tool: string, title: string, called: string, about: string, hints: string,
+ *   fields: import("./_fields.js").Field[], drafts: Record<string, string | boolean>}} ToolForm
+ * @typedef {{view: string, tool: string, problems: Record<string, string>}} Problems by field
+ * @typedef {{place: number, button: string, text: string, hint: string}} FoundJob
+ * @typedef {{text?: string, tone?: string, parts?: import("./_results.js").Part[], jobs?: FoundJob[]}} Result
+ */
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "tool_explorer", "Agent tools");
@@ -11,20 +23,25 @@ function render({ model, el }) {
 
   const where = h("span", { class: "rb-quiet rb-said rb-sum" });
   const badge = h("span", { class: "rb-badge" }, "sandbox");
-  const again = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "again" }) });
-  const search = h("input", { type: "search", "aria-label": "Search the tools", placeholder: "Search", autocomplete: "off" });
+  const again = plainButton("", () => tell(model, { name: "again" }));
+  const seeks = { "aria-label": "Search the tools", placeholder: "Search", autocomplete: "off" };
+  const search = h("input", { type: "search", ...seeks });
   const count = h("div", { class: "rb-quiet" });
   const list = h("div", { class: "rb-list", role: "group", "aria-label": "Tools" });
   const title = h("h3", { class: "rb-said" });
   const called = h("code", { class: "rb-quiet" });
-  const about = h("div", { class: "rb-about rb-said", tabindex: 0, role: "group", "aria-label": "Description" });
+  const described = { tabindex: 0, role: "group", "aria-label": "Description" };
+  const about = h("div", { class: "rb-about rb-said", ...described });
   const hints = h("div", { class: "rb-quiet" });
   const form = h("div", { class: "rb-form" });
-  const call = h("button", { type: "button", class: "rb-primary", onclick: () => send() });
-  const stop = h("button", { type: "button", class: "rb-plain", onclick: () => { stop.disabled = true; tell(model, { name: "stop" }); } }, "Stop");
+  const call = filledButton("", () => send());
+  const stop = plainButton("Stop", () => {
+    stop.disabled = true;
+    tell(model, { name: "stop" });
+  });
   const cost = h("span", { class: "rb-quiet" });
   const line = h("div", { class: "rb-lines" });
-  const bar = h("div", { class: "rb-bar", role: "progressbar", "aria-label": "Progress", "aria-valuemin": 0, "aria-valuemax": 100 }, h("i"));
+  const bar = progressBar();
   const told = h("div", { class: "rb-quiet rb-said" });
   const busy = h("div", { class: "rb-busy" }, line, bar, told);
   const outcome = h("div", { class: "rb-note rb-said", hidden: true });
@@ -32,7 +49,8 @@ function render({ model, el }) {
   const parts = h("div", { class: "rb-parts" });
   const main = h("div", { class: "rb-main", hidden: true }, h("div", {}, title, " ", called), about, hints, form,
     h("div", { class: "rb-acts" }, call, stop, cost), busy, outcome, jobs, parts);
-  const both = h("div", { class: "rb-both", hidden: true }, h("div", { class: "rb-side" }, search, count, list), main);
+  const side = h("div", { class: "rb-side" }, search, count, list);
+  const both = h("div", { class: "rb-both", hidden: true }, side, main);
   frame.body.append(h("div", { class: "rb-frame rb-explorer" },
     h("div", { class: "rb-acts" }, h("b", {}, "Agent tools"), badge, where, again), frame.message, both));
 
@@ -40,10 +58,16 @@ function render({ model, el }) {
   const shown = () => [...list.children].filter((each) => !each.hidden);
   const sift = () => {
     const words = search.value.toLowerCase().split(/\s+/);
-    for (const each of list.children) each.hidden = !words.every((word) => each.textContent.toLowerCase().includes(word));
+    for (const each of list.children) {
+      const text = each.textContent.toLowerCase();
+      each.hidden = !words.every((word) => text.includes(word));
+    }
     mark();
   };
-  search.addEventListener("input", () => { sift(); frame.say(`${shown().length} found`); });
+  search.addEventListener("input", () => {
+    sift();
+    frame.say(`${shown().length} found`);
+  });
   list.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
@@ -57,12 +81,19 @@ function render({ model, el }) {
       each.tabIndex = each === (on || shown()[0]) ? 0 : -1;
     }
   };
+  /** @param {Rows} content */
   const takeRows = (content) => {
     setText(count, content.summary);
     both.hidden = !content.summary;
     search.hidden = content.rows.length <= 8;
-    refill(list, content.rows.map((row) => h("button", { type: "button", "data-tool": row.tool,
-      onclick: () => { keep(); tell(model, { name: "pick", tool: row.tool }); } }, h("b", {}, row.name), h("span", { class: "rb-quiet" }, row.about))));
+    refill(list, content.rows.map(({ tool, name, about }) => {
+      const pick = () => {
+        keep();
+        tell(model, { name: "pick", tool });
+      };
+      const words = [h("b", {}, name), h("span", { class: "rb-quiet" }, about)];
+      return h("button", { type: "button", "data-tool": tool, onclick: pick }, ...words);
+    }));
     sift();
   };
   frame.draw(["selected"], mark);
@@ -80,8 +111,13 @@ function render({ model, el }) {
     // A form with a large file in it isn't sent at every letter; with the call it is.
     if (JSON.stringify(drafts).length < 200000) tell(model, { name: "typed", tool, drafts });
   };
-  const changed = () => { call.className = "rb-primary"; clearTimeout(keeping); keeping = setTimeout(keep, 400); };
+  const changed = () => {
+    call.className = "rb-primary";
+    clearTimeout(keeping);
+    keeping = setTimeout(keep, 400);
+  };
   frame.onClose(keep);
+  /** @param {ToolForm} content */
   const takeForm = (content) => {
     if (content.turn === turn) return;
     turn = content.turn;
@@ -89,10 +125,10 @@ function render({ model, el }) {
     tool = content.tool;
     main.hidden = !tool;
     if (!tool) return;
-    for (const [node, text] of [[title, content.title], [called, content.called], [about, content.about], [hints, content.hints]]) {
-      setText(node, text);
-      node.hidden = !text;
-    }
+    showText(title, content.title);
+    showText(called, content.called);
+    showText(about, content.about);
+    showText(hints, content.hints);
     fields = drawForm(content.fields, content.drafts, changed);
     form.replaceChildren(fields.node);
   };
@@ -104,36 +140,46 @@ function render({ model, el }) {
     tell(model, { name: "call", id: freshId("call"), view: me, tool, drafts: fields.get() });
   };
   frame.root.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); if (!event.repeat) send(); }
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (!event.repeat) send();
   });
+  /** @param {Problems} content */
   const takeProblems = (content) => {
     if (content.view === me) awaited = false;
     const first = content.tool === tool && fields.show(content.problems);
-    if (first && content.view === me) { first.focus(); frame.say("Something in the form isn't right yet."); }
+    if (!first || content.view !== me) return;
+    first.focus();
+    frame.say("Something in the form isn't right yet.");
   };
 
   // The result.
   let drawn = null;
   let drawnOf = "";
-  let awaited = false;  // called from this view: its answer is brought into sight
+  let awaited = false; // called from this view: its answer is brought into sight
+  /** @param {FoundJob} job */
+  const jobRow = (job) => {
+    const watch = filledButton(job.button, () => take(job, watch));
+    return h("div", { class: "rb-acts" }, watch, h("span", { class: "rb-said" }, job.text),
+      h("span", { class: "rb-quiet" }, job.hint));
+  };
+  /** @param {Result} content */
   const takeResult = (content) => {
     const now = JSON.stringify(content);
-    if (now === drawnOf) return;  // said again to another view
+    if (now === drawnOf) return; // said again to another view
     drawnOf = now;
     if (drawn) drawn.close();
-    setText(outcome, content.text || "");
-    outcome.hidden = !content.text;
+    showText(outcome, content.text);
     outcome.className = `rb-note rb-said rb-${content.tone || ""}`;
     drawn = drawParts(frame, model, content.parts || []);
     parts.replaceChildren(...drawn.nodes);
-    jobs.replaceChildren(...(content.jobs || []).map((job) => h("div", { class: "rb-acts" },
-      h("button", { type: "button", class: "rb-primary", onclick: (event) => take(job, event.currentTarget) }, job.button),
-      h("span", { class: "rb-said" }, job.text), h("span", { class: "rb-quiet" }, job.hint))));
+    jobs.replaceChildren(...(content.jobs || []).map(jobRow));
     next();
     if (content.text) frame.say(content.text);
     if (awaited && (content.text || drawn.nodes.length)) {
       awaited = false;
-      for (const node of [parts, jobs, outcome]) node.scrollIntoView({ block: "nearest" });  // where not all fits: its beginning
+      // Where not all fits, its beginning is seen.
+      for (const node of [parts, jobs, outcome]) node.scrollIntoView({ block: "nearest" });
     }
   };
   const take = (job, button) => {
@@ -166,10 +212,7 @@ function render({ model, el }) {
     setText(cost, now.cost);
     busy.hidden = !calling;
     setText(told, now.progress);
-    const share = model.get("progress");
-    bar.hidden = share === null;
-    bar.firstElementChild.style.width = `${(share || 0) * 100}%`;
-    if (share !== null) bar.setAttribute("aria-valuenow", Math.round(share * 100));
+    drawProgress(bar, model.get("progress"));
   });
   tellWhenLeft(frame, model, ".reelbook-tools");
   keepAsking(frame, model, "The kernel doesn't answer. Run the cell again.");

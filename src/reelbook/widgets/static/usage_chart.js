@@ -1,7 +1,15 @@
 // The words around a usage chart: the head with the periods, or the foot with the day, the ledger and the table.
-import { h, openPanel, setText, tell } from "./_dom.js";
+import { h, openPanel, plainButton, setText, showText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
+
+/**
+ * What the kernel says: the head has the first line, the foot the others.
+ * @typedef {{total: string, about: string, pace: string, empty: string, periods: number[], again: boolean,
+ *   sandbox: boolean, progress: string, ledger: string, reading: string, shares: Array<[string, string]>,
+ *   day: {title: string, clips: Array<[string, string]>, more: string},
+ *   rows: Array<[string, string, string, string, string]>}} Words `rows`: a day's name, day, USD, what was used, a note
+ */
 
 function set(model, name, value) {
   model.set(name, value);
@@ -15,18 +23,20 @@ function head(frame, model) {
   const badge = h("span", { class: "rb-badge" }, "sandbox");
   const empty = h("p", { class: "rb-quiet" });
   const periods = h("div", { class: "rb-seg", role: "group", "aria-label": "Period" });
-  const again = h("button", { type: "button", class: "rb-plain", onclick: () => tell(model, { name: "again" }) }, "Ask again");
+  const again = plainButton("Ask again", () => tell(model, { name: "again" }));
   frame.body.append(h("div", { class: "rb-usage-head" }, total, badge, about, pace, periods), empty, again);
   frame.draw(["words", "days"], () => {
+    /** @type {Partial<Words>} */
     const words = model.get("words");
-    for (const [node, text] of [[total, words.total], [about, words.about], [pace, words.pace], [empty, words.empty]]) {
-      setText(node, text || "");
-      node.hidden = !text;
-    }
+    showText(total, words.total);
+    showText(about, words.about);
+    showText(pace, words.pace);
+    showText(empty, words.empty);
     again.hidden = !words.again;
     badge.hidden = !words.sandbox;
     for (const days of periods.children.length ? [] : words.periods || []) {
-      periods.append(h("button", { type: "button", "data-days": days, onclick: () => set(model, "days", days) }, `${days} days`));
+      const choose = { "data-days": days, onclick: () => set(model, "days", days) };
+      periods.append(h("button", { type: "button", ...choose }, `${days} days`));
     }
     for (const button of periods.children) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.days) === model.get("days")));
@@ -38,42 +48,47 @@ function foot(frame, model) {
   const progress = h("p", { class: "rb-quiet" });
   const ledger = h("p", { class: "rb-quiet" });
   const reading = h("p", { class: "rb-quiet" });
-  const shares = h("ul", { class: "rb-shares", "aria-label": "Of it, by the ledger" });
+  const shares = h("ul", { "aria-label": "Of it, by the ledger" });
   const dayTitle = h("b");
   const clips = h("ul");
   const more = h("p", { class: "rb-quiet" });
+  const close = plainButton("Close", () => set(model, "selected", ""));
   const day = h("div", { class: "rb-usage-day", hidden: true },
-    h("div", { class: "rb-acts" }, dayTitle,
-      h("button", { type: "button", class: "rb-plain", onclick: () => set(model, "selected", "") }, "Close")), clips, more);
+    h("div", { class: "rb-acts" }, dayTitle, close), clips, more);
   const rows = h("tbody");
+  const heads = ["Day", "USD", "Used", ""].map((text) => h("th", { scope: "col" }, text));
   const table = h("details", { class: "rb-usage-table" }, h("summary", {}, "As a table"),
-    h("table", {}, h("thead", {}, h("tr", {}, ...["Day", "USD", "Used", ""].map((text) => h("th", { scope: "col" }, text)))), rows));
+    h("table", {}, h("thead", {}, h("tr", {}, ...heads)), rows));
+  const pair = ([name, money]) => h("li", {}, h("span", {}, name), h("span", {}, money));
+  const row = ([name, when, money, about, note]) => {
+    const chosen = model.get("selected") === name;
+    const choose = () => set(model, "selected", chosen ? "" : name);
+    return h("tr", {},
+      h("th", { scope: "row" }, name ? plainButton(when, choose, { "aria-pressed": String(chosen) }) : when),
+      h("td", {}, money), h("td", {}, about), h("td", { class: "rb-quiet" }, note));
+  };
   frame.body.append(h("div", { class: "rb-usage-foot" }, day, progress, ledger, shares, reading, table));
   let drawn = "";
   frame.draw(["words", "selected"], () => {
+    /** @type {Partial<Words>} */
     const words = model.get("words");
-    for (const [node, text] of [[progress, words.progress], [ledger, words.ledger], [reading, words.reading]]) {
-      setText(node, text || "");
-      node.hidden = !text;
-    }
+    showText(progress, words.progress);
+    showText(ledger, words.ledger);
+    showText(reading, words.reading);
     shares.hidden = !(words.shares || []).length;
-    shares.replaceChildren(...(words.shares || []).map(([name, money]) => h("li", {}, h("span", {}, name), h("span", {}, money))));
+    shares.replaceChildren(...(words.shares || []).map(pair));
     const chosen = words.day || {};
     if (chosen.title && day.hidden) frame.say(chosen.title);
     day.hidden = !chosen.title;
     setText(dayTitle, chosen.title || "");
-    clips.replaceChildren(...(chosen.clips || []).map(([prompt, money]) => h("li", {}, h("span", {}, prompt), h("span", {}, money))));
+    clips.replaceChildren(...(chosen.clips || []).map(pair));
     setText(more, chosen.more || "");
     table.hidden = !(words.rows || []).length;
     const wanted = JSON.stringify([words.rows, model.get("selected")]);
     if (wanted === drawn) return; // a button keeps its focus
     drawn = wanted;
-    const at = [...rows.children].findIndex((row) => row.contains(document.activeElement));
-    rows.replaceChildren(...(words.rows || []).map(([name, when, money, about, note]) => h("tr", {},
-      h("th", { scope: "row" }, name ? h("button", {
-        type: "button", class: "rb-plain", "aria-pressed": String(name === model.get("selected")),
-        onclick: () => set(model, "selected", name === model.get("selected") ? "" : name),
-      }, when) : when), h("td", {}, money), h("td", {}, about), h("td", { class: "rb-quiet" }, note))));
+    const at = [...rows.children].findIndex((each) => each.contains(document.activeElement));
+    rows.replaceChildren(...(words.rows || []).map(row));
     if (at >= 0) rows.children[Math.min(at, rows.children.length - 1)]?.querySelector("button")?.focus();
   });
   let finished = "";
