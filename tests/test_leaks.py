@@ -12,9 +12,8 @@ import pytest
 
 from reelbook.lazy_module import LazyModule
 from reelbook.sandbox import server
-from reelbook.sandbox.access import Access, write_access
 from reelbook.sandbox.handle import Sandbox
-from reelbook.sandbox.places import Places
+from reelbook.sandbox.places import Access, Places, write_access
 from reelbook.secret import Secret
 
 nbclient: Any = LazyModule("nbclient")
@@ -116,7 +115,7 @@ MADE_FAILURES = [
 @pytest.fixture
 def running(home: Path) -> Iterator[Sandbox]:
     """A sandbox that knows the planted key, taken by the tests for a live service."""
-    places = Places.under(home)
+    places = Places(home)
     places.create()
     write_access(places, Access(Secret(KEY), Secret("control-token-of-this-test"), "user-of-this-test"))
     sandbox = server.ensure(home)
@@ -147,7 +146,7 @@ def test_a_planted_key_is_found_nowhere(
         assert errors, f"this was to fail: {cell.source}"
     assert "request_id" in json.dumps(notebook.cells[1].outputs) or "completed" in saved
 
-    access = Places.under(home).access
+    access = Places(home).access
     for path in (path for path in home.rglob("*") if path.is_file() and path != access):
         assert KEY.encode() not in path.read_bytes(), path
     assert access.stat().st_mode & 0o077 == 0
@@ -179,7 +178,7 @@ def test_a_created_secret_is_found_nowhere(
         assert [each for each in cell.outputs if each.output_type == "error"], (
             f"this was to fail: {cell.source}"
         )
-    access = Places.under(home).access
+    access = Places(home).access
     files = [path for path in home.rglob("*") if path.is_file() and path != access]
     assert any(path.name == "ledger.db" for path in files)
     for secret in secrets:

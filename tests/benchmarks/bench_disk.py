@@ -283,8 +283,9 @@ def _found(
     names: tuple[str, str, str],
 ) -> Found:
     made = rows(
-        Places.under(sandbox.home).database,
-        "SELECT request_id, prompt, cost_micro FROM jobs WHERE prompt LIKE ?",
+        Places(sandbox.home).database,
+        "SELECT request_id, json_extract(request, '$.prompt') AS prompt, cost_micro FROM jobs"
+        " WHERE prompt LIKE ?",
         f"{home.name} %",
     )
     entries = rows(home / "ledger.db", "SELECT prompt, state, request_id, clip_path FROM entries")

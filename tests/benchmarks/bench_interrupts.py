@@ -158,8 +158,9 @@ class Interrupted:
 
 def faults(home: Path, prompts: Sequence[str]) -> list[str]:
     """What doesn't hold by the service's own records and the ledger's file; none if nothing was lost."""
-    with closing(sqlite3.connect(Places.under(home).database)) as service:
-        made = dict(service.execute("SELECT request_id, prompt FROM jobs").fetchall())
+    with closing(sqlite3.connect(Places(home).database)) as service:
+        asked = service.execute("SELECT request_id, json_extract(request, '$.prompt') FROM jobs")
+        made = dict(asked.fetchall())
     with Ledger.open(home, "sandbox", server.ensure(home).api_key) as ledger:
         entries = ledger.find(limit=10**6)
         spend = ledger.spend()

@@ -29,8 +29,9 @@ from benchmarks.simulated_service import WINDOW_SECONDS, World
 
 from reelbook import models, wire
 from reelbook.client import AsyncClient
-from reelbook.sandbox import Sandbox, ensure, stop
-from reelbook.sandbox.limits import LimitWindow
+from reelbook.sandbox.handle import Sandbox
+from reelbook.sandbox.protocol import LimitWindow
+from reelbook.sandbox.server import ensure, stop
 from reelbook.secret import Secret
 
 LOOPS = [(0.1, 0.0), (0.5, 0.0), (1.0, 0.0), (5.0, 0.0), (6.0, 1.5), (10.0, 0.0)]

@@ -14,7 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from reelbook.sandbox import Sandbox, ensure, stop
+from reelbook.sandbox.handle import Sandbox
+from reelbook.sandbox.server import ensure, stop
 
 CLIENTS = 100
 ASKS_PER_SECOND = 2

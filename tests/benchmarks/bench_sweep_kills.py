@@ -69,8 +69,8 @@ def swept(folder: Path, sandbox: Sandbox, kills: int, rng: random.Random) -> Swe
     until(lambda: last.happened("over"))
     last.end()
     made = rows(
-        Places.under(sandbox.home).database,
-        "SELECT prompt, request_id FROM jobs WHERE prompt LIKE ?",
+        Places(sandbox.home).database,
+        "SELECT json_extract(request, '$.prompt') AS prompt, request_id FROM jobs WHERE prompt LIKE ?",
         f"{home.name} %",
     )
     # A cell that was bought again after a refusal has several entries: its last one tells.

@@ -25,9 +25,9 @@ from reelbook.account.usage import DAY_SECONDS, UsageSpan
 from reelbook.account.usage_history import UsageHistory
 from reelbook.ledger import LedgerFile
 from reelbook.sandbox import server
-from reelbook.sandbox.billing import UsageDays
 from reelbook.sandbox.handle import Sandbox
-from reelbook.sandbox.limits import Limits, Verdict
+from reelbook.sandbox.limits import Admission, Limits
+from reelbook.sandbox.protocol import UsageDays
 
 FIRST_PICTURE = 8
 _LINE = "{:>4} {:8} {:12} | first opening: {:>8} {:>5} {:>8} | next day: {:>5} {:>8} {}"
@@ -81,7 +81,7 @@ def _beside_work(seed: int) -> str:
     refused: list[bool] = []
     take = Limits.take
 
-    def counted(*args: Any) -> Verdict:
+    def counted(*args: Any) -> Admission:
         verdict = take(*args)
         refused.append(not verdict.allowed)
         return verdict

@@ -148,7 +148,8 @@ async def test_a_balance_too_low_is_said_with_both_amounts(service: Service, tmp
 
 async def test_an_image_too_large_is_said(service: Service, tmp_path: Path) -> None:
     """413 is PayloadTooLarge, although the client still sends when it is refused."""
-    with server.in_thread(tmp_path, pace=0, executor=ThreadPoolExecutor(1), max_image_bytes=10_000) as small:
+    with server.in_thread(tmp_path, pace=0, executor=ThreadPoolExecutor(1)) as small:
+        small.settings(max_image_bytes=10_000)
         async with AsyncClient(small.api_key, small.url) as client:
             with pytest.raises(errors.PayloadTooLarge):
                 await client.image_to_video(Image.effect_noise((2000, 2000), 90), "zoom")

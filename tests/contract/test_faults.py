@@ -183,7 +183,7 @@ class Ground:
         return Counter(self.sandbox.state()["requests"])
 
     def count(self, sql: str, value: str) -> int:
-        with contextlib.closing(sqlite3.connect(Places.under(self.sandbox.home).database)) as db:
+        with contextlib.closing(sqlite3.connect(Places(self.sandbox.home).database)) as db:
             return int(db.execute(sql, (value,)).fetchone()[0])
 
 
@@ -353,5 +353,5 @@ def _label(row: Row, endpoint: Endpoint) -> str:
 def _exist(ground: Ground, endpoint: Endpoint, label: str) -> int:
     """How many jobs or keys the sandbox has of a cell; the rest makes nothing."""
     if endpoint in GENERATE:
-        return ground.count("SELECT count(*) FROM jobs WHERE prompt = ?", label)
+        return ground.count("SELECT count(*) FROM jobs WHERE json_extract(request, '$.prompt') = ?", label)
     return ground.count("SELECT count(*) FROM keys WHERE name = ?", label)

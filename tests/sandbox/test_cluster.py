@@ -205,7 +205,7 @@ def test_a_scheduler_that_comes_back_without_workers_is_as_good_as_lost(
     assert (
         f"the Dask cluster of {cluster.address} still has no workers; clips wait no longer" in caplog.messages
     )
-    assert f"the Dask cluster of {cluster.address} has workers again" in caplog.messages
+    assert f"the Dask cluster of {cluster.address} is back" in caplog.messages
 
 
 def test_a_clip_that_kills_its_workers_is_given_up(cluster: Cluster) -> None:
@@ -242,7 +242,7 @@ def test_clips_wait_for_a_scheduler_that_comes_back(
         assert client.sandbox.state()["dask"]["connection"] == "connected"
     assert [record.message for record in caplog.records if record.name == cluster_module.__name__] == [
         f"the Dask scheduler at {cluster.address} is lost; trying to reach it again",
-        f"the Dask scheduler at {cluster.address} is back",
+        f"the Dask cluster of {cluster.address} is back",
     ]
     assert executor.specs == []
 

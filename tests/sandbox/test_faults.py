@@ -1,15 +1,27 @@
-"""Which request is due for which fault: state without a server."""
+"""Faults: which request is due for one, and what then arrives at the client."""
 
 from __future__ import annotations
 
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
+from sandbox.doubles import CLIP, NOON, Client, Open
 
 from reelbook import wire
+from reelbook.errors import SandboxError
+from reelbook.sandbox import serving
+from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.faults import Faults
-from reelbook.sandbox.payloads import Refused
-from reelbook.sandbox.protocol import Endpoint
+from reelbook.sandbox.protocol import Endpoint, FaultKind
 
 TEXT = "/api/v1/generate/text-to-video"
 IMAGE = "/api/v1/generate/image-to-video"
@@ -99,32 +111,316 @@ def test_nothing_but_the_service_has_faults(method: str, path: str) -> None:
     assert faults.listed()[0]["seen"] == 0
 
 
+@pytest.fixture(autouse=True)
+def silent_server(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Whatever is broken on purpose, the server itself has no error to report."""
+    yield
+    records = caplog.get_records("call")
+    assert [record.getMessage() for record in records if record.levelno >= logging.ERROR] == []
+
+
+@pytest.fixture
+def faulty(shared: Client) -> Iterator[Client]:
+    """The module's sandbox, without faults of other tests."""
+    yield shared
+    shared.sandbox.clear_faults()
+
+
+@pytest.mark.parametrize("kind", get_args(FaultKind))
+def test_every_kind_can_be_asked_for_and_taken_back(faulty: Client, kind: FaultKind) -> None:
+    """All that the handle names are known to the service, with defaults for all their options."""
+    faulty.sandbox.fault(kind)
+    (listed,) = faulty.sandbox.faults()
+    assert (listed["kind"], listed["endpoint"], listed["happened"]) == (kind, "any", 0)
+    faulty.sandbox.clear_faults()
+    assert faulty.sandbox.faults() == []
+
+
 @pytest.mark.parametrize(
-    ("wanted", "reason"),
+    ("wanted", "said"),
     [
-        ({"kind": "earthquake"}, "kind must be one of"),
-        ({"kind": "500", "endpoint": "nowhere"}, "endpoint must be one of"),
-        ({"kind": "500", "times": 0}, "times must be"),
-        ({"kind": "500", "after": True}, "after must be"),
-        ({"kind": "500", "seconds": 1}, "seconds is no option of 500; it has handled"),
-        ({"kind": "stall", "seconds": -1}, "seconds can't be -1"),
-        ({"kind": "expired_link", "endpoint": "status"}, "can happen to download only"),
+        ({"kind": "fire"}, "kind must be one of reset_before"),
+        ({}, "kind"),
+        ({"kind": ["500"]}, "kind"),
+        ({"kind": "500", "endpoint": "keyhole"}, "endpoint must be one of text-to-video"),
+        ({"kind": "500", "endpoint": None}, "endpoint"),
+        ({"kind": "500", "times": 0}, "times"),
+        ({"kind": "500", "times": True}, "times"),
+        ({"kind": "500", "after": -1}, "after"),
+        ({"kind": "500", "after": 1.5}, "after"),
+        ({"kind": "500", "seconds": 3}, "seconds is no option of 500; it has handled"),
+        ({"kind": "answer_lost", "handled": True}, "it has none"),
+        ({"kind": "500", "handled": 1}, "handled can't be 1"),
+        ({"kind": "stall", "seconds": -1}, "seconds"),
+        ({"kind": "stall", "seconds": "60"}, "seconds"),
+        ({"kind": "drip", "seconds": 3601}, "seconds"),
+        ({"kind": "429", "retry_after": 1.5}, "retry_after"),
+        ({"kind": "short_body", "after_bytes": -1}, "after_bytes"),
+        ({"kind": "unknown_status", "word": ""}, "word"),
+        ({"kind": "expired_link", "status": 403}, "status"),
+        ({"kind": "not_found", "endpoint": "generate"}, "not_found can happen to status only"),
+        ({"kind": "broken_json", "endpoint": "download"}, "broken_json can happen to balance"),
     ],
+    ids=str,
 )
-def test_what_makes_no_sense_is_refused(wanted: dict[str, Any], reason: str) -> None:
-    """And no fault is added."""
-    faults = Faults()
-    with pytest.raises(Refused, match=reason):
-        faults.add(wanted)
-    assert faults.listed() == []
+def test_what_makes_no_sense_is_refused(faulty: Client, wanted: dict[str, Any], said: str) -> None:
+    """The refusal says what is possible, and nothing is set."""
+    token = {"X-Sandbox-Token": faulty.sandbox.control_token.reveal()}
+    answer = faulty.http.post("/_sandbox/faults", json=wanted, headers=token)
+    assert answer.status_code == 400
+    assert said in answer.json()["detail"]
+    assert faulty.sandbox.faults() == []
 
 
-def test_faults_can_be_taken_back_and_expired_links_cant() -> None:
-    """Of a video's links only the latest works; the others answer as they were told to."""
-    faults = Faults()
-    faults.add({"kind": "500"})
-    assert (faults.link("a.mp4"), faults.expired_status("a.mp4")) == (0, 404)
-    faults.expire("a.mp4", 410)
-    faults.clear()
-    assert faults.arrived(*STATUS) is None
-    assert (faults.link("a.mp4"), faults.expired_status("a.mp4")) == (1, 410)
+def test_the_handle_passes_a_refusal_on(faulty: Client) -> None:
+    """In the sandbox's words."""
+    with pytest.raises(SandboxError, match="seconds can't be 'long'"):
+        faulty.sandbox.fault("stall", seconds="long")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_faults_want_the_control_token(faulty: Client, method: str) -> None:
+    """The API key doesn't open them."""
+    assert faulty.http.request(method, "/_sandbox/faults", json={"kind": "500"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "arrives", "jobs"),
+    [
+        ("reset_before", {}, "reset", 0),
+        ("reset_before", {"read": False}, "reset", 0),
+        ("answer_lost", {}, "reset", 1),
+        ("close", {}, "", 0),
+        ("close", {"handled": True}, "", 1),
+        ("garbage", {}, "\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n", 1),
+        ("garbage", {"handled": False}, "\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n", 0),
+        ("stall", {"seconds": 0.02, "handled": False}, "", 0),
+        ("stall", {"seconds": 0.02}, "200 whole", 1),
+        ("short_body", {}, "200 short", 1),
+        ("short_body", {"after_bytes": 1}, "200 short", 1),
+        ("short_body", {"after_bytes": 99999}, "200 whole", 1),
+        ("drip", {"seconds": 0}, "200 whole", 1),
+        ("500", {}, "500 whole", 0),
+        ("500", {"handled": True}, "500 whole", 1),
+        ("503", {}, "503 whole", 0),
+        ("503", {"handled": True}, "503 whole", 1),
+        ("429", {}, "429 whole", 0),
+        ("html", {}, "200 whole", 0),
+        ("html", {"handled": True}, "200 whole", 1),
+        ("broken_json", {}, "200 whole", 1),
+        ("broken_gzip", {}, "200 whole", 1),
+    ],
+    ids=str,
+)
+def test_what_arrives_and_whether_it_was_accepted(
+    faulty: Client, kind: FaultKind, options: dict[str, Any], arrives: str, jobs: int
+) -> None:
+    """What a fault does to the connection, and whether the job exists; the next request goes well."""
+    before = _jobs(faulty)
+    faulty.sandbox.fault(kind, endpoint="generate", **options)
+    assert _arrived(faulty, _post({"prompt": "a fox"})) == arrives
+    assert _jobs(faulty) - before == jobs
+    assert faulty.sandbox.faults()[0]["happened"] == 1
+    assert _arrived(faulty, _post({"prompt": "a fox"})) == "200 whole"
+
+
+def test_a_reset_before_the_request_was_read_meets_its_sender_while_it_sends(
+    faulty: Client, still: Callable[..., bytes]
+) -> None:
+    """Ten megabytes of an image can't have arrived, and no job comes of them."""
+    before = _jobs(faulty)
+    faulty.sandbox.fault("reset_before", endpoint="image-to-video", read=False)
+    with pytest.raises((httpx.NetworkError, httpx.RemoteProtocolError)):
+        faulty.http.post(IMAGE, files={"image": b"\0" * 10_000_000}, data={"prompt": "it sways"})
+    assert _jobs(faulty) == before
+    photo = faulty.http.post(IMAGE, files={"image": still()}, data={"prompt": "it sways"})
+    assert photo.status_code == 200
+
+
+def test_a_fault_without_effect_reads_an_upload_to_its_end(faulty: Client) -> None:
+    """So that its sender sees the page or the close, and no reset in the middle of sending."""
+    big = {"image": b"\0" * 10_000_000}
+    faulty.sandbox.fault("html", endpoint="image-to-video")
+    assert "Sign in" in faulty.http.post(IMAGE, files=big).text
+    faulty.sandbox.fault("close", endpoint="image-to-video")
+    with pytest.raises(httpx.RemoteProtocolError, match="without sending a response"):
+        faulty.http.post(IMAGE, files=big)
+
+
+def test_damaged_answers_look_like_answers(faulty: Client) -> None:
+    """JSON without its end, and bytes that are said to be compressed."""
+    faulty.sandbox.fault("broken_json", endpoint="balance")
+    answer = faulty.get(BALANCE)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    with pytest.raises(json.JSONDecodeError):
+        answer.json()
+    faulty.sandbox.fault("broken_gzip", endpoint="balance")
+    with pytest.raises(httpx.DecodingError):
+        faulty.get(BALANCE)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, {"x-ratelimit-limit": "10", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"}),
+        ({"headers": False}, {}),
+        ({"headers": False, "retry_after": 7}, {"retry-after": "7"}),
+        (
+            {"reset_seconds": 30, "retry_after": 0},
+            {
+                "x-ratelimit-limit": "10",
+                "x-ratelimit-remaining": "0",
+                "x-ratelimit-reset": "30",
+                "retry-after": "0",
+            },
+        ),
+    ],
+    ids=str,
+)
+def test_a_429_tells_as_much_as_asked_for(
+    faulty: Client, options: dict[str, Any], told: dict[str, str]
+) -> None:
+    """With or without the headers of the interface, with or without Retry-After."""
+    faulty.sandbox.fault("429", endpoint="balance", **options)
+    answer = faulty.get(BALANCE)
+    said = {name: value for name, value in answer.headers.items() if name.startswith(("x-rate", "retry"))}
+    assert (answer.status_code, said) == (429, told)
+
+
+def test_only_handled_requests_use_up_the_limit(open_sandbox: Open, tmp_path: Path) -> None:
+    """A fault before the service costs nothing; one behind it costs what the request costs."""
+    with open_sandbox(tmp_path, rate_limiting=True, clock=Clock(NOON)) as client:
+        client.sandbox.fault("500", times=3)
+        client.sandbox.fault("429")
+        assert [client.get(BALANCE).status_code for _ in range(4)] == [500, 500, 500, 429]
+        client.sandbox.fault("500", handled=True)
+        assert client.get(BALANCE).headers["x-ratelimit-remaining"] == "9"
+        assert client.get(BALANCE).headers["x-ratelimit-remaining"] == "8"
+
+
+def test_what_arrived_is_counted_by_endpoint(open_sandbox: Open, tmp_path: Path) -> None:
+    """Answered or not, so that a lesson can show how often something was sent."""
+    with open_sandbox(tmp_path) as client:
+        client.sandbox.fault("close", endpoint="balance")
+        with pytest.raises(httpx.RemoteProtocolError):
+            client.get(BALANCE)
+        client.get(BALANCE)
+        client.status(client.submit())
+        assert client.sandbox.state()["requests"] == {"balance": 2, "text-to-video": 1, "status": 1}
+
+
+def test_a_job_may_be_unknown_or_in_an_unknown_state_for_a_while(faulty: Client) -> None:
+    """A 404 right after the submission, then a word that nobody documented, then the truth."""
+    request_id = faulty.submit()
+    faulty.sandbox.fault("not_found")
+    faulty.sandbox.fault("unknown_status", word="warming up")
+    answer = faulty.get(f"/api/v1/status/{request_id}")
+    assert (answer.status_code, answer.json()) == (404, {"detail": "No such request_id"})
+    assert faulty.status(request_id)["status"] == "warming up"
+    assert faulty.wait(request_id)["status"] == "completed"
+
+
+def test_an_unknown_word_changes_no_refusal(faulty: Client) -> None:
+    """A status that is none is passed on as it is."""
+    faulty.sandbox.fault("unknown_status")
+    answer = faulty.get("/api/v1/status/req_nobody")
+    assert (answer.status_code, answer.json()) == (404, {"detail": "No such request_id"})
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_an_expired_link_stays_so_and_the_status_gives_a_new_one(faulty: Client, status: int) -> None:
+    """Each time it expires; the new link serves the same clip."""
+    request_id = faulty.submit()
+    links = [faulty.wait(request_id)["video_url"]]
+    for _ in range(2):
+        faulty.sandbox.fault("expired_link", status=status)
+        assert faulty.get(links[-1]).status_code == status
+        assert faulty.get(links[-1]).status_code == status
+        links.append(faulty.status(request_id)["video_url"])
+        assert faulty.get(links[-1]).content == CLIP
+    faulty.sandbox.clear_faults()
+    assert [faulty.get(link).status_code for link in links] == [status, status, 200]
+    assert len(set(links)) == 3
+
+
+def test_a_dropped_download_goes_on_by_byte_ranges(faulty: Client) -> None:
+    """Each connection brings the bytes that were asked for and no more, and the last one the rest."""
+    url = faulty.wait(faulty.submit())["video_url"]
+    faulty.sandbox.fault("drop_download", times=3, after_bytes=300)
+    got, sizes = b"", []
+    while len(got) < len(CLIP):
+        piece = b""
+        try:
+            with faulty.http.stream("GET", url, headers={"Range": f"bytes={len(got)}-"}) as answer:
+                assert answer.status_code == 206
+                for chunk in answer.iter_raw():
+                    piece += chunk
+        except httpx.RemoteProtocolError:
+            sizes.append(len(piece))
+        got += piece
+    assert (got, sizes) == (CLIP, [300, 300, 300])
+
+
+def test_a_client_that_gives_up_ends_its_stall(
+    open_sandbox: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing waits on for somebody who is gone, and the sandbox stops at once."""
+    monkeypatch.setattr(serving, "GRACE_SECONDS", 60)
+    with open_sandbox(tmp_path) as client:
+        client.sandbox.fault("stall", times=2, seconds=3600)
+        client.sandbox.fault("drip", seconds=3600)
+        for _ in range(3):
+            with pytest.raises(httpx.ReadTimeout):
+                client.get(BALANCE, timeout=0.05)
+        leaving = time.monotonic()
+    assert time.monotonic() - leaving < 30, "a graceful stop waits for what is still under way"
+
+
+def test_a_fault_leaves_other_connections_alone(faulty: Client) -> None:
+    """While one client waits for an answer that doesn't come, others are served."""
+    faulty.sandbox.fault("stall", endpoint="usage", seconds=3)
+    answers: list[httpx.Response] = []
+    waiting = threading.Thread(target=lambda: answers.append(faulty.get("/api/v1/billing/usage")))
+    waiting.start()
+    while faulty.sandbox.faults()[0]["happened"] == 0:
+        time.sleep(0.001)
+    assert faulty.get(BALANCE).status_code == 200
+    assert answers == []
+    waiting.join()
+    assert answers[0].status_code == 200
+
+
+def _jobs(client: Client) -> int:
+    requests: int = client.get("/api/v1/billing/usage").json()["total_requests"]
+    return requests
+
+
+def _post(body: dict[str, Any]) -> bytes:
+    content = json.dumps(body).encode()
+    return (
+        (
+            f"POST {TEXT} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+        ).encode()
+        + b"Authorization: Bearer %s\r\n\r\n"
+        + content
+    )
+
+
+def _arrived(client: Client, request: bytes) -> str:
+    """What comes back, in a word: a reset, bytes that are no HTTP, or a status with a whole or short body."""
+    where = urlsplit(client.sandbox.url)
+    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+        connection.sendall(request % client.sandbox.api_key.reveal().encode())
+        got = b""
+        try:
+            while piece := connection.recv(65536):
+                got += piece
+        except ConnectionResetError:
+            return f"{got.decode('latin-1')}reset"
+    head, _, body = got.partition(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 "):
+        return got.decode("latin-1")
+    lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length: ")]
+    announced = int(lengths[0].split()[1])
+    return f"{head[9:12].decode()} {'whole' if len(body) == announced else 'short'}"

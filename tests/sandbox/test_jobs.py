@@ -7,39 +7,57 @@ from dataclasses import replace
 
 import pytest
 
-from reelbook.sandbox.jobs import MOVES, Job, checked_pace, next_move, planned_seconds, progress, status_body
-
-JOB = Job(
-    "req_1", "pending", "text-to-video", "a fox", 5, "16:9", 7, accepted_at=1000.0, planned_seconds=10.0
+from reelbook import wire
+from reelbook.sandbox import jobs
+from reelbook.sandbox.jobs import (
+    LIFE,
+    TOLD,
+    Phase,
+    SandboxJob,
+    checked_pace,
+    planned_seconds,
+    progress,
+    state_at,
+    status_body,
 )
+
+ASKED = {"prompt": "a fox", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
+JOB = SandboxJob("req_1", "pending", "text-to-video", ASKED, accepted_at=1000.0, planned_seconds=10.0)
 RUNNING = replace(JOB, state="processing")
 
 
-def test_a_job_waits_for_a_short_share_of_its_time() -> None:
-    """Of ten seconds, it is pending for one and a half."""
-    assert next_move(JOB, 1001.4) is None
-    assert next_move(JOB, 1001.5) == "processing"
+@pytest.mark.parametrize(
+    ("job", "now", "state"),
+    [
+        (JOB, 1001.4, "pending"),
+        (JOB, 1001.5, "processing"),
+        (RUNNING, 1000.0, "processing"),  # a clock that was set back
+        (RUNNING, 1099.0, "processing"),  # no clip yet
+        (replace(RUNNING, video="x.mp4"), 1009.9, "processing"),
+        (replace(RUNNING, video="x.mp4"), 1010.0, "completed"),
+        (replace(JOB, video="x.mp4"), 1010.0, "completed"),
+        (replace(RUNNING, failure="content policy"), 1009.9, "processing"),
+        (replace(RUNNING, failure="content policy"), 1010.0, "failed"),
+        (replace(JOB, state="completed", failure="no"), 9e9, "completed"),
+        (replace(JOB, state="failed", video="x.mp4"), 9e9, "failed"),
+    ],
+)
+def test_a_job_passes_its_states_as_its_time_passes(job: SandboxJob, now: float, state: str) -> None:
+    """It ends when its time is up and there is something to end with; nothing goes back or leaves an end."""
+    assert state_at(job, now) == state
 
 
-def test_a_job_completes_when_its_time_is_up_and_its_clip_is_there() -> None:
-    """Neither the time nor the clip alone is enough."""
-    drawn = replace(RUNNING, video="x.mp4")
-    assert next_move(drawn, 1009.9) is None
-    assert next_move(RUNNING, 1099.0) is None
-    assert next_move(drawn, 1010.0) == "completed"
-
-
-def test_a_job_that_is_to_fail_does_so_when_its_time_is_up() -> None:
-    """The failure keeps the pace."""
-    failing = replace(RUNNING, failure="content policy")
-    assert next_move(failing, 1009.9) is None
-    assert next_move(failing, 1010.0) == "failed"
-
-
-@pytest.mark.parametrize("state", [state for state, after in MOVES.items() if not after])
-def test_finished_states_are_left_by_nothing(state: str) -> None:
-    """A completed or failed job never moves again."""
-    assert next_move(replace(JOB, state=state, video="x.mp4", failure="no"), 9e9) is None
+def test_a_state_is_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One more, between two others, is passed as they are; all that a row tells is known."""
+    queued = Phase("queued", 0.05, ("estimated_cost_usd",))
+    life = (LIFE[0], queued, *LIFE[1:])
+    monkeypatch.setattr(jobs, "LIFE", life)
+    monkeypatch.setattr(jobs, "_ORDER", {phase.state: number for number, phase in enumerate(life)})
+    assert [state_at(JOB, 1000.0 + after) for after in (0, 0.5, 1.5)] == ["pending", "queued", "processing"]
+    waiting = {"request_id": "req_1", "status": "queued", "estimated_cost_usd": 0.25}
+    assert status_body(replace(JOB, state="queued"), 1001.0, None) == waiting
+    assert {name for phase in LIFE for name in phase.tells} == set(TOLD)
+    assert {phase.state for phase in LIFE} == {wire.PENDING, wire.PROCESSING, wire.COMPLETED, wire.FAILED}
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
@@ -73,7 +91,7 @@ def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
         ),
     ],
 )
-def test_each_state_tells_exactly_its_own_fields(job: Job, body: dict[str, object]) -> None:
+def test_each_state_tells_exactly_its_own_fields(job: SandboxJob, body: dict[str, object]) -> None:
     """The fields per state are those of the interface's table, no more and no less."""
     assert status_body(job, 1005.0, "http://here/x") == body
 

@@ -1,15 +1,27 @@
-"""The sliding window of a key's requests."""
+"""Requests per minute of each key, under each reading of the limit, and the headers that tell of them."""
 
 from __future__ import annotations
 
-from reelbook.sandbox.limits import Limits, Verdict
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox.doubles import Client, Open
+
+from reelbook.sandbox.limits import Admission, Limits
+from reelbook.sandbox.protocol import Settings
+
+BALANCE = "/api/v1/billing/balance"
+REFUSED = Admission(False, 10, 0, 12)
 
 
 def test_requests_within_the_limit_are_allowed_and_counted() -> None:
     """Each request takes one from what remains, and the wait is that of the oldest."""
     limits = Limits()
-    assert limits.take("k", 2, now=100.0) == Verdict(True, 2, 1, 60)
-    assert limits.take("k", 2, now=110.5) == Verdict(True, 2, 0, 50)
+    assert limits.take("k", 2, now=100.0) == Admission(True, 2, 1, 60)
+    assert limits.take("k", 2, now=110.5) == Admission(True, 2, 0, 50)
 
 
 def test_a_full_window_refuses_and_names_the_wait_in_whole_seconds() -> None:
@@ -17,8 +29,8 @@ def test_a_full_window_refuses_and_names_the_wait_in_whole_seconds() -> None:
     limits = Limits()
     limits.take("k", 2, now=100.0)
     limits.take("k", 2, now=110.0)
-    assert limits.take("k", 2, now=120.3) == Verdict(False, 2, 0, 40)
-    assert limits.take("k", 2, now=160.0) == Verdict(True, 2, 0, 10)
+    assert limits.take("k", 2, now=120.3) == Admission(False, 2, 0, 40)
+    assert limits.take("k", 2, now=160.0) == Admission(True, 2, 0, 10)
 
 
 def test_refused_requests_are_not_counted() -> None:
@@ -45,11 +57,9 @@ def test_each_key_has_its_own_window() -> None:
 
 
 def test_lifted_limits_refuse_nothing() -> None:
-    """While lifted, all of the largest limit remains; afterwards counting starts where it was."""
-    limits = Limits()
-    limits.lifted = True
-    assert {limits.take("k", 1, now=0.0) for _ in range(20)} == {Verdict(True, 100, 100, 0)}
-    limits.lifted = False
+    """While lifted, all of the largest limit remains, and nothing is counted."""
+    limits, lifted = Limits(), Settings(rate_limiting=False)
+    assert {limits.take("k", 1, 0.0, lifted) for _ in range(20)} == {Admission(True, 100, 100, 0)}
     assert limits.take("k", 1, now=0.0).allowed
 
 
@@ -57,13 +67,82 @@ def test_a_clock_set_back_never_makes_the_wait_longer_than_the_window() -> None:
     """An hour back in time, the wait is still at most a minute."""
     limits = Limits()
     limits.take("k", 1, now=5000.0)
-    assert limits.take("k", 1, now=1400.0) == Verdict(False, 1, 0, 60)
+    assert limits.take("k", 1, now=1400.0) == Admission(False, 1, 0, 60)
 
 
-def test_the_headers_carry_whole_numbers() -> None:
-    """The three headers of the interface, as text."""
-    assert Verdict(True, 10, 9, 60).headers() == {
-        "X-RateLimit-Limit": "10",
-        "X-RateLimit-Remaining": "9",
-        "X-RateLimit-Reset": "60",
-    }
+def test_a_fixed_window_opens_as_a_whole_at_the_clocks_next_minute() -> None:
+    """However late in a minute its requests were sent, all of them are free again when it ends."""
+    limits, fixed = Limits(), Settings(limit_window="fixed")
+    assert limits.take("k", 2, now=659.0, settings=fixed) == Admission(True, 2, 1, 1)
+    assert limits.take("k", 2, now=659.5, settings=fixed) == Admission(True, 2, 0, 1)
+    assert limits.take("k", 2, now=659.9, settings=fixed) == Admission(False, 2, 0, 1)
+    assert limits.take("k", 2, now=660.0, settings=fixed) == Admission(True, 2, 1, 60)
+    assert limits.take("k", 2, now=661.0, settings=fixed) == Admission(True, 2, 0, 59)
+
+
+def test_refused_requests_that_count_prolong_a_sliding_window() -> None:
+    """Whoever keeps knocking is never let in; a minute of silence opens the window."""
+    limits, strict = Limits(), Settings(count_refused=True)
+    assert limits.take("k", 1, now=0.0, settings=strict).allowed
+    assert not any(
+        limits.take("k", 1, now=float(second), settings=strict).allowed for second in range(1, 300)
+    )
+    assert limits.take("k", 1, now=310.0, settings=strict) == Admission(False, 1, 0, 60)
+    assert limits.take("k", 1, now=370.0, settings=strict).allowed
+
+
+@given(
+    settings=st.builds(
+        Settings, limit_window=st.sampled_from(["sliding", "fixed"]), count_refused=st.booleans()
+    ),
+    pauses=st.lists(st.floats(0, 40), max_size=60),
+    per_minute=st.integers(1, 12),
+)
+def test_whoever_waits_as_long_as_the_reset_says_is_let_in(
+    settings: Settings, pauses: list[float], per_minute: int
+) -> None:
+    """After any history of requests, under each rule."""
+    limits, now = Limits(), 1_000_000.0
+    for pause in pauses:
+        now += pause
+        admission = limits.take("k", per_minute, now, settings)
+        assert 0 <= admission.remaining <= per_minute
+        assert 0 <= admission.reset_seconds <= 60
+    wait = limits.take("k", per_minute, now, settings).reset_seconds
+    assert limits.take("k", per_minute, now + wait, settings).allowed
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (Settings(), ("10", "0", "12")),
+        (Settings(reset_unit="epoch"), ("10", "0", "1013")),
+        (Settings(reset_unit="epoch_ms"), ("10", "0", "1012250")),
+        (Settings(limit_headers="wrong"), ("100", "99", "0")),
+    ],
+)
+def test_the_headers_follow_the_rules(settings: Settings, told: tuple[str, str, str]) -> None:
+    """An epoch is never before the moment it tells of."""
+    assert REFUSED.headers(Settings(limit_headers="none"), now=1000.0) == {}
+    names = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+    assert REFUSED.headers(settings, now=1000.25) == dict(zip(names, told, strict=True))
+
+
+def test_the_rules_are_set_from_outside(open_sandbox: Open, tmp_path: Path) -> None:
+    """Each setting is shown by `state` and changes the answers from then on, also those that refuse."""
+
+    def told(client: Client) -> dict[str, str]:
+        headers = client.get(BALANCE).headers
+        return {name: value for name, value in headers.items() if name.startswith("x-ratelimit")}
+
+    with open_sandbox(tmp_path, rate_limiting=True, rate_limit=2) as client:
+        client.sandbox.settings(reset_unit="epoch_ms", limit_window="sliding")
+        assert time.time() < int(told(client)["x-ratelimit-reset"]) / 1000 < time.time() + 61
+        client.sandbox.settings(limit_headers="wrong")
+        assert told(client)["x-ratelimit-remaining"] == "99"
+        client.sandbox.settings(limit_headers="none", count_refused=True)
+        refused = client.get(BALANCE)
+        assert (refused.status_code, told(client)) == (429, {})
+        state = client.sandbox.state()
+    names = ("limit_window", "count_refused", "reset_unit", "limit_headers")
+    assert [state[name] for name in names] == ["sliding", True, "epoch_ms", "none"]

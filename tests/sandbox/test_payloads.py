@@ -1,22 +1,25 @@
-"""From a request to what it asks for, or what is wrong with it."""
+"""What requests ask for, by the table of their fields, and what is wrong with them."""
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from PIL import Image
 from starlette.requests import Request
 from starlette.types import Message
 
+from reelbook.lazy_module import LazyModule
 from reelbook.sandbox import payloads
-from reelbook.sandbox.payloads import Refused, Wanted, WantedKey
+from reelbook.sandbox.payloads import FIELDS, IMAGE, TEXT, Refused, RequestField, Wanted, fields_of, shape_of
 
-pytestmark = pytest.mark.anyio
+jsonschema: Any = LazyModule("jsonschema")
 
-TEXT = {"prompt": "a fox"}
 MOST = 100_000
+Still = Callable[..., bytes]
 
 
 def request(body: bytes = b"", kind: str = "application/json", query: str = "") -> Request:
@@ -42,100 +45,112 @@ def form(image: bytes, **fields: str) -> Request:
     return request(b"\r\n".join([*parts, b"--x--\r\n"]), "multipart/form-data; boundary=x")
 
 
-async def refused(call: Any) -> tuple[int, str]:
-    with pytest.raises(Refused) as caught:
-        await call
-    return caught.value.status, caught.value.detail
-
-
-async def test_what_isnt_said_has_the_interfaces_defaults() -> None:
+def test_what_isnt_said_has_the_interfaces_defaults() -> None:
     """And fields that nobody knows are ignored."""
-    body = json.dumps({**TEXT, "odd": 1}).encode()
-    assert await payloads.text_to_video(request(body)) == Wanted("text-to-video", "a fox", 5, "16:9", -1)
-    whole = {**TEXT, "duration_seconds": 3, "aspect_ratio": "1:1", "seed": 7}
-    assert payloads.wanted_from_text(whole) == Wanted("text-to-video", "a fox", 3, "1:1", 7)
+    asked = {"prompt": "a fox", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": -1}
+    assert payloads.wanted_from_text({"prompt": "a fox", "odd": 1}) == Wanted(TEXT, asked)
+    whole = {"prompt": "a fox", "duration_seconds": 3, "aspect_ratio": "1:1", "seed": 7}
+    assert payloads.wanted_from_text(whole) == Wanted(TEXT, whole)
 
 
-@pytest.mark.parametrize(
-    ("body", "detail"),
-    [
-        ({}, "prompt is required"),
-        ({"prompt": " "}, "must not be empty"),
-        ({"prompt": "\ud800"}, "must be a text"),
-        ({"prompt": "x" * 2001}, "at most 2000 characters"),
-        ({**TEXT, "duration_seconds": 11}, "must be from 1 to 10"),
-        ({**TEXT, "duration_seconds": True}, "must be an integer"),
-        ({**TEXT, "aspect_ratio": ["1:1"]}, "aspect_ratio must be one of"),
-        ({**TEXT, "seed": "7"}, "seed must be an integer"),
-    ],
-)
-def test_what_is_wrong_with_a_text_is_said(body: Mapping[str, Any], detail: str) -> None:
-    """By its field."""
-    with pytest.raises(Refused, match=detail) as caught:
-        payloads.wanted_from_text(body)
-    assert caught.value.status == 400
+@pytest.mark.anyio
+async def test_a_field_of_the_table_is_read_everywhere(monkeypatch: pytest.MonkeyPatch, still: Still) -> None:
+    """From JSON and from a form, with its bounds; a mode that doesn't take it has its default."""
+    fresh = RequestField("negative_prompt", "string", "What not to show.", "", 0, 20)
+    words = RequestField("words", "integer", "How many.", 3, 1, 9, modes=(TEXT,))
+    monkeypatch.setattr(payloads, "FIELDS", (*FIELDS, fresh, words))
+
+    asked = {"prompt": "a fox", "negative_prompt": "dogs", "words": 4}
+    assert payloads.wanted_from_text(asked).request.items() >= asked.items()
+    assert payloads.wanted_from_text({"prompt": "a fox"}).request["negative_prompt"] == ""
+    with pytest.raises(Refused, match="negative_prompt must have at most 20 characters"):
+        payloads.wanted_from_text({**asked, "negative_prompt": "x" * 21})
+    with pytest.raises(Refused, match="negative_prompt must be a text"):
+        payloads.wanted_from_text({**asked, "negative_prompt": None})
+    moved = await payloads.wanted_from_form(form(still(), prompt="a", negative_prompt="b", words="4"), MOST)
+    assert (moved.request["negative_prompt"], moved.request["words"]) == ("b", 3)
 
 
-async def test_only_a_json_object_of_reasonable_size_is_one() -> None:
-    """Whatever else comes is refused before it is looked at."""
-    assert await payloads.json_object(request(b'{"a": 1}')) == {"a": 1}
-    for body, kind in ((b"[]", "application/json"), (b"{", "application/json"), (b"{}", "text/plain")):
-        assert (await refused(payloads.json_object(request(body, kind))))[0] == 400
-    huge = b'"' + b"x" * payloads.MAX_JSON_BYTES + b'"'
-    assert (await refused(payloads.json_object(request(huge))))[0] == 413
+@pytest.mark.parametrize("mode", [TEXT, IMAGE])
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+def test_the_schema_of_a_field_allows_what_it_allows(field: RequestField, mode: Any) -> None:
+    """A default, the first and last values, and neither another type nor what lies beyond them."""
+    assert (field in fields_of(mode)) == (mode in field.modes)
+    jsonschema.Draft202012Validator.check_schema(field.schema)
+    for value in ("16:9", "a fox", "", "x" * 2001, 0, 1, 10, 11, -1, 2**70, 1.5, None):
+        fits = jsonschema.Draft202012Validator(field.schema).is_valid(value)
+        try:
+            field.read({field.name: value})
+        except Refused:
+            assert not fits, value
+        else:
+            assert fits, value
 
 
-async def test_an_image_is_taken_with_its_shape(still: Any) -> None:
+@pytest.mark.anyio
+async def test_an_image_is_taken_with_its_shape(still: Still) -> None:
     """Upright or wide, as it is; a longer body than any such form is cut off."""
     tall = still((360, 640), "JPEG")
-    wanted = await payloads.image_to_video(form(tall, prompt="it turns", duration_seconds="3"), MOST)
-    assert wanted == Wanted("image-to-video", "it turns", 3, "9:16", image=tall)
-    assert await refused(payloads.image_to_video(form(b"x" * (MOST + 1), prompt="a"), MOST)) == (
-        413,
-        f"The image is larger than {MOST} bytes",
-    )
-    huge = form(b"x" * (MOST + 2 * payloads.FORM_OVERHEAD_BYTES), prompt="a")
-    assert (await refused(payloads.image_to_video(huge, MOST)))[0] == 413
+    wanted = await payloads.wanted_from_form(form(tall, prompt="it turns", duration_seconds="3"), MOST)
+    asked = {"prompt": "it turns", "duration_seconds": 3, "aspect_ratio": "9:16", "seed": -1}
+    assert wanted == Wanted(IMAGE, asked, tall)
+    for size in (MOST + 1, MOST + 2 * payloads.FORM_OVERHEAD_BYTES):
+        with pytest.raises(Refused, match=f"The image is larger than {MOST} bytes") as caught:
+            await payloads.wanted_from_form(form(b"x" * size, prompt="a"), MOST)
+        assert caught.value.status == 413
 
 
 @pytest.mark.parametrize(
-    ("fields", "detail"),
+    ("size", "shape"),
     [
-        ({}, "prompt is required"),
-        ({"prompt": "a", "duration_seconds": "3.5"}, "duration_seconds must be an integer"),
-        ({"prompt": "a", "duration_seconds": "0"}, "must be from 1 to 10"),
+        ((640, 360), "16:9"),
+        ((360, 640), "9:16"),
+        ((100, 100), "1:1"),
+        ((400, 300), "1:1"),
+        ((300, 200), "16:9"),
     ],
 )
-async def test_what_is_wrong_with_a_form_is_said(fields: dict[str, str], detail: str, still: Any) -> None:
-    """By its field."""
-    status, said = await refused(payloads.image_to_video(form(still(), **fields), MOST))
-    assert (status, detail in said) == (400, True)
+def test_the_clip_takes_the_nearest_shape(still: Still, size: tuple[int, int], shape: str) -> None:
+    """Of the three shapes, the one whose ratio is nearest."""
+    assert shape_of(still(size)) == shape
 
 
-async def test_an_image_that_is_none_is_refused() -> None:
-    """So is a form that can't be read."""
-    assert "JPEG or PNG" in (await refused(payloads.image_to_video(form(b"text", prompt="a"), MOST)))[1]
-    broken = request(b"--y", "multipart/form-data; boundary=x")
-    assert (await refused(payloads.image_to_video(broken, MOST)))[0] == 400
-    assert (await refused(payloads.wanted_from_image(b"text", "a", 5, 2)))[0] == 413
+def test_a_turned_photograph_is_seen_upright(still: Still) -> None:
+    """A JPEG whose metadata says that it lies on its side counts as a tall one."""
+    assert shape_of(still((640, 360), "JPEG", orientation=6)) == "9:16"
 
 
-async def test_a_new_key_has_a_name_and_a_limit() -> None:
-    """The interface's own where none is asked for."""
-    assert await payloads.new_key(request(b'{"name": " ada "}')) == WantedKey("ada", 10)
-    for body in (b"{}", b'{"name": ""}', b'{"name": "a", "rate_limit": 0}', b'{"name": 1}'):
-        assert (await refused(payloads.new_key(request(body))))[0] == 400
+def test_only_whole_jpegs_and_pngs_are_taken(still: Still) -> None:
+    """Other formats are none, however valid, nor is a text with the right beginning, nor half a file."""
+    none = [
+        still(kind="GIF"),
+        still(kind="WEBP"),
+        b"\x89PNG\r\n\x1a\n and so on",
+        b"\xff\xd8\xff and so on",
+        b"",
+    ]
+    none += [whole[: len(whole) // 2] for whole in (still((400, 300), "JPEG"), still((400, 300), "PNG"))]
+    assert [shape_of(content) for content in none] == [None] * len(none)
 
 
-def test_days_are_read_alike_from_an_address_and_a_body() -> None:
-    """Thirty where none are named, and one figure only."""
-    assert (payloads.days(request()), payloads.days_in({})) == (30, 30)
-    assert (payloads.days(request(query="days=7")), payloads.days_in({"days": 7})) == (7, 7)
-    for query in ("days=0", "days=7.0", "days=1&days=2", "days="):
-        with pytest.raises(Refused):
-            payloads.days(request(query=query))
-    with pytest.raises(Refused, match="days must be from 1 to 365"):
-        payloads.days_in({"days": 366})
+def test_an_enormous_image_is_refused_before_it_is_unpacked() -> None:
+    """A small file that unpacks to more than 50 million pixels is not unpacked."""
+    content = io.BytesIO()
+    Image.new("1", (8000, 8000)).save(content, "PNG")
+    assert shape_of(content.getvalue()) is None
+
+
+def test_the_address_is_the_one_that_the_client_used() -> None:
+    """By name, number or another port: it works for that client."""
+    scope: Mapping[str, Any] = {
+        "type": "http",
+        "scheme": "https",
+        "path": "/",
+        "headers": [(b"host", b"room:8000")],
+        "server": ("127.0.0.1", 1),
+        "query_string": b"",
+    }
+    assert payloads.reached_at(Request({**scope})) == "https://room:8000"
 
 
 def test_a_refusal_is_json_with_its_detail() -> None:
@@ -143,4 +158,3 @@ def test_a_refusal_is_json_with_its_detail() -> None:
     answer = payloads.refusal(402, "too little", {"X-Odd": "1"})
     assert (answer.status_code, json.loads(bytes(answer.body))) == (402, {"detail": "too little"})
     assert answer.headers["x-odd"] == "1"
-    assert payloads.seconds({"duration_seconds": 3}) == 3

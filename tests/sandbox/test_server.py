@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser]
 ENSURE = """
 import sys
 from pathlib import Path
-from reelbook.sandbox import ensure
+from reelbook.sandbox.server import ensure
 sandbox = ensure(Path(sys.argv[1]))
 print(sandbox.url, sandbox.pid)
 """
@@ -116,8 +116,8 @@ def test_an_ended_sandbox_leaves_no_process_and_no_notice(started: Client, home:
         process.send_signal(getattr(signal, end))
     assert psutil.wait_procs(family, timeout=120)[1] == []
     assert server.find(home) is None
-    assert not Places.under(home).server.exists()
-    assert "Traceback" not in Places.under(home).log.read_text()
+    assert not Places(home).server.exists()
+    assert "Traceback" not in Places(home).log.read_text()
 
 
 def test_it_ends_by_itself_when_nobody_uses_it(home: Path, environment: None) -> None:
@@ -146,15 +146,15 @@ def test_the_key_is_in_the_access_file_only(started: Client, home: Path) -> None
         if file.is_file() and any(word.encode() in file.read_bytes() for word in planted)
     }
     assert holding == {"access.json"}
-    assert Places.under(home).access.stat().st_mode & 0o777 == 0o600
-    assert Places.under(home).folder.stat().st_mode & 0o777 == 0o700
+    assert Places(home).access.stat().st_mode & 0o777 == 0o600
+    assert Places(home).folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_stale_notice_is_recognised(home: Path, environment: None) -> None:
     """A dead address, and an address at which something else answers by now, are no sandbox of this home."""
     other = home.with_name("other-home")
     with server.in_thread(other) as foreign:
-        places = Places.under(home)
+        places = Places(home)
         places.create()
         notice = {"pid": os.getpid(), "version": "0", "instance": "gone"}
         for url in ("http://127.0.0.1:9", foreign.url):
@@ -166,7 +166,7 @@ def test_a_stale_notice_is_recognised(home: Path, environment: None) -> None:
 
 def test_a_taken_port_is_no_obstacle(home: Path, environment: None) -> None:
     """Where another program has the port of last time, a free one is used."""
-    places = Places.under(home)
+    places = Places(home)
     places.create()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -191,7 +191,7 @@ def test_another_version_is_replaced_unless_it_is_busy(
 
 def test_a_start_that_fails_shows_the_end_of_the_log(home: Path, environment: None) -> None:
     """The error says what the sandbox itself said."""
-    places = Places.under(home)
+    places = Places(home)
     places.create()
     places.database.write_bytes(b"this is no database" * 100)
     with pytest.raises(SandboxError, match="file is not a database") as caught:
@@ -202,7 +202,7 @@ def test_a_start_that_fails_shows_the_end_of_the_log(home: Path, environment: No
 def test_a_second_one_of_the_same_home_is_refused(home: Path, environment: None) -> None:
     """In the foreground it says where the first one serves, and leaves it alone."""
     sandbox = server.ensure(home)
-    process = _serve(home, "--foreground")
+    process = _serve(home)
     assert process.communicate(timeout=120)[1] == (
         f"A sandbox of this folder already runs at {sandbox.url}. It was left as it is. "
         "To end it: reelbook sandbox stop\n"
@@ -213,7 +213,7 @@ def test_a_second_one_of_the_same_home_is_refused(home: Path, environment: None)
 
 def test_in_the_foreground_it_introduces_itself_and_ends_with_ctrl_c(home: Path, environment: None) -> None:
     """It says where it is and where its key lies, not the key; beyond loopback it warns."""
-    process = _serve(home, "--foreground", "--host", "0.0.0.0", "--balance", "7", "--rate-limit", "20")
+    process = _serve(home, "--host", "0.0.0.0", "--balance", "7", "--rate-limit", "20")
     _until(lambda: server.find(home) is not None)
     sandbox = server.find(home)
     assert sandbox is not None
@@ -225,7 +225,7 @@ def test_in_the_foreground_it_introduces_itself_and_ends_with_ctrl_c(home: Path,
     said, complained = process.communicate(timeout=120)
     assert (process.returncode, complained) == (0, "")
     assert said.startswith(f"The sandbox serves at {sandbox.url}\n")
-    assert str(Places.under(home).access) in said
+    assert str(Places(home).access) in said
     assert "plain HTTP" in said
     if (own := own_address()) is not None:
         assert f"http://{own}:{urlsplit(sandbox.url).port}\n" in said
@@ -294,7 +294,7 @@ def test_the_server_loads_nothing_that_draws() -> None:
 
 def _serve(home: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "reelbook.sandbox", "--home", str(home), *options],
+        [sys.executable, "-m", "reelbook", "sandbox", "serve", "--home", str(home), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

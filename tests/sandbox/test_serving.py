@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import subprocess
 import sys
@@ -13,10 +14,18 @@ import pytest
 from sandbox.doubles import InstantExecutor
 
 from reelbook.errors import SandboxError
-from reelbook.sandbox.lock_file import read_notice, running_lock
-from reelbook.sandbox.places import Places
-from reelbook.sandbox.service import Service
-from reelbook.sandbox.serving import LOOPBACK, bound_socket, local_url, make_server, own_address, serve
+from reelbook.sandbox.places import Places, read_notice, running_lock
+from reelbook.sandbox.service import SandboxService
+from reelbook.sandbox.serving import (
+    LOG_BYTES,
+    LOOPBACK,
+    bound_socket,
+    bounded_log,
+    local_url,
+    make_server,
+    own_address,
+    serve,
+)
 
 
 def test_the_first_free_port_is_taken() -> None:
@@ -44,7 +53,7 @@ def test_a_server_answers_when_it_says_so_and_ends_when_told(tmp_path: Path) -> 
     """`end` of the service ends it."""
 
     async def main() -> bytes:
-        service = Service(tmp_path, make_executor=InstantExecutor)
+        service = SandboxService(tmp_path, make_executor=InstantExecutor)
         started = asyncio.Event()
         server = make_server(service, host=LOOPBACK, on_started=started.set)
         serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -61,7 +70,7 @@ def test_a_server_answers_when_it_says_so_and_ends_when_told(tmp_path: Path) -> 
 
 def test_one_sandbox_serves_a_home(tmp_path: Path) -> None:
     """The second one is told where the first is, and leaves it alone."""
-    places = Places.under(tmp_path)
+    places = Places(tmp_path)
     places.create()
     with running_lock(places), pytest.raises(SandboxError, match="already runs"):
         serve(tmp_path)
@@ -76,14 +85,14 @@ def test_a_process_serves_until_it_is_ended(tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     said = [process.stdout.readline() for _ in range(4)]
-    notice = read_notice(Places.under(tmp_path))
+    notice = read_notice(Places(tmp_path))
     assert notice is not None
     assert said[0] == f"The sandbox serves at {notice.url}\n"
     assert said[3].endswith("Ctrl-C stops it.\n")
     process.terminate()
     assert process.communicate(timeout=120)[1] == ""
     assert process.returncode == 0
-    assert read_notice(Places.under(tmp_path)) is None
+    assert read_notice(Places(tmp_path)) is None
 
 
 def test_this_machines_address_is_one_that_others_may_use() -> None:
@@ -94,3 +103,21 @@ def test_this_machines_address_is_one_that_others_may_use() -> None:
     assert not address.startswith("127.")
     with socket.create_server((address, 0)) as listening:
         assert listening.getsockname()[0] == address
+
+
+def test_the_log_is_bounded(tmp_path: Path) -> None:
+    """It never takes more than its size twice, and its end is always the latest, also of standard error."""
+    places = Places(tmp_path)
+    places.create()
+    handler = bounded_log(places)
+    logger = logging.Logger("test")
+    logger.addHandler(handler)
+    with places.log.open("a") as standard_error:
+        for number in range(4 * LOG_BYTES // 1000):
+            logger.error("%s %s", number, "x" * 1000)
+        print("the end", file=standard_error)
+    handler.close()
+    files = list(places.folder.glob("sandbox.log*"))
+    assert len(files) == 2
+    assert all(file.stat().st_size <= LOG_BYTES for file in files)
+    assert places.log.read_text().endswith(f"{number} {'x' * 1000}\nthe end\n")

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from reelbook.sandbox.store import MIGRATIONS, Store
+from reelbook.sandbox.jobs import SandboxJob
+from reelbook.sandbox.store import MIGRATIONS, Database
 
 PAST = "INSERT INTO history VALUES (1.0, 5.0, 1, 250000)"
 
 
 def test_a_transaction_is_whole_or_not_there(tmp_path: Path) -> None:
     """An error takes back what was written before it."""
-    with closing(Store(tmp_path / "sandbox.db")) as store:
+    with closing(Database(tmp_path / "sandbox.db")) as store:
 
         def failing() -> None:
             with store.transaction() as db:
@@ -28,7 +29,7 @@ def test_a_transaction_is_whole_or_not_there(tmp_path: Path) -> None:
         assert store.read("SELECT * FROM history") == []
         with store.transaction() as db:
             db.execute(PAST)
-    with closing(Store(tmp_path / "sandbox.db")) as store:
+    with closing(Database(tmp_path / "sandbox.db")) as store:
         assert [row["cost_micro"] for row in store.read("SELECT * FROM history WHERE at = ?", (1.0,))] == [
             250_000
         ]
@@ -36,7 +37,7 @@ def test_a_transaction_is_whole_or_not_there(tmp_path: Path) -> None:
 
 def test_a_read_doesnt_wait_for_a_transaction(tmp_path: Path) -> None:
     """It sees what was committed before; a second transaction waits for the first."""
-    with closing(Store(tmp_path / "sandbox.db")) as store:
+    with closing(Database(tmp_path / "sandbox.db")) as store:
         written = threading.Event()
 
         def write() -> None:
@@ -55,10 +56,17 @@ def test_a_read_doesnt_wait_for_a_transaction(tmp_path: Path) -> None:
 
 
 def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
-    """What was in it stays."""
+    """What was in it stays; what a job was asked for becomes one object, with a seed of any width."""
     path = tmp_path / "sandbox.db"
+    job = ("req_1", "pending", "text-to-video", 'a "red" fox', 5, "9:16", str(-(2**70)), 1.0, 10.0)
     with closing(sqlite3.connect(path)) as old:
         old.executescript(f"{MIGRATIONS[0]} INSERT INTO account VALUES (1, 7, 8); PRAGMA user_version = 1")
-    with closing(Store(path)) as store:
+        names = "request_id, state, mode, prompt, duration_seconds, aspect_ratio, seed, accepted_at"
+        old.execute(f"INSERT INTO jobs ({names}, planned_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", job)
+        old.commit()
+    with closing(Database(path)) as store:
         assert [tuple(row) for row in store.read("SELECT * FROM account")] == [(1, 7, 8)]
         assert store.read("SELECT * FROM history") == []
+        (row,) = store.read("SELECT * FROM jobs")
+    asked = {"prompt": 'a "red" fox', "duration_seconds": 5, "aspect_ratio": "9:16", "seed": -(2**70)}
+    assert SandboxJob.of(row) == SandboxJob("req_1", "pending", "text-to-video", asked, 1.0, 10.0)

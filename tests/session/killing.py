@@ -163,7 +163,7 @@ class Outside:
                 break
             assert time.monotonic() < deadline, f"jobs still under way after {WAIT_SECONDS:g} s"
             time.sleep(0.05)
-        videos = Places.under(self.sandbox.home).videos
+        videos = Places(self.sandbox.home).videos
         return [
             (
                 Made(row["prompt"], row["request_id"], row["cost_micro"] or 0),
@@ -174,9 +174,10 @@ class Outside:
 
     def _rows(self, prompts: Sequence[str]) -> list[sqlite3.Row]:
         # The database itself: whoever lost an id can't ask the service about it.
-        path = Places.under(self.sandbox.home).database
+        path = Places(self.sandbox.home).database
         marks = ", ".join("?" * len(prompts))
-        return _rows(path, f"SELECT * FROM jobs WHERE prompt IN ({marks}) ORDER BY accepted_at", prompts)
+        jobs = "SELECT *, json_extract(request, '$.prompt') AS prompt FROM jobs"
+        return _rows(path, f"{jobs} WHERE prompt IN ({marks}) ORDER BY accepted_at", prompts)
 
 
 @contextlib.contextmanager

@@ -172,10 +172,9 @@ async def _switch(
 
 def _keep_with_sandbox(connection: Connection, key: Secret) -> None:
     """The home's own sandbox gives its key to every kernel, so that has to be the new one."""
-    from ..sandbox.access import read_access, write_access
-    from ..sandbox.places import Places
+    from ..sandbox.places import Places, read_access, write_access
 
     assert connection.sandbox is not None
-    places = Places.under(connection.sandbox.home)
+    places = Places(connection.sandbox.home)
     write_access(places, replace(read_access(places), api_key=key))
     connection.sandbox = replace(connection.sandbox, api_key=key)

@@ -1,8 +1,8 @@
 """The sandbox: the service's whole interface as a local server with its own state.
 
-`ensure(home)` finds or starts it, `find` and `stop` do what they say, `in_thread` is for tests, and `serve`
-runs it in the foreground. A `Sandbox` is the handle on a running one: its address, key, controls, and the
-faults that can be made to happen (`Sandbox.fault`, POST /_sandbox/faults).
+`server.ensure(home)` finds or starts it, `server.in_thread` is for tests, and `serving.serve` runs it in the
+foreground. A `handle.Sandbox` is the handle on a running one: its address, key, controls, and the faults that
+can be made to happen (`Sandbox.fault`, POST /_sandbox/faults).
 
 What the sandbox chose where the interface is silent:
 
@@ -43,7 +43,7 @@ What the sandbox chose where the interface is silent:
  video_url                   absolute, by the host that was asked; needs no key; byte ranges
  agent tools                 at /mcp, with one user id (`Sandbox.user_id`) for the one account; any other is
                              a 401, a page of another origin a 403, without the extra `agents` a 501.
-                             The tools' names and arguments are in tool_catalogue.py; they refuse what
+                             The tools' names and arguments are in tools.py; they refuse what
                              the HTTP interface refuses, with the same words, and unknown arguments too.
                              No rate limit, which is a key's. No sessions. An image comes in base64
  connections                 2048, half of them from one address, or as many as the system's limit on open
@@ -53,25 +53,3 @@ What the sandbox chose where the interface is silent:
  API key expiry, scopes      none
 ==========================  ====================================================================
 """
-
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .handle import Sandbox
-    from .server import ensure, find, in_thread, stop
-    from .serving import serve
-
-__all__ = ["Sandbox", "ensure", "find", "in_thread", "serve", "stop"]
-
-_MODULES = {"Sandbox": "handle", "serve": "serving"}
-
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use: a drawing process imports this package too, and a session needs no server code.
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f".{_MODULES.get(name, 'server')}", __name__)
-    return getattr(module, name)

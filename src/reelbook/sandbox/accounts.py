@@ -1,28 +1,31 @@
 """The account behind the sandbox: API keys, the prepaid balance and what was used (interface, Resources).
 
 Money is counted in whole millionths of a dollar, so that no sum drifts. Keys are kept as SHA-256 digests
-(enough for 32 random bytes, which nobody can guess).
+(enough for 32 random bytes, which nobody can guess). The interface leaves open how a period is counted and
+when a cost is posted, so both are settings.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 import sqlite3
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from .. import wire
 from ..secret import Secret
-from . import billing
-from .access import new_api_key
-from .billing import Posting
 from .clock import Clock, iso
-from .store import Store
+from .places import new_api_key
+from .protocol import Settings
+from .store import Database
 
-MICRO = 1_000_000
-START_BALANCE_USD = 25.0
-PREVIEW_TAIL = 4
+MICRO: Final = 1_000_000
+START_BALANCE_USD: Final = 25.0
+PREVIEW_TAIL: Final = 4
+DAY_SECONDS: Final = 86_400
+MAX_PLANTED: Final = 5000
 
 
 @dataclass(frozen=True)
@@ -50,22 +53,23 @@ class BalanceTooLow(Exception):
 class Accounts:
     """Keys, balance and usage. Methods that write wait for the disk: call those from a thread."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self.posting = Posting()
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         with store.transaction() as db:
             db.execute("INSERT OR IGNORE INTO account VALUES (1, ?, 0)", (micro(START_BALANCE_USD),))
         # All keys are held in memory: every request asks for one, and notes when it was last used.
-        rows = store.read("SELECT * FROM keys ORDER BY rowid")
-        self._keys = {row["digest"]: _key(row) for row in rows}
-        self._last_used: dict[str, float | None] = {row["digest"]: row["last_used"] for row in rows}
+        self._keys: dict[str, Key] = {}
+        self._last_used: dict[str, float | None] = {}
+        for row in store.read("SELECT * FROM keys ORDER BY rowid"):
+            columns = dict(row)
+            self._last_used[row["digest"]] = columns.pop("last_used")
+            self._keys[row["digest"]] = Key(**{**columns, "is_active": bool(row["is_active"])})
         self._used: set[str] = set()
 
     def authenticate(self, secret: str) -> Key | None:
         """The active key that `secret` is, None if there is none."""
-        digest = _digest(secret)
-        key = self._keys.get(digest)
+        key = self._keys.get(_digest(secret))
         return key if key is not None and key.is_active else None
 
     def note_use(self, key: Key) -> None:
@@ -147,13 +151,19 @@ class Accounts:
             for key in keys
         ]
 
-    def balance(self) -> dict[str, float]:
-        """The answer of GET /api/v1/billing/balance, in USD."""
-        row = self._store.read("SELECT * FROM account")[0]
-        unposted = billing.unposted_micro(self._store, self.posting, self._clock.now())
+    def balance(self, posts_after_seconds: float = 0.0) -> dict[str, float]:
+        """The answer of GET /api/v1/billing/balance, in USD, without what isn't posted yet."""
+        row, unposted = self._store.read("SELECT * FROM account")[0], 0
+        if posts_after_seconds:
+            since = self._clock.now() - posts_after_seconds
+            sql = (
+                "SELECT coalesce(sum(cost_micro), 0) FROM (SELECT cost_micro, finished_at AS at FROM jobs"
+                " UNION ALL SELECT cost_micro, at FROM history) WHERE at > ?"
+            )
+            unposted = self._store.read(sql, (since,))[0][0]
         return {
-            "balance_usd": usd(row["balance_micro"] + unposted),
-            "total_spent_usd": usd(row["spent_micro"] - unposted),
+            "balance_usd": (row["balance_micro"] + unposted) / MICRO,
+            "total_spent_usd": (row["spent_micro"] - unposted) / MICRO,
         }
 
     def set_balance(self, balance_usd: float) -> None:
@@ -161,31 +171,58 @@ class Accounts:
         with self._store.transaction() as db:
             db.execute("UPDATE account SET balance_micro = ?", (micro(balance_usd),))
 
-    def plant_history(self, history: list[billing.Past]) -> None:
-        """Let the account have used this before; the balance stays."""
-        with self._store.transaction() as db:
-            billing.plant(db, self._clock.now(), history)
-
-    def usage(self, days: int) -> dict[str, Any]:
-        """The answer of GET /api/v1/billing/usage for the last `days` days, as `posting` counts them."""
-        used = billing.totals(self._store, self.posting, self._clock.now(), days)
-        balance = self.balance()
+    def usage(self, days: int, settings: Settings) -> dict[str, Any]:
+        """The answer of GET /api/v1/billing/usage for the last `days` days, as far as it is posted."""
+        now = self._clock.now()
+        if settings.usage_days == "rolling":
+            since, after = now - days * DAY_SECONDS, ">"
+        else:  # what happened at midnight itself counts to the day that begins then
+            since, after = (math.floor(now / DAY_SECONDS) - days + 1) * DAY_SECONDS, ">="
+        period = {"since": since, "posted": now - settings.posts_after_seconds}
+        accepted, done, planted = (
+            self._store.read(sql.format(after=after), period)[0]
+            for sql in (
+                "SELECT count(*) AS requests FROM jobs WHERE accepted_at {after} :since",
+                "SELECT total(rendered_seconds) AS seconds, coalesce(sum(cost_micro), 0) AS cost"
+                " FROM jobs WHERE finished_at {after} :since AND finished_at <= :posted",
+                "SELECT total(seconds) AS seconds, coalesce(sum(requests), 0) AS requests,"
+                " coalesce(sum(cost_micro), 0) AS cost"
+                " FROM history WHERE at {after} :since AND at <= :posted",
+            )
+        )
+        balance = self.balance(settings.posts_after_seconds)
         return {
             "period_days": days,
-            "total_requests": used.requests,
-            "total_seconds": used.seconds,
-            "total_cost_usd": usd(used.cost_micro),
+            "total_requests": accepted["requests"] + planted["requests"],
+            "total_seconds": round(done["seconds"] + planted["seconds"], 3),
+            "total_cost_usd": (done["cost"] + planted["cost"]) / MICRO,
             "current_balance_usd": balance["balance_usd"],
             "total_spent_usd": balance["total_spent_usd"],
         }
+
+    def plant_history(self, history: object) -> None:
+        """Let the account have used this before: objects of days_ago, seconds, requests and usd.
+
+        It counts as spent and isn't taken from the balance. Raises ValueError for anything else.
+        """
+        if not isinstance(history, list) or not 0 < len(history) <= MAX_PLANTED:
+            raise ValueError(f"history must be a list of 1 to {MAX_PLANTED} objects")
+        now = self._clock.now()
+        rows = [
+            (now - past["days_ago"] * DAY_SECONDS, past["seconds"], past["requests"], micro(past["usd"]))
+            for past in map(_checked_past, history)
+        ]
+        with self._store.transaction() as db:
+            db.executemany("INSERT INTO history VALUES (?, ?, ?, ?)", rows)
+            db.execute("UPDATE account SET spent_micro = spent_micro + ?", (sum(row[-1] for row in rows),))
 
 
 def require_funds(db: sqlite3.Connection, required_micro: int) -> None:
     """Raise BalanceTooLow unless the balance less what jobs under way will cost covers `required_micro`."""
     row = db.execute(
-        "SELECT balance_micro - (SELECT coalesce(sum(duration_seconds), 0) * :price FROM jobs"
-        " WHERE state IN (:pending, :processing)) AS free FROM account",
-        {"price": micro(wire.PRICE_USD_PER_SECOND), "pending": wire.PENDING, "processing": wire.PROCESSING},
+        "SELECT balance_micro - (SELECT coalesce(sum(json_extract(request, '$.duration_seconds')), 0) * ?"
+        " FROM jobs WHERE finished_at IS NULL) AS free FROM account",
+        (micro(wire.PRICE_USD_PER_SECOND),),
     ).fetchone()
     if row["free"] < required_micro:
         raise BalanceTooLow(row["free"], required_micro)
@@ -204,22 +241,17 @@ def micro(amount_usd: float) -> int:
     return round(amount_usd * MICRO)
 
 
-def usd(amount_micro: int) -> float:
-    """Millionths as USD."""
-    return amount_micro / MICRO
-
-
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _key(row: sqlite3.Row) -> Key:
-    return Key(
-        key_id=row["key_id"],
-        digest=row["digest"],
-        name=row["name"],
-        preview=row["preview"],
-        rate_limit=row["rate_limit"],
-        created_at=row["created_at"],
-        is_active=bool(row["is_active"]),
-    )
+def _checked_past(past: Any) -> dict[str, Any]:
+    names = ("days_ago", "seconds", "requests", "usd")
+    if not isinstance(past, dict) or set(past) != set(names):
+        raise ValueError(f"each of history must have exactly {', '.join(names)}")
+    for name, value in past.items():
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1e6:
+            raise ValueError(f"{name} must be a number from 0 to a million")
+    if not isinstance(past["requests"], int):
+        raise ValueError("requests must be an integer")
+    return past

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
+import importlib
 import logging
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -20,27 +23,40 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
-from . import answers, control, payloads
-from .answers import Answered
-from .bodies import Body
-from .fault_injection import happen
-from .faults import VIDEOS
-from .payloads import Refused, refusal
+from . import control
+from .connections import RequestBody
+from .faults import Faults, happen
+from .payloads import (
+    NAME,
+    RATE_LIMIT,
+    Refused,
+    days,
+    json_object,
+    reached_at,
+    refusal,
+    wanted_from_form,
+    wanted_from_text,
+)
 from .protocol import STATE, TOOLS
-from .service import Service
-from .tools import ToolDoor
+from .service import VIDEOS, Answered, SandboxService
+
+if TYPE_CHECKING:
+    from .tool_server import McpServer
 
 logger = logging.getLogger(__name__)
 
-Handler = Callable[[Service, Request], Awaitable[Answered]]
+Handler = Callable[[SandboxService, Request], Awaitable[Answered]]
 
+EXTRA_MISSING: Final = (
+    "This sandbox has no agent tools: the package that serves them isn't installed. "
+    "pip install 'mcp>=2.3,<3', then ask again."
+)
 _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
 
 
-def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
+def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
-
-    tools = ToolDoor(service)
+    tools, faults = _ToolDoor(service), Faults()
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -54,9 +70,11 @@ def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
     endpoints: dict[str, dict[str, Handler]] = {
         wire.TEXT_TO_VIDEO: {"POST": _text_to_video},
         wire.IMAGE_TO_VIDEO: {"POST": _image_to_video},
-        f"{wire.STATUS}/{{request_id}}": {"GET": _status},
-        wire.BALANCE: {"GET": _balance},
-        wire.USAGE: {"GET": _usage},
+        f"{wire.STATUS}/{{request_id}}": {
+            "GET": lambda _, request: service.status(request.path_params["request_id"], reached_at(request))
+        },
+        wire.BALANCE: {"GET": lambda *_: service.balance()},
+        wire.USAGE: {"GET": lambda _, request: service.usage(days(request))},
         wire.KEYS: {"GET": _list_keys, "POST": _create_key},
         f"{wire.KEYS}/{{key_id}}": {"DELETE": _revoke_key},
     }
@@ -68,62 +86,50 @@ def make_app(service: Service, *, loopback_only: bool = True) -> ASGIApp:
             ),
             Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
             Route(TOOLS, tools, methods=["POST"]),
-            *control.routes(service),
+            *control.routes(service, faults),
         ],
         lifespan=lifespan,
         exception_handlers={HTTPException: _no_such_route, Exception: _failed},
     )
     app.router.redirect_slashes = False  # a redirected POST is one more chance to pay twice
-    return _Front(app, service, loopback_only)
+    return _Front(app, service, faults, loopback_only)
 
 
-async def _text_to_video(service: Service, request: Request) -> Answered:
-    return await answers.submitted(service, await payloads.text_to_video(request))
+async def _text_to_video(service: SandboxService, request: Request) -> Answered:
+    return await service.accept(wanted_from_text(await json_object(request)))
 
 
-async def _image_to_video(service: Service, request: Request) -> Answered:
-    wanted = await payloads.image_to_video(request, service.settings.max_image_bytes)
-    return await answers.submitted(service, wanted)
+async def _image_to_video(service: SandboxService, request: Request) -> Answered:
+    return await service.accept(await wanted_from_form(request, service.settings.max_image_bytes))
 
 
-async def _status(service: Service, request: Request) -> Answered:
-    return await answers.status(service, request.path_params["request_id"], answers.reached_at(request))
-
-
-async def _balance(service: Service, request: Request) -> Answered:
-    return await answers.balance(service)
-
-
-async def _usage(service: Service, request: Request) -> Answered:
-    return await answers.usage(service, payloads.days(request))
-
-
-async def _list_keys(service: Service, request: Request) -> Answered:
+async def _list_keys(service: SandboxService, request: Request) -> Answered:
     keys = service.accounts.listed()
     return {"api_keys": keys, "count": len(keys)}
 
 
-async def _create_key(service: Service, request: Request) -> Answered:
-    wanted = await payloads.new_key(request)
-    return await asyncio.to_thread(service.accounts.create_key, wanted.name, wanted.rate_limit)
+async def _create_key(service: SandboxService, request: Request) -> Answered:
+    wanted = await json_object(request)
+    name, rate_limit = NAME.read(wanted).strip(), RATE_LIMIT.read(wanted)
+    return await asyncio.to_thread(service.accounts.create_key, name, rate_limit)
 
 
-async def _revoke_key(service: Service, request: Request) -> Answered:
+async def _revoke_key(service: SandboxService, request: Request) -> Answered:
     key_id = request.path_params["key_id"]
     if not await asyncio.to_thread(service.accounts.revoke, key_id):
         raise Refused(404, "No such key_id")
     return {"message": "The API key was revoked", "key_id": key_id}
 
 
-def _videos(service: Service) -> Callable[[Request], Awaitable[Response]]:
+def _videos(service: SandboxService) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         name = request.path_params["name"]
         path = service.places.videos / name
         if not re.fullmatch(r"[\w-]+\.mp4", name, re.ASCII) or not path.is_file():
             return refusal(404, "No such video, or it was removed: videos are kept for 7 days")
-        if request.query_params.get("link", "0") != str(service.faults.link(name)):
+        if request.query_params.get("link", "0") != str(service.link(name)):
             return refusal(
-                service.faults.expired_status(name), "This link has expired; the job's status has a new one"
+                service.expired_status(name), "This link has expired; the job's status has a new one"
             )
         # FileResponse answers byte ranges, without which no player can seek.
         return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private"})
@@ -132,16 +138,16 @@ def _videos(service: Service) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _authenticated(
-    service: Service, path: str, by_method: Mapping[str, Handler]
+    service: SandboxService, path: str, by_method: Mapping[str, Handler]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         key = service.key_of(request.headers.get("authorization", ""))
         if key is None:
             return refusal(401, "Invalid API key", {"WWW-Authenticate": "Bearer"})
         service.accounts.note_use(key)
-        verdict = service.limits.take(key.key_id, key.rate_limit, service.clock.now())
-        headers = verdict.headers(service.limits.rules, time.time())
-        if not verdict.allowed:
+        admission = service.limits.take(key.key_id, key.rate_limit, service.clock.now(), service.settings)
+        headers = admission.headers(service.settings, time.time())
+        if not admission.allowed:
             return refusal(429, "Rate limit exceeded", headers)
         method = "GET" if request.method == "HEAD" else request.method
         try:
@@ -165,18 +171,74 @@ async def _failed(request: Request, exc: Exception) -> Response:
     return refusal(500, "Internal server error")
 
 
+class _ToolDoor:
+    """The ASGI application at /mcp: who may come in, and the server behind it, opened for the first who may.
+
+    The package that speaks the tools' protocol (extra `agents`) takes half a second to import and may be
+    missing. `close` ends what was opened.
+    """
+
+    def __init__(self, service: SandboxService) -> None:
+        self._service = service
+        self._opening: asyncio.Task[McpServer] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            self._check(request)
+            server = await self._server()
+        except Refused as exc:
+            await refusal(exc.status, exc.detail)(scope, receive, send)
+            return
+        await server.handle(scope, receive, send)
+
+    async def close(self) -> None:
+        """End all calls that still wait."""
+        if self._opening is not None:
+            server = await self._opening
+            await server.close()
+
+    def _check(self, request: Request) -> None:
+        origin = request.headers.get("origin")
+        # A web page says where it comes from; only one of the sandbox's own address may ask.
+        if origin is not None and origin != reached_at(request):
+            raise Refused(403, "Pages of other origins may not use the agent tools")
+        given = request.headers.getlist(wire.USER_ID_HEADER)
+        known = self._service.access.user_id.encode()
+        if len(given) != 1 or not hmac.compare_digest(given[0].encode(), known):
+            raise Refused(401, f"{wire.USER_ID_HEADER} is missing or names nobody here")
+
+    async def _server(self) -> McpServer:
+        if self._opening is None:
+            importlib.invalidate_caches()  # the extra may have been installed since the sandbox was started
+            self._opening = asyncio.create_task(self._opened())
+        try:
+            # Shielded: the first client may go away while others wait for the same server.
+            return await asyncio.shield(self._opening)
+        except ImportError as exc:
+            self._opening = None
+            raise Refused(501, f"{EXTRA_MISSING} ({exc})") from None
+
+    async def _opened(self) -> McpServer:
+        module = await asyncio.to_thread(importlib.import_module, ".tool_server", __package__)
+        server: McpServer = module.McpServer(self._service)
+        await server.open()
+        return server
+
+
 class _Front:
     """Before all routes: refuses other host names than the machine's own, notes that somebody asked, and lets
     a fault happen where one is due.
     """
 
-    def __init__(self, app: ASGIApp, service: Service, loopback_only: bool) -> None:
+    def __init__(self, app: ASGIApp, service: SandboxService, faults: Faults, loopback_only: bool) -> None:
         self._app = app
         self._service = service
+        self._faults = faults
         self._loopback_only = loopback_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = Body(receive)
+        body = RequestBody(receive)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] >= 400:
@@ -192,7 +254,7 @@ class _Front:
                 return
             if scope["path"] != STATE:
                 self._service.note_use()
-            fault = self._service.faults.arrived(scope["method"], scope["path"])
+            fault = self._faults.arrived(scope["method"], scope["path"])
         if fault is None:
             await self._app(scope, body.receive, answer)
         else:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final
 
 from ..errors import SandboxError
 from .render_pool import ClusterLost, WorkerKilled
@@ -28,19 +28,23 @@ WORKERS_AWAITED_SECONDS = 30.0
 # A clip whose connection is lost over and over isn't asked for without end.
 MOST_LOSSES = 5
 
-Connection = Literal["connected", "reconnecting", "lost", "without workers"]
-WhenDaskIsLost = Literal["draw-here", "fail"]
+# What the log says when the connection has come to be one of these.
+_NEWS: Final = {
+    "connected": "the Dask cluster of %s is back",
+    "reconnecting": "the Dask scheduler at %s is lost; trying to reach it again",
+    "lost": "the Dask scheduler at %s stays lost; looking for it now and then",
+    "without workers": "the Dask cluster of %s still has no workers; clips wait no longer",
+}
 
 
 @dataclass(frozen=True)
 class ClusterState:
-    """`reconnecting`: the scheduler was just lost, and clips wait for it. `lost`: they no longer do.
-
-    `without workers`: it has had none for so long that clips no longer wait for them either.
+    """`connection` is "connected"; "reconnecting", when the scheduler was just lost and clips wait for it;
+    "lost", when they no longer do; or "without workers", when it has had none for so long that they don't.
     """
 
     address: str
-    connection: Connection
+    connection: str
     workers: int
 
 
@@ -138,23 +142,13 @@ class DaskPool(Executor):
             for future in tuple(self._asked_for):
                 await future.cancel()
 
-    def _note(self, connection: Connection, workers: int = 0) -> None:
+    def _note(self, connection: str, workers: int = 0) -> None:
         before = self.state
         self.state = replace(before, connection=connection, workers=workers)
-        if connection == "connected" and before.workers and not workers:
+        if connection != before.connection:
+            logger.warning(_NEWS[connection], before.address)
+        elif before.workers and not workers:
             logger.warning("the Dask cluster of %s has no workers; clips wait for them", before.address)
-        if connection == before.connection:
-            return
-        if connection == "without workers":
-            logger.error("the Dask cluster of %s still has no workers; clips wait no longer", before.address)
-        elif before.connection == "without workers" and workers:
-            logger.warning("the Dask cluster of %s has workers again", before.address)
-        elif connection == "connected":
-            logger.warning("the Dask scheduler at %s is back", before.address)
-        elif connection == "reconnecting":
-            logger.warning("the Dask scheduler at %s is lost; trying to reach it again", before.address)
-        else:
-            logger.error("the Dask scheduler at %s stays lost; looking for it now and then", before.address)
 
     async def _result(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for _ in range(MOST_LOSSES):

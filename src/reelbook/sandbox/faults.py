@@ -1,22 +1,36 @@
-"""Faults that tests and lessons make happen: which there are, and which request is due for one.
+"""Faults that tests and lessons make happen: which there are, which request is due for one, and what it does.
 
-Pure state: `fault_injection.py` makes a due fault happen, `Sandbox.fault` says what each kind does.
+`Sandbox.fault` says what each kind does. "Handled" is a request that went through the whole application: its
+job exists, its limit is used up. One that isn't was read at most, and had no effect at all.
 """
 
 from __future__ import annotations
 
+import json
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
-from .. import wire
-from .payloads import Refused
-from .protocol import TOOLS, Endpoint
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Message, Scope, Send
 
-VIDEOS: Final = "/videos/"
-MAX_COUNT = 1_000_000
-MAX_SECONDS = 3600.0
+from .. import wire
+from .connections import LimitedProtocol, RequestBody, connection_of
+from .limits import Admission
+from .payloads import Refused, refusal
+from .protocol import TOOLS, Endpoint
+from .service import VIDEOS, SandboxService
+
+GARBAGE: Final = b"\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n"
+PAGE: Final = "<!doctype html><title>Sign in</title><p>Sign in to this network to go on.</p>"
+# The bytes by which gzip is known, and then no gzip.
+BROKEN_GZIP: Final = b"\x1f\x8b\x08\x00not compressed"
+END_SECONDS: Final = 10.0
+MAX_COUNT: Final = 1_000_000
+MAX_SECONDS: Final = 3600.0
 
 _EXACT: Final[Mapping[tuple[str, str], str]] = {
     ("POST", wire.TEXT_TO_VIDEO): "text-to-video",
@@ -39,37 +53,7 @@ _GROUPS: Final[Mapping[str, frozenset[str]]] = {
     "keys": frozenset({"list-keys", "create-key", "revoke-key"}),
     "any": _EVERY,
 }
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """The options of a kind with their defaults, and the endpoints to which it can happen."""
-
-    options: Mapping[str, Any] = field(default_factory=dict)
-    endpoints: frozenset[str] = _EVERY
-
-
-_STATUS: Final[frozenset[str]] = frozenset({"status"})
-_DOWNLOAD: Final[frozenset[str]] = frozenset({"download"})
-_KINDS: Final[Mapping[str, _Kind]] = {
-    "reset_before": _Kind({"read": True}),
-    "answer_lost": _Kind(),
-    "close": _Kind({"handled": False}),
-    "short_body": _Kind({"after_bytes": None}),
-    "garbage": _Kind({"handled": True}),
-    "stall": _Kind({"seconds": 60.0, "handled": True}),
-    "drip": _Kind({"seconds": 1.0}),
-    "500": _Kind({"handled": False}),
-    "503": _Kind({"handled": False}),
-    "429": _Kind({"headers": True, "reset_seconds": 1, "retry_after": None}),
-    "html": _Kind({"handled": False}),
-    "broken_json": _Kind(endpoints=_EVERY - _DOWNLOAD),
-    "broken_gzip": _Kind(),
-    "not_found": _Kind(endpoints=_STATUS),
-    "unknown_status": _Kind({"word": "queued"}, _STATUS),
-    "expired_link": _Kind({"status": 410}, _DOWNLOAD),
-    "drop_download": _Kind({"after_bytes": 10_000}, _DOWNLOAD),
-}
+_RATE_HEADERS: Final = {name.lower() for name in (wire.RATE_LIMIT, wire.RATE_REMAINING, wire.RATE_RESET)}
 
 
 @dataclass
@@ -95,11 +79,6 @@ class Fault:
         self.happened += 1
         return True
 
-    def body(self) -> dict[str, Any]:
-        """The fault as the control plane lists it."""
-        shown = ("kind", "endpoint", "times", "after", "options", "seen", "happened")
-        return {name: getattr(self, name) for name in shown}
-
 
 class Faults:
     """All faults of a sandbox in the order in which they were asked for. They end with its process.
@@ -110,11 +89,9 @@ class Faults:
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
         self._faults: list[Fault] = []
-        # By the video's name: how many of its links have expired, and the status of those that did.
-        self._links: dict[str, tuple[int, int]] = {}
 
     def add(self, wanted: Mapping[str, Any]) -> None:
-        """Let a fault happen from now on, as POST /_sandbox/faults asks for it. Raises payloads.Refused."""
+        """Let a fault happen from now on, as POST /_sandbox/faults asks for it. Raises Refused."""
         self._faults.append(_checked(wanted))
 
     def clear(self) -> None:
@@ -123,48 +100,253 @@ class Faults:
 
     def listed(self) -> list[dict[str, Any]]:
         """All faults since the last `clear`, also those that happened as often as they should."""
-        return [fault.body() for fault in self._faults]
+        shown = ("kind", "endpoint", "times", "after", "options", "seen", "happened")
+        return [{name: getattr(fault, name) for name in shown} for fault in self._faults]
 
     def arrived(self, method: str, path: str) -> Fault | None:
         """Count a request, and say which fault happens to it: the first that is due; later ones don't."""
-        endpoint = _endpoint(method, path)
+        endpoint = _EXACT.get((method, path)) or next(
+            (name for (verb, start), name in _BELOW.items() if verb == method and path.startswith(start)),
+            None,
+        )
         if endpoint is None:
             return None
         self.requests[endpoint] += 1
         return next((fault for fault in self._faults if fault.takes(endpoint)), None)
 
-    def expire(self, video: str, status: int) -> None:
-        """The link to `video` that was given out last is answered with `status` from now on."""
-        self._links[video] = (self.link(video) + 1, status)
 
-    def link(self, video: str) -> int:
-        """The number of the one link to `video` that works; 0 is that without a number."""
-        return self._links.get(video, (0, 0))[0]
+@dataclass(frozen=True)
+class _Answer:
+    """What the application answered, kept back."""
 
-    def expired_status(self, video: str) -> int:
-        """The status of links to `video` that work no longer."""
-        return self._links[video][1] if video in self._links else 404
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+    def with_body(self, body: bytes, *more: tuple[bytes, bytes]) -> _Answer:
+        """The same with another body, whose length it tells, and more headers."""
+        others = [(name, value) for name, value in self.headers if name != b"content-length"]
+        headers = [*others, (b"content-length", str(len(body)).encode()), *more]
+        return replace(self, headers=headers, body=body)
 
 
-def _endpoint(method: str, path: str) -> str | None:
-    if endpoint := _EXACT.get((method, path)):
-        return endpoint
-    return next((e for (m, start), e in _BELOW.items() if m == method and path.startswith(start)), None)
+@dataclass(frozen=True)
+class _Hit:
+    """One request, and the options of the fault that happens to it."""
+
+    options: Mapping[str, Any]
+    service: SandboxService
+    app: ASGIApp
+    scope: Scope
+    body: RequestBody
+    send: Send
+    connection: LimitedProtocol
+
+    async def handle(self) -> _Answer:
+        """Let the application handle the request, and keep its answer back."""
+        messages: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            messages.append(message)
+
+        await self.app(self.scope, self.body.receive, keep)
+        await self.body.drain()
+        start, *rest = messages
+        content = b"".join(message.get("body", b"") for message in rest)
+        return _Answer(start["status"], list(start["headers"]), content)
+
+    async def take(self) -> dict[str, str]:
+        """Handle the request or only read it, as `handled` says; the headers about the limit, if any."""
+        if not self.options["handled"]:
+            await self.body.drain()
+            return {}
+        headers = Headers(raw=(await self.handle()).headers)
+        return {name: value for name, value in headers.items() if name in _RATE_HEADERS}
+
+    async def answer(self, response: Response) -> None:
+        """Answer with `response`."""
+        await response(self.scope, self.body.receive, self.send)
+
+    async def begin(self, answer: _Answer) -> None:
+        """Send status and headers."""
+        await self.send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+
+    async def go_on(self, body: bytes, *, more: bool) -> None:
+        """Send a piece of the body."""
+        await self.send({"type": "http.response.body", "body": body, "more_body": more})
+
+    async def whole(self, answer: _Answer) -> None:
+        """Send all of `answer`."""
+        await self.begin(answer)
+        await self.go_on(answer.body, more=False)
+
+    async def close(self) -> None:
+        """Close the connection after what was sent."""
+        self.connection.transport.close()
+        await self.body.gone_within(END_SECONDS)
+
+    async def reset(self) -> None:
+        """Reset the connection."""
+        self.connection.reset()
+        await self.body.gone_within(END_SECONDS)
+
+
+async def happen(
+    fault: Fault, service: SandboxService, app: ASGIApp, scope: Scope, body: RequestBody, send: Send
+) -> None:
+    """Let `fault` happen to the request of `scope`, which `app` would handle."""
+    hit = _Hit(fault.options, service, app, scope, body, send, connection_of(scope))
+    await KINDS[fault.kind].act(hit)
+
+
+async def _reset_before(hit: _Hit) -> None:
+    if hit.options["read"]:
+        await hit.body.drain()
+    await hit.reset()
+
+
+async def _answer_lost(hit: _Hit) -> None:
+    await hit.handle()
+    await hit.reset()
+
+
+async def _close(hit: _Hit) -> None:
+    await hit.take()
+    await hit.close()
+
+
+async def _short_body(hit: _Hit) -> None:
+    answer = await hit.handle()
+    most = hit.options["after_bytes"]
+    most = len(answer.body) // 2 if most is None else most
+    if most >= len(answer.body):
+        await hit.whole(answer)
+        return
+    await hit.begin(answer)
+    await hit.go_on(answer.body[:most], more=True)
+    await hit.close()
+
+
+async def _garbage(hit: _Hit) -> None:
+    await hit.take()
+    hit.connection.transport.write(GARBAGE)
+    await hit.close()
+
+
+async def _stall(hit: _Hit) -> None:
+    answer = await hit.handle() if hit.options["handled"] else None
+    await hit.body.drain()
+    if await hit.body.gone_within(hit.options["seconds"]):
+        return
+    if answer is None:
+        await hit.close()
+    else:
+        await hit.whole(answer)
+
+
+async def _drip(hit: _Hit) -> None:
+    answer = await hit.handle()
+    await hit.begin(answer)
+    for byte in answer.body:
+        await hit.go_on(bytes([byte]), more=True)
+        if await hit.body.gone_within(hit.options["seconds"]):
+            return
+    await hit.go_on(b"", more=False)
+
+
+async def _server_error(hit: _Hit) -> None:
+    await hit.answer(refusal(500, "Internal server error", await hit.take()))
+
+
+async def _unavailable(hit: _Hit) -> None:
+    await hit.answer(refusal(503, "Service unavailable", await hit.take()))
+
+
+async def _too_many(hit: _Hit) -> None:
+    key = hit.service.key_of(Headers(scope=hit.scope).get("authorization", ""))
+    limit = key.rate_limit if key else wire.DEFAULT_REQUESTS_PER_MINUTE
+    told = Admission(False, limit, 0, hit.options["reset_seconds"])
+    headers = told.headers(hit.service.settings, time.time()) if hit.options["headers"] else {}
+    if hit.options["retry_after"] is not None:
+        headers["Retry-After"] = str(hit.options["retry_after"])
+    await hit.answer(refusal(429, "Rate limit exceeded", headers))
+
+
+async def _html(hit: _Hit) -> None:
+    await hit.answer(HTMLResponse(PAGE, headers=await hit.take()))
+
+
+async def _broken_json(hit: _Hit) -> None:
+    answer = await hit.handle()
+    await hit.whole(answer.with_body(answer.body[:-1]))
+
+
+async def _broken_gzip(hit: _Hit) -> None:
+    await hit.whole((await hit.handle()).with_body(BROKEN_GZIP, (b"content-encoding", b"gzip")))
+
+
+async def _not_found(hit: _Hit) -> None:
+    await hit.answer(refusal(404, "No such request_id"))
+
+
+async def _unknown_status(hit: _Hit) -> None:
+    answer = await hit.handle()
+    said = json.loads(answer.body)
+    if "status" in said:
+        answer = answer.with_body(json.dumps({**said, "status": hit.options["word"]}).encode())
+    await hit.whole(answer)
+
+
+async def _expired_link(hit: _Hit) -> None:
+    hit.service.expire(hit.scope["path"].removeprefix(VIDEOS), hit.options["status"])
+    await hit.app(hit.scope, hit.body.receive, hit.send)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What a fault does, its options with their defaults, and the endpoints to which it can happen."""
+
+    act: Callable[[_Hit], Awaitable[None]]
+    options: Mapping[str, Any]
+    endpoints: frozenset[str] = _EVERY
+
+
+_STATUS: Final[frozenset[str]] = frozenset({"status"})
+_DOWNLOAD: Final[frozenset[str]] = frozenset({"download"})
+KINDS: Final[Mapping[str, _Kind]] = {
+    "reset_before": _Kind(_reset_before, {"read": True}),
+    "answer_lost": _Kind(_answer_lost, {}),
+    "close": _Kind(_close, {"handled": False}),
+    "short_body": _Kind(_short_body, {"after_bytes": None}),
+    "garbage": _Kind(_garbage, {"handled": True}),
+    "stall": _Kind(_stall, {"seconds": 60.0, "handled": True}),
+    "drip": _Kind(_drip, {"seconds": 1.0}),
+    "500": _Kind(_server_error, {"handled": False}),
+    "503": _Kind(_unavailable, {"handled": False}),
+    "429": _Kind(_too_many, {"headers": True, "reset_seconds": 1, "retry_after": None}),
+    "html": _Kind(_html, {"handled": False}),
+    "broken_json": _Kind(_broken_json, {}, _EVERY - _DOWNLOAD),
+    "broken_gzip": _Kind(_broken_gzip, {}),
+    "not_found": _Kind(_not_found, {}, _STATUS),
+    "unknown_status": _Kind(_unknown_status, {"word": "queued"}, _STATUS),
+    "expired_link": _Kind(_expired_link, {"status": 410}, _DOWNLOAD),
+    "drop_download": _Kind(_short_body, {"after_bytes": 10_000}, _DOWNLOAD),
+}
 
 
 def _checked(wanted: Mapping[str, Any]) -> Fault:
     options = {**wanted}
     kind, endpoint = options.pop("kind", None), options.pop("endpoint", "any")
     times, after = options.pop("times", 1), options.pop("after", 0)
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise Refused(400, f"kind must be one of {', '.join(_KINDS)}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise Refused(400, f"kind must be one of {', '.join(KINDS)}")
     if not isinstance(endpoint, str) or (endpoint not in _GROUPS and endpoint not in _EVERY):
         raise Refused(400, f"endpoint must be one of {', '.join((*get_args(Endpoint), *_GROUPS))}")
     if not _count(times, 1):
         raise Refused(400, "times must be a whole number from 1")
     if not _count(after, 0):
         raise Refused(400, "after must be a whole number from 0")
-    known = _KINDS[kind]
+    known = KINDS[kind]
     for name, value in options.items():
         if name not in known.options:
             offered = f"it has {', '.join(known.options)}" if known.options else "it has none"
@@ -177,8 +359,12 @@ def _checked(wanted: Mapping[str, Any]) -> Fault:
     return Fault(kind, endpoint, times, after, {**known.options, **options}, endpoints)
 
 
-def _count(value: object, least: int) -> bool:
+def _count(value: object, least: int = 0) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT
+
+
+def _count_or_none(value: object) -> bool:
+    return value is None or _count(value)
 
 
 def _seconds(value: object) -> bool:
@@ -194,9 +380,9 @@ _OPTIONS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "handled": _flag,
     "headers": _flag,
     "seconds": _seconds,
-    "reset_seconds": lambda value: _count(value, 0),
-    "retry_after": lambda value: value is None or _count(value, 0),
-    "after_bytes": lambda value: value is None or _count(value, 0),
+    "reset_seconds": _count,
+    "retry_after": _count_or_none,
+    "after_bytes": _count_or_none,
     "word": lambda value: isinstance(value, str) and bool(value),
     "status": lambda value: isinstance(value, int) and value in (404, 410),
 }

@@ -9,20 +9,14 @@ import urllib.request
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import InvalidInput, SandboxError
 from ..secret import Secret, quotable
 from ..suggestions import SuggestsNames
 from . import protocol
-from .access import read_access
-from .lock_file import ended_within
-from .places import Places
-
-if TYPE_CHECKING:
-    from .billing import UsageDays
-    from .jobs import Pace
-    from .limits import LimitHeaders, LimitWindow, ResetUnit
+from .places import Places, ended_within, read_access
+from .protocol import LimitHeaders, LimitWindow, Pace, ResetUnit, UsageDays
 
 CONTROL_TIMEOUT_SECONDS = 10.0
 END_TIMEOUT_SECONDS = 10.0
@@ -53,7 +47,7 @@ class Sandbox(SuggestsNames):
     @property
     def access_file(self) -> Path:
         """Where its key and user id are kept, readable by the owner only."""
-        return Places.under(self.home).access
+        return Places(self.home).access
 
     def settings(
         self,
@@ -83,6 +77,11 @@ class Sandbox(SuggestsNames):
         What it leaves open about usage: `usage_days` are "rolling" windows of 24 hours up to now, or
         "calendar" days of UTC with today as the last; costs appear `posts_after_seconds` after completion.
         """
+        # None changes nothing, but for `fail_next`, which it takes back.
+        given = {name: value for name, value in locals().items() if name != "self"}
+        wanted = {name: value for name, value in given.items() if value is not None or name == "fail_next"}
+        if fail_next is _UNSET:
+            del wanted["fail_next"]
         if pace is not None:
             from .jobs import checked_pace  # with all that the sandbox knows of jobs
 
@@ -90,21 +89,6 @@ class Sandbox(SuggestsNames):
                 checked_pace(pace)
             except ValueError as error:
                 raise InvalidInput(f"The {error}, not {quotable(pace)}.") from None
-        wanted = {
-            "pace": pace,
-            "rate_limiting": rate_limiting,
-            "balance_usd": balance_usd,
-            "max_image_bytes": max_image_bytes,
-            "limit_window": limit_window,
-            "count_refused": count_refused,
-            "reset_unit": reset_unit,
-            "limit_headers": limit_headers,
-            "usage_days": usage_days,
-            "posts_after_seconds": posts_after_seconds,
-        }
-        wanted = {name: value for name, value in wanted.items() if value is not None}
-        if fail_next is not _UNSET:
-            wanted["fail_next"] = fail_next
         self._ask(protocol.SETTINGS, wanted)
 
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
@@ -181,7 +165,7 @@ class Sandbox(SuggestsNames):
     def stop(self) -> None:
         """End the sandbox and wait for its end. Unfinished jobs go on when it is started again."""
         self._ask(protocol.STOP, {})
-        if not ended_within(Places.under(self.home), END_TIMEOUT_SECONDS):
+        if not ended_within(Places(self.home), END_TIMEOUT_SECONDS):
             raise SandboxError(f"The sandbox (process {self.pid}) was asked to stop and still runs.")
 
     def _ask(self, path: str, body: dict[str, Any] | None, method: str | None = None) -> dict[str, Any]:
@@ -191,7 +175,7 @@ class Sandbox(SuggestsNames):
 
 def handle_on(home: Path, url: str, pid: int) -> Sandbox:
     """The handle on the sandbox of `home` that serves at `url`."""
-    access = read_access(Places.under(home))
+    access = read_access(Places(home))
     return Sandbox(url, pid, access.user_id, access.api_key, access.control_token, Path(home))
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
@@ -20,11 +20,11 @@ from typing import TypeVar
 from .. import wire
 from .accounts import charge, micro, require_funds
 from .clock import Clock
-from .jobs import MOVES, UNDER_WAY, Job, next_move
+from .jobs import SandboxJob, state_at
 from .places import Places, write_whole
 from .render import Spec
 from .render_pool import ClusterLost, Renders
-from .store import Store
+from .store import Database
 
 logger = logging.getLogger(__name__)
 
@@ -36,12 +36,12 @@ T = TypeVar("T")
 class JobQueue:
     """All jobs. Lives on the server's event loop; what waits for the disk is done in threads."""
 
-    def __init__(self, store: Store, clock: Clock, places: Places, renders: Renders) -> None:
+    def __init__(self, store: Database, clock: Clock, places: Places, renders: Renders) -> None:
         self._store = store
         self._clock = clock
         self._places = places
         self._renders = renders
-        self._under_way: dict[str, Job] = {}
+        self._under_way: dict[str, SandboxJob] = {}
         self._drawing: set[asyncio.Task[None]] = set()
         self._moving = asyncio.Lock()
 
@@ -52,35 +52,39 @@ class JobQueue:
 
     def resume(self) -> None:
         """Go on with what was under way when the server last ended."""
-        rows = self._store.read("SELECT * FROM jobs WHERE state IN (?, ?) ORDER BY rowid", UNDER_WAY)
-        for job in map(Job.of, rows):
+        rows = self._store.read("SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY rowid")
+        for job in map(SandboxJob.of, rows):
             # A clock that was moved on stands back at the machine's time after a restart.
             job = replace(job, accepted_at=min(job.accepted_at, self._clock.now()))
             self._under_way[job.request_id] = job
             self._draw(job)
 
-    async def accept(self, job: Job, image: bytes | None) -> None:
+    async def accept(self, job: SandboxJob, image: bytes | None) -> None:
         """Take on a new `job`. Raises BalanceTooLow if it can't be paid; then nothing is kept."""
         await asyncio.to_thread(self._write_accepted, job, image)
         self._under_way[job.request_id] = job
         self._draw(job)
 
-    async def find(self, request_id: str) -> Job | None:
+    async def find(self, request_id: str) -> SandboxJob | None:
         """The job as it stands now, None if there is none of that id."""
         await self.move_on()
         job = self._under_way.get(request_id)
         if job is not None:
             return job
         rows = self._store.read("SELECT * FROM jobs WHERE request_id = ?", (request_id,))
-        return Job.of(rows[0]) if rows else None
+        return SandboxJob.of(rows[0]) if rows else None
 
     async def move_on(self) -> None:
         """Carry out all moves that are due by now."""
         now = self._clock.now()
-        if not any(next_move(job, now) for job in self._under_way.values()):
+        if all(state_at(job, now) == job.state for job in self._under_way.values()):
             return
         async with self._moving:
-            moved = [_moved(job, now) for job in self._under_way.values() if next_move(job, now)]
+            moved = [
+                _moved(job, state)
+                for job in self._under_way.values()
+                if (state := state_at(job, now)) != job.state
+            ]
             await _whole(lambda: self._write_moved(moved))
             for job in moved:
                 if job.under_way:
@@ -107,18 +111,19 @@ class JobQueue:
                 if file.name not in kept:
                     file.unlink(missing_ok=True)
 
-    def _draw(self, job: Job) -> None:
+    def _draw(self, job: SandboxJob) -> None:
         if job.failure is not None or job.video is not None:
             return
         task = asyncio.create_task(self._drawn(job, self._clock.now(), time.monotonic()))
         self._drawing.add(task)
         task.add_done_callback(self._drawing.discard)
 
-    async def _drawn(self, job: Job, begun: float, ticks: float) -> None:
+    async def _drawn(self, job: SandboxJob, begun: float, ticks: float) -> None:
         try:
             image = await asyncio.to_thread(self._image, job)
+            asked = job.request
             rendered = await self._renders.draw(
-                Spec(job.prompt, job.duration_seconds, job.aspect_ratio, job.seed, image)
+                Spec(asked["prompt"], job.seconds, asked["aspect_ratio"], asked["seed"], image)
             )
             video = f"{secrets.token_urlsafe(24)}.mp4"
             await asyncio.to_thread(write_whole, self._places.videos / video, rendered.mp4)
@@ -133,67 +138,57 @@ class JobQueue:
             logger.exception("job %s could not be drawn", job.request_id)
             outcome = {"failure": f"The clip could not be drawn: {type(exc).__name__}."}
         async with self._moving:
-            job = replace(self._under_way[job.request_id], **outcome)  # type: ignore[arg-type]  # fields of Job
+            job = replace(self._under_way[job.request_id], **outcome)  # type: ignore[arg-type]  # fields of SandboxJob
             await _whole(lambda: self._write_outcome(job))
             self._under_way[job.request_id] = job
         await self.move_on()
 
-    def _image(self, job: Job) -> bytes | None:
+    def _image(self, job: SandboxJob) -> bytes | None:
         return (self._places.images / job.request_id).read_bytes() if job.mode == "image-to-video" else None
 
-    def _write_accepted(self, job: Job, image: bytes | None) -> None:
+    def _write_accepted(self, job: SandboxJob, image: bytes | None) -> None:
         kept = self._places.images / job.request_id
         try:
             with self._store.transaction() as db:
-                require_funds(db, micro(job.estimated_cost_usd))
+                require_funds(db, micro(wire.cost_usd(job.seconds)))
                 if image is not None:
                     write_whole(kept, image)
-                columns = asdict(job) | {"seed": str(job.seed)}  # a seed may be wider than SQLite's integers
+                columns = asdict(job) | {"request": json.dumps(job.request)}
                 names, values = ", ".join(columns), ", ".join(f":{name}" for name in columns)
                 db.execute(f"INSERT INTO jobs ({names}) VALUES ({values})", columns)  # noqa: S608  # our own names
         except BaseException:
             kept.unlink(missing_ok=True)
             raise
 
-    def _write_outcome(self, job: Job) -> None:
+    def _write_outcome(self, job: SandboxJob) -> None:
         with self._store.transaction() as db:
             db.execute(
-                "UPDATE jobs SET failure = :failure, video = :video, rendered_seconds = :rendered_seconds,"
-                " rendered_at = :rendered_at WHERE request_id = :request_id",
-                {name: value for name, value in asdict(job).items() if name in _OUTCOME},
+                "UPDATE jobs SET failure = ?, video = ?, rendered_seconds = ?, rendered_at = ?"
+                " WHERE request_id = ?",
+                (job.failure, job.video, job.rendered_seconds, job.rendered_at, job.request_id),
             )
 
-    def _write_moved(self, jobs: list[Job]) -> None:
+    def _write_moved(self, jobs: list[SandboxJob]) -> None:
         with self._store.transaction() as db:
             for job in jobs:
-                _write_move(db, job)
+                db.execute(
+                    "UPDATE jobs SET state = ?, finished_at = ?, cost_micro = ? WHERE request_id = ?",
+                    (job.state, job.finished_at, job.cost_micro, job.request_id),
+                )
+                if job.cost_micro is not None:
+                    charge(db, job.cost_micro)
 
 
-_OUTCOME = {"failure", "video", "rendered_seconds", "rendered_at", "request_id"}
-
-
-def _moved(job: Job, now: float) -> Job:
-    """`job` after all moves that are due at `now`, one after the other."""
-    while state := next_move(job, now):
-        assert state in MOVES[job.state]
-        job = replace(job, state=state)
+def _moved(job: SandboxJob, state: str) -> SandboxJob:
+    """`job` in `state`, with what that state costs and when it began."""
+    job = replace(job, state=state)
+    if job.under_way:
+        return job
     if job.state == wire.COMPLETED:
         assert job.rendered_seconds is not None
-        cost_micro = round(micro(wire.PRICE_USD_PER_SECOND) * job.rendered_seconds)
-        job = replace(job, cost_micro=cost_micro)
-    if not job.under_way:
-        # When it ended, not when somebody looked: usage counts by it.
-        job = replace(job, finished_at=max(job.accepted_at + job.planned_seconds, job.rendered_at or 0))
-    return job
-
-
-def _write_move(db: sqlite3.Connection, job: Job) -> None:
-    db.execute(
-        "UPDATE jobs SET state = ?, finished_at = ?, cost_micro = ? WHERE request_id = ?",
-        (job.state, job.finished_at, job.cost_micro, job.request_id),
-    )
-    if job.cost_micro is not None:
-        charge(db, job.cost_micro)
+        job = replace(job, cost_micro=round(micro(wire.PRICE_USD_PER_SECOND) * job.rendered_seconds))
+    # When it ended, not when somebody looked: usage counts by it.
+    return replace(job, finished_at=max(job.accepted_at + job.planned_seconds, job.rendered_at or 0))
 
 
 async def _whole(write: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-"""A job's life as data: what is kept of it, which moves there are, and where it stands at a given moment.
+"""A job's life as data: what is kept of it, the states that it passes, and where it stands at a given moment.
 
 Pure: the time is an argument. Carrying the moves out is job_queue.py's part.
 """
@@ -6,47 +6,70 @@ Pure: the time is an argument. Carrying the moves out is job_queue.py's part.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Final
 
 from .. import wire
-
-# Interface, States and transitions: it names only the first move; these are the sandbox's.
-MOVES: Final[dict[str, frozenset[str]]] = {
-    wire.PENDING: frozenset({wire.PROCESSING, wire.FAILED}),
-    wire.PROCESSING: frozenset({wire.COMPLETED, wire.FAILED}),
-    wire.COMPLETED: frozenset(),
-    wire.FAILED: frozenset(),
-}
-UNDER_WAY: Final = (wire.PENDING, wire.PROCESSING)
-
-PENDING_SHARE = 0.15
-ALMOST_DONE = 99
+from .protocol import Pace
 
 AT_ONCE, BRISK, LIFELIKE = "at once", "brisk", "lifelike"
-Pace = str | float
+ALMOST_DONE = 99
 
 # Median seconds, and the spread (sigma of the logarithm) of the time a job takes.
 _PACES: Final[dict[str, tuple[float, float]]] = {AT_ONCE: (0, 0), BRISK: (8, 0.15), LIFELIKE: (40, 0.35)}
 
 
 @dataclass(frozen=True)
-class Job:
+class Phase:
+    """One state of a job.
+
+    It begins at this share of the job's planned time; one that is an `end`, only when the job has what is
+    named there, and nothing follows it. `tells` are the fields of its status beside request_id and status.
+    """
+
+    state: str
+    begins: float
+    tells: tuple[str, ...]
+    end: str | None = None
+
+
+# Interface, Job states. It names only the first move, from nothing to pending; the others are the sandbox's.
+LIFE: Final = (
+    Phase(wire.PENDING, 0.0, ("estimated_cost_usd",)),
+    Phase(wire.PROCESSING, 0.15, ("estimated_cost_usd", "progress")),
+    Phase(wire.COMPLETED, 1.0, ("video_url", "duration_seconds", "cost_usd"), end="video"),
+    Phase(wire.FAILED, 1.0, ("error",), end="failure"),
+)
+# What a status may tell, as JSON Schema names its types.
+TOLD: Final = {
+    "estimated_cost_usd": "number",
+    "progress": "integer",
+    "video_url": "string",
+    "duration_seconds": "number",
+    "cost_usd": "number",
+    "error": "string",
+}
+UNDER_WAY: Final = tuple(phase.state for phase in LIFE if phase.end is None)
+_ORDER: Final = {phase.state: number for number, phase in enumerate(LIFE)}
+
+
+@dataclass(frozen=True)
+class SandboxJob:
     """All that is kept of a job. Times are seconds since the epoch, money is millionths of a dollar.
 
-    `failure` is the text with which it ends, or already ended, as failed.
+    `request` is what was asked for, by the names of payloads.FIELDS. `failure` is the text with which it
+    ends, or already ended, as failed.
     """
 
     request_id: str
     state: str
     mode: str
-    prompt: str
-    duration_seconds: int
-    aspect_ratio: str
-    seed: int
+    request: Mapping[str, Any]
     accepted_at: float
     planned_seconds: float
     failure: str | None = None
@@ -57,14 +80,14 @@ class Job:
     cost_micro: int | None = None
 
     @classmethod
-    def of(cls, row: sqlite3.Row) -> Job:
+    def of(cls, row: sqlite3.Row) -> SandboxJob:
         """The job of a row of the database."""
-        return cls(**{**dict(row), "seed": int(row["seed"])})
+        return cls(**{**dict(row), "request": json.loads(row["request"])})
 
     @property
-    def estimated_cost_usd(self) -> float:
-        """0.05 USD a second of what was asked for (interface, Limits)."""
-        return wire.cost_usd(self.duration_seconds)
+    def seconds(self) -> int:
+        """The length that was asked for."""
+        return int(self.request["duration_seconds"])
 
     @property
     def under_way(self) -> bool:
@@ -91,39 +114,38 @@ def planned_seconds(pace: Pace, request_id: str) -> float:
     return median * math.exp(sigma * NormalDist().inv_cdf(share))
 
 
-def next_move(job: Job, now: float) -> str | None:
-    """The state that `job` should move to at `now`, None if it stays."""
+def state_at(job: SandboxJob, now: float) -> str:
+    """The state that `job` has come to at `now`. It never goes back, and a finished one stays as it is."""
+    if not job.under_way:
+        return job.state
     elapsed = now - job.accepted_at
-    if job.state == wire.PENDING and elapsed >= PENDING_SHARE * job.planned_seconds:
-        return wire.PROCESSING
-    if job.state == wire.PROCESSING and elapsed >= job.planned_seconds:
-        if job.failure is not None:
-            return wire.FAILED
-        if job.video is not None:
-            return wire.COMPLETED
-    return None
+    reached = (
+        phase.state
+        for phase in reversed(LIFE[_ORDER[job.state] + 1 :])
+        if elapsed >= phase.begins * job.planned_seconds
+        and (phase.end is None or getattr(job, phase.end) is not None)
+    )
+    return next(reached, job.state)
 
 
-def progress(job: Job, now: float) -> int:
+def progress(job: SandboxJob, now: float) -> int:
     """0 to 99 while it runs: the share of the planned time, held at 99 until the clip is really there."""
     if not job.planned_seconds:
         return ALMOST_DONE
-    start = PENDING_SHARE * job.planned_seconds
+    start = LIFE[_ORDER[wire.PROCESSING]].begins * job.planned_seconds
     share = (now - job.accepted_at - start) / (job.planned_seconds - start)
     return max(0, min(ALMOST_DONE, int(100 * share)))
 
 
-def status_body(job: Job, now: float, video_url: str | None) -> dict[str, Any]:
+def status_body(job: SandboxJob, now: float, video_url: str | None) -> dict[str, Any]:
     """The answer of GET /api/v1/status: exactly the fields of the job's state (interface, Job states)."""
-    body: dict[str, Any] = {"request_id": job.request_id, "status": job.state}
-    if job.under_way:
-        body["estimated_cost_usd"] = job.estimated_cost_usd
-    if job.state == wire.PROCESSING:
-        body["progress"] = progress(job, now)
-    if job.state == wire.COMPLETED:
-        body["video_url"] = video_url
-        body["duration_seconds"] = job.rendered_seconds
-        body["cost_usd"] = (job.cost_micro or 0) / 1_000_000
-    if job.state == wire.FAILED:
-        body["error"] = job.failure
-    return body
+    told = {
+        "estimated_cost_usd": wire.cost_usd(job.seconds),
+        "progress": progress(job, now),
+        "video_url": video_url,
+        "duration_seconds": job.rendered_seconds,
+        "cost_usd": (job.cost_micro or 0) / 1_000_000,
+        "error": job.failure,
+    }
+    fields = LIFE[_ORDER[job.state]].tells
+    return {"request_id": job.request_id, "status": job.state, **{name: told[name] for name in fields}}

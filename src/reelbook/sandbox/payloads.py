@@ -1,16 +1,20 @@
 """From a request to what it asks for, or a refusal that says what is wrong with it (interface, Endpoints).
 
-The sandbox's own parsing: it shares no code with the client, so that neither hides the other's mistakes.
+`FIELDS` is the table of what a clip can be asked for with: a field that stands in it is read from JSON, from
+the parts of a form and from a tool's arguments, kept with the job, and described in the tools' schemas. The
+sandbox's own parsing: it shares no code with the client, so that neither hides the other's mistakes.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from python_multipart.exceptions import FormParserError
 from starlette.datastructures import UploadFile
@@ -21,15 +25,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message
 
 from .. import wire
-from .images import shape_of
 
-MAX_PROMPT_CHARACTERS = 2000
-MAX_JSON_BYTES = 1024 * 1024
-MAX_NAME_CHARACTERS = 100
-DEFAULT_DAYS = 30
-MAX_DAYS = 365
-# What a multipart body holds beside the image: boundaries, part headers, prompt and length.
-FORM_OVERHEAD_BYTES = 64 * 1024
+MAX_JSON_BYTES: Final = 1024 * 1024
+# What a multipart body holds beside the image: boundaries, part headers and the other fields.
+FORM_OVERHEAD_BYTES: Final = 64 * 1024
+MAX_PIXELS: Final = 50_000_000
+
+TEXT: Final[wire.Mode] = "text-to-video"
+IMAGE: Final[wire.Mode] = "image-to-video"
 
 T = TypeVar("T")
 
@@ -44,23 +47,118 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A clip that was asked for; `seed` is -1 where any will do."""
+class RequestField:
+    """A field of a request: its JSON type, its default, what it may be, and which modes take it.
 
-    mode: wire.Mode
-    prompt: str
-    duration_seconds: int
-    aspect_ratio: str
-    seed: int = wire.RANDOM_SEED
-    image: bytes | None = None
+    `default` None: it is required. `least` and `most` bound a number, or the characters of a text; a text
+    with a `least` isn't only spaces. `among` are the only values there are.
+    """
+
+    name: str
+    type: Literal["string", "integer", "number"]
+    about: str
+    default: Any = None
+    least: float | None = None
+    most: float = math.inf
+    among: tuple[str, ...] = ()
+    modes: tuple[wire.Mode, ...] = (TEXT, IMAGE)
+
+    def read(self, values: Mapping[str, Any]) -> Any:
+        """Its value among those of a JSON object. Raises Refused."""
+        value = values.get(self.name, self.default)
+        if self.among:
+            if value not in self.among:
+                raise Refused(400, f"{self.name} must be one of {', '.join(self.among)}")
+        elif self.type == "string":
+            self._check_text(value)
+        elif isinstance(value, bool) or not isinstance(value, int if self.type == "integer" else int | float):
+            raise Refused(400, f"{self.name} must be {'an' if self.type == 'integer' else 'a'} {self.type}")
+        elif self.least is not None and not self.least <= value <= self.most:
+            raise Refused(400, f"{self.name} must be from {self.least} to {self.most}")
+        return value
+
+    def from_text(self, text: str) -> Any:
+        """The JSON value that a text part or a query writes as `text`. Raises Refused."""
+        if self.type == "string":
+            return text
+        if not re.fullmatch(r"-?[0-9]{1,9}", text):
+            raise Refused(400, f"{self.name} must be an integer")
+        return int(text)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """It as JSON Schema."""
+        bounds = ("minLength", "maxLength") if self.type == "string" else ("minimum", "maximum")
+        schema: dict[str, Any] = {"type": self.type, "description": self.about}
+        if self.default is not None:
+            schema["default"] = self.default
+        if self.least is not None:
+            schema |= dict(zip(bounds, (self.least, self.most), strict=True))
+        return schema | ({"enum": list(self.among)} if self.among else {})
+
+    def _check_text(self, value: object) -> None:
+        # JSON can carry halves of surrogate pairs, which no file or database takes.
+        if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
+            must = "is required and must" if self.default is None else "must"
+            raise Refused(400, f"{self.name} {must} be a text")
+        if self.least and not value.strip():
+            raise Refused(400, f"{self.name} must not be empty")
+        if len(value) > self.most:
+            raise Refused(400, f"{self.name} must have at most {self.most} characters")
+
+
+# What a clip can be asked for with, beside the image. One that a mode doesn't take has its default there.
+FIELDS: Final = (
+    RequestField("prompt", "string", "What the clip shows, or how the image moves.", None, 1, 2000),
+    RequestField(
+        "duration_seconds",
+        "integer",
+        "Length of the clip in seconds.",
+        wire.DEFAULT_SECONDS,
+        wire.MIN_SECONDS,
+        wire.MAX_SECONDS,
+    ),
+    RequestField(
+        "aspect_ratio",
+        "string",
+        "Width to height.",
+        wire.DEFAULT_ASPECT_RATIO,
+        among=wire.ASPECT_RATIOS,
+        modes=(TEXT,),
+    ),
+    RequestField(
+        "seed",
+        "integer",
+        "The same seed and prompt give the same clip; -1 draws one.",
+        wire.RANDOM_SEED,
+        modes=(TEXT,),
+    ),
+)
+# What else can be asked.
+DAYS: Final = RequestField("days", "integer", "How many days back.", 30, 1, 365)
+NAME: Final = RequestField("name", "string", "What the key is called.", None, 1, 100)
+RATE_LIMIT: Final = RequestField(
+    "rate_limit",
+    "integer",
+    "Requests a minute.",
+    wire.DEFAULT_REQUESTS_PER_MINUTE,
+    1,
+    wire.MAX_REQUESTS_PER_MINUTE,
+)
 
 
 @dataclass(frozen=True)
-class WantedKey:
-    """A key that was asked for."""
+class Wanted:
+    """A clip that was asked for: `request` has a value for each of FIELDS; a seed of -1 is any."""
 
-    name: str
-    rate_limit: int
+    mode: wire.Mode
+    request: Mapping[str, Any]
+    image: bytes | None = None
+
+
+def fields_of(mode: wire.Mode) -> tuple[RequestField, ...]:
+    """The fields that a request in `mode` may have."""
+    return tuple(field for field in FIELDS if mode in field.modes)
 
 
 def refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -68,35 +166,20 @@ def refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) 
     return JSONResponse({"detail": detail}, status_code=status, headers=headers)
 
 
-async def text_to_video(request: Request) -> Wanted:
-    """POST /api/v1/generate/text-to-video: JSON. Raises Refused."""
-    return wanted_from_text(await json_object(request))
+def wanted_from_text(values: Mapping[str, Any]) -> Wanted:
+    """The clip that a text-to-video request asks for. Raises Refused."""
+    return Wanted(TEXT, {field.name: field.read(values) for field in fields_of(TEXT)})
 
 
-def wanted_from_text(body: Mapping[str, Any]) -> Wanted:
-    """The clip that the fields of `body` ask for. Raises Refused."""
-    ratio = body.get("aspect_ratio", wire.DEFAULT_ASPECT_RATIO)
-    if not isinstance(ratio, str) or ratio not in wire.ASPECT_RATIOS:
-        raise Refused(400, f"aspect_ratio must be one of {', '.join(wire.ASPECT_RATIOS)}")
-    return Wanted(
-        mode="text-to-video",
-        prompt=_prompt(body.get("prompt")),
-        duration_seconds=seconds(body),
-        aspect_ratio=ratio,
-        seed=_integer(body, "seed", wire.RANDOM_SEED),
-    )
-
-
-async def image_to_video(request: Request, max_image_bytes: int) -> Wanted:
-    """POST /api/v1/generate/image-to-video: multipart/form-data. Raises Refused."""
+async def wanted_from_form(request: Request, max_image_bytes: int) -> Wanted:
+    """The clip that POST /api/v1/generate/image-to-video asks for: multipart/form-data. Raises Refused."""
     if _content_type(request) != "multipart/form-data":
         raise Refused(400, "Content-Type must be multipart/form-data")
     counted = _Counted(request, max_image_bytes + FORM_OVERHEAD_BYTES)
     if counted.announced > counted.most:
         raise too_large(max_image_bytes)
-    request = Request(request.scope, receive=counted.receive)
     try:
-        form = await request.form(max_files=4, max_fields=16)
+        form = await Request(request.scope, receive=counted.receive).form(max_files=4, max_fields=16)
     except (HTTPException, MultiPartException, FormParserError) as exc:
         if counted.exceeded:
             raise too_large(max_image_bytes) from None
@@ -104,38 +187,58 @@ async def image_to_video(request: Request, max_image_bytes: int) -> Wanted:
     except ClientDisconnect:
         raise Refused(400, "The request ended before its body did") from None
     try:
-        image, prompt, duration = (
-            _one(form.getlist(name), name) for name in ("image", "prompt", "duration_seconds")
-        )
+        image = _one(form.getlist("image"), "image")
         if not isinstance(image, UploadFile):
             raise Refused(400, "image is required, as a file part")
         if (image.size or 0) > max_image_bytes:
             raise too_large(max_image_bytes)
+        asked = {}
+        for field in fields_of(IMAGE):
+            part = _one(form.getlist(field.name), field.name)
+            if isinstance(part, UploadFile):
+                raise Refused(400, f"{field.name} must be a text part")
+            if part is not None:
+                asked[field.name] = field.from_text(part)
         content = await image.read()
     finally:
         await form.close()
-    if isinstance(duration, UploadFile):
-        raise Refused(400, "duration_seconds must be a text part")
-    length = _integer_text(duration, "duration_seconds", wire.DEFAULT_SECONDS)
-    return await wanted_from_image(content, prompt, _length(length), max_image_bytes)
+    return await wanted_from_image(content, asked, max_image_bytes)
 
 
-async def wanted_from_image(
-    content: bytes, prompt: object, duration_seconds: int, max_image_bytes: int
-) -> Wanted:
-    """The clip of `duration_seconds` that moves the image `content` as `prompt` says. Raises Refused."""
+async def wanted_from_image(content: bytes, values: Mapping[str, Any], max_image_bytes: int) -> Wanted:
+    """The clip that moves the image `content`; it takes the nearest of the clips' shapes. Raises Refused."""
     if len(content) > max_image_bytes:
         raise too_large(max_image_bytes)
-    prompt = _prompt(prompt)
+    asked = {field.name: field.read(values) for field in fields_of(IMAGE)}
     shape = await asyncio.to_thread(shape_of, content)
     if shape is None:
         raise Refused(400, "image must be a JPEG or PNG file that can be opened")
-    return Wanted("image-to-video", prompt, duration_seconds, shape, image=content)
+    others = {field.name: field.default for field in FIELDS}
+    return Wanted(IMAGE, {**others, **asked, "aspect_ratio": shape}, content)
 
 
-def seconds(body: Mapping[str, Any]) -> int:
-    """The `duration_seconds` of a body. Raises Refused."""
-    return _length(_integer(body, "duration_seconds", wire.DEFAULT_SECONDS))
+def shape_of(content: bytes) -> str | None:
+    """The aspect ratio for the clip of a JPEG or PNG, None for anything else, broken or enormous."""
+    if not content.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")):
+        return None
+    from PIL import ExifTags, Image
+
+    try:
+        with Image.open(io.BytesIO(content), formats=["JPEG", "PNG"]) as image:
+            if image.width * image.height > MAX_PIXELS:
+                return None
+            image.load()  # the whole of it: a cut-off file is told now, not when the clip is drawn
+            width, height = image.size
+            if image.getexif().get(ExifTags.Base.Orientation) in (5, 6, 7, 8):  # lies on its side
+                width, height = height, width
+    except Exception:  # Pillow raises whatever a damaged file leads it to
+        return None
+
+    def distance(ratio: str) -> float:
+        across, down = map(int, ratio.split(":"))
+        return abs(math.log(width / height / (across / down)))
+
+    return min(wire.ASPECT_RATIOS, key=distance)
 
 
 def too_large(max_image_bytes: int) -> Refused:
@@ -143,27 +246,16 @@ def too_large(max_image_bytes: int) -> Refused:
     return Refused(413, f"The image is larger than {max_image_bytes} bytes")
 
 
-async def new_key(request: Request) -> WantedKey:
-    """POST /api/v1/keys: JSON. Raises Refused."""
-    body = await json_object(request)
-    name = body.get("name")
-    if not isinstance(name, str) or not name.strip() or not _encodable(name):
-        raise Refused(400, "name is required and must be a text")
-    if len(name) > MAX_NAME_CHARACTERS:
-        raise Refused(400, f"name must have at most {MAX_NAME_CHARACTERS} characters")
-    limit = _integer(body, "rate_limit", wire.DEFAULT_REQUESTS_PER_MINUTE)
-    return WantedKey(name.strip(), _between(limit, "rate_limit", 1, wire.MAX_REQUESTS_PER_MINUTE))
-
-
 def days(request: Request) -> int:
     """The `days` of GET /api/v1/billing/usage. Raises Refused."""
     text = _one(request.query_params.getlist("days"), "days")
-    return _days(_integer_text(text, "days", DEFAULT_DAYS))
+    asked: int = DAYS.read({} if text is None else {"days": DAYS.from_text(text)})
+    return asked
 
 
-def days_in(body: Mapping[str, Any]) -> int:
-    """The `days` of a body. Raises Refused."""
-    return _days(_integer(body, "days", DEFAULT_DAYS))
+def reached_at(request: Request) -> str:
+    """The address by which this client reached the sandbox: one that works for it."""
+    return f"{request.url.scheme}://{request.headers['host']}"
 
 
 async def json_object(request: Request) -> dict[str, Any]:
@@ -215,47 +307,3 @@ def _one(values: list[T], name: str) -> T | None:
     if len(values) > 1:
         raise Refused(400, f"{name} is given more than once")
     return values[0] if values else None
-
-
-def _prompt(prompt: object) -> str:
-    if not isinstance(prompt, str) or not _encodable(prompt):
-        raise Refused(400, "prompt is required and must be a text")
-    if not prompt.strip():
-        raise Refused(400, "prompt must not be empty")
-    if len(prompt) > MAX_PROMPT_CHARACTERS:
-        raise Refused(400, f"prompt must have at most {MAX_PROMPT_CHARACTERS} characters")
-    return prompt
-
-
-def _encodable(text: str) -> bool:
-    # JSON can carry halves of surrogate pairs, which no file or database takes.
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _integer(body: Mapping[str, Any], name: str, default: int) -> int:
-    value = body.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Refused(400, f"{name} must be an integer")
-    return value
-
-
-def _integer_text(text: str | None, name: str, default: int) -> int:
-    if text is None:
-        return default
-    if not re.fullmatch(r"-?[0-9]{1,9}", text):
-        raise Refused(400, f"{name} must be an integer")
-    return int(text)
-
-
-def _length(duration_seconds: int) -> int:
-    return _between(duration_seconds, "duration_seconds", wire.MIN_SECONDS, wire.MAX_SECONDS)
-
-
-def _days(days: int) -> int:
-    return _between(days, "days", 1, MAX_DAYS)
-
-
-def _between(value: int, name: str, least: int, most: int) -> int:
-    if not least <= value <= most:
-        raise Refused(400, f"{name} must be from {least} to {most}")
-    return value

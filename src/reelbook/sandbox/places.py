@@ -1,72 +1,40 @@
-"""Where the sandbox keeps its things, and how it writes a file that is either whole or not there."""
+"""What lies in the sandbox's folder: its files, its credentials, and word of the server that runs.
+
+The credentials are in a file that only its owner can read, the only place of the sandbox that holds a key in
+clear: it never goes into a database, log, URL or argument.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import secrets
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
+from ..deadlines import acquire
 from ..errors import SandboxError
+from ..secret import Secret
 
 
-@dataclass(frozen=True)
 class Places:
-    """The files under `<home>/sandbox`."""
+    """The files under `<home>/sandbox`. Naming them creates nothing."""
 
-    folder: Path
-
-    @classmethod
-    def under(cls, home: Path) -> Places:
-        """The places of the sandbox of `home`; nothing is created."""
-        return cls(Path(home).expanduser().absolute() / "sandbox")
-
-    @property
-    def database(self) -> Path:
-        """Keys (hashed), money and jobs."""
-        return self.folder / "sandbox.db"
-
-    @property
-    def access(self) -> Path:
-        """The session's key, the control token and the user id; readable by its owner only."""
-        return self.folder / "access.json"
-
-    @property
-    def server(self) -> Path:
-        """Address and process of the running server; not there while none runs."""
-        return self.folder / "server.json"
-
-    @property
-    def port(self) -> Path:
-        """The port used last, so that an address that open kernels hold stays valid."""
-        return self.folder / "port"
-
-    @property
-    def log(self) -> Path:
-        """What the server's process said since it was started; one older file is kept beside it."""
-        return self.folder / "sandbox.log"
-
-    @property
-    def start_lock(self) -> Path:
-        """Held by whoever looks for the server or starts it."""
-        return self.folder / "start.lock"
-
-    @property
-    def running_lock(self) -> Path:
-        """Held by the server as long as its process lives; the system frees it even after SIGKILL."""
-        return self.folder / "running.lock"
-
-    @property
-    def videos(self) -> Path:
-        """The finished clips."""
-        return self.folder / "videos"
-
-    @property
-    def images(self) -> Path:
-        """The stills of jobs under way."""
-        return self.folder / "images"
+    def __init__(self, home: Path) -> None:
+        self.folder = Path(home).expanduser().absolute() / "sandbox"
+        self.database = self.folder / "sandbox.db"  # keys (hashed), money and jobs
+        self.access = self.folder / "access.json"  # the credentials
+        self.server = self.folder / "server.json"  # the notice; not there while no server runs
+        self.port = self.folder / "port"  # the one used last: an address that open kernels hold stays valid
+        self.log = self.folder / "sandbox.log"  # since the server's start; one older file is kept beside it
+        self.start_lock = self.folder / "start.lock"  # held by whoever looks for the server or starts it
+        self.running_lock = self.folder / "running.lock"  # held by the server, freed even after SIGKILL
+        self.videos = self.folder / "videos"  # the finished clips
+        self.images = self.folder / "images"  # the stills of jobs under way
 
     def create(self) -> None:
         """Make the folders, private to their owner. Raises SandboxError where they can't be used."""
@@ -80,6 +48,109 @@ class Places:
                 f"The sandbox can't write in {self.folder} ({error.strerror or error}). "
                 "Choose another home, by REELBOOK_HOME for example."
             ) from error
+
+
+@dataclass(frozen=True)
+class Access:
+    """The credentials of the sandbox's own account."""
+
+    api_key: Secret
+    control_token: Secret
+    user_id: str
+
+
+def new_api_key() -> Secret:
+    """A fresh API key."""
+    return Secret(f"sk-sandbox-{secrets.token_urlsafe(32)}")
+
+
+def read_access(places: Places) -> Access:
+    """The credentials of a sandbox that was started at least once. Raises SandboxError if there are none."""
+    try:
+        kept = json.loads(places.access.read_bytes())
+        return Access(Secret(kept["api_key"]), Secret(kept["control_token"]), kept["user_id"])
+    except (OSError, ValueError, KeyError, TypeError):
+        # The chain is cut: a JSON error quotes the text around it, and that is the key.
+        raise SandboxError(
+            f"The sandbox's access file can't be read: {places.access}. "
+            "The clips are safe. Remove the file and start the sandbox again; it makes a new one."
+        ) from None
+
+
+def ensure_access(places: Places) -> Access:
+    """The credentials kept in `places`, made at the first start."""
+    if not places.access.exists():
+        token = Secret(secrets.token_urlsafe(32))
+        write_access(places, Access(new_api_key(), token, f"user-{secrets.token_hex(8)}"))
+    return read_access(places)
+
+
+def write_access(places: Places, access: Access) -> None:
+    """Keep `access`, replacing what was kept."""
+    content = {
+        "api_key": access.api_key.reveal(),
+        "control_token": access.control_token.reveal(),
+        "user_id": access.user_id,
+    }
+    write_whole(places.access, json.dumps(content, indent=1).encode())
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Where a server listens. `instance` is random, and `/_sandbox/about` tells it too.
+
+    The notice may be stale after a crash; the running lock can't be.
+    """
+
+    url: str
+    pid: int
+    version: str
+    instance: str
+
+
+def read_notice(places: Places) -> Notice | None:
+    """What the server last put up, None if nothing is there."""
+    try:
+        return Notice(**json.loads(places.server.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def put_up(places: Places, *, url: str, version: str, instance: str) -> None:
+    """Say that this process serves `places` at `url`."""
+    write_whole(places.port, url.rpartition(":")[2].encode())
+    notice = Notice(url, os.getpid(), version, instance)
+    write_whole(places.server, json.dumps(asdict(notice), indent=1).encode())
+
+
+def take_down(places: Places, instance: str) -> None:
+    """Remove the notice, if it is still that of `instance`."""
+    notice = read_notice(places)
+    if notice is not None and notice.instance == instance:
+        places.server.unlink(missing_ok=True)
+
+
+def last_port(places: Places) -> int | None:
+    """The port of the server that ran last."""
+    try:
+        port = int(places.port.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return port if 0 < port < 65536 else None
+
+
+def running_lock(places: Places) -> FileLock:
+    """The lock that a server holds while it lives. Taking it raises filelock.Timeout while one does."""
+    return FileLock(places.running_lock, timeout=0, thread_local=False)
+
+
+def ended_within(places: Places, timeout_seconds: float) -> bool:
+    """Wait until no server of `places` lives; False if one still does after `timeout_seconds`."""
+    try:
+        with acquire(running_lock(places), timeout_seconds):
+            return True
+    except Timeout:
+        return False
 
 
 def write_whole(path: Path, content: bytes) -> None:

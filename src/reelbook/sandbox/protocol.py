@@ -1,8 +1,9 @@
-"""What is beside the interface, as data: control plane, agent tools, and by what a sandbox is known."""
+"""What is beside the interface, as data: control plane and its settings, agent tools, the names of faults."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Final, Literal
 
 PREFIX: Final = "/_sandbox"
@@ -17,6 +18,13 @@ HISTORY: Final = f"{PREFIX}/history"
 TOOLS: Final = "/mcp"
 TOKEN_HEADER: Final = "X-Sandbox-Token"  # noqa: S105  # a header's name
 SERVICE_NAME: Final = "reelbook-sandbox"
+
+Pace = str | float
+LimitWindow = Literal["sliding", "fixed"]
+ResetUnit = Literal["seconds", "epoch", "epoch_ms"]
+LimitHeaders = Literal["all", "none", "wrong"]
+UsageDays = Literal["rolling", "calendar"]
+WhenDaskIsLost = Literal["draw-here", "fail"]
 
 FaultKind = Literal[
     "reset_before",
@@ -51,6 +59,22 @@ Endpoint = Literal[
 ]
 # Groups of endpoints, each named for what its members have in common.
 EndpointGroup = Literal["generate", "billing", "keys", "any"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the control plane may change while the sandbox runs. `Sandbox.settings` says what each does."""
+
+    pace: Pace = "brisk"
+    rate_limiting: bool = True
+    max_image_bytes: int = 10 * 1024 * 1024
+    fail_next: str | None = None
+    limit_window: LimitWindow = "sliding"
+    count_refused: bool = False
+    reset_unit: ResetUnit = "seconds"
+    limit_headers: LimitHeaders = "all"
+    usage_days: UsageDays = "rolling"
+    posts_after_seconds: float = 0.0
 
 
 def version() -> str:

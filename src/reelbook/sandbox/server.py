@@ -24,15 +24,13 @@ from ..deadlines import Countdown, acquire
 from ..errors import SandboxError
 from . import protocol
 from .handle import Sandbox, ask, handle_on
-from .lock_file import ended_within, put_up, read_notice, running_lock, take_down
-from .places import Places
-from .protocol import version
+from .places import Places, ended_within, put_up, read_notice, running_lock, take_down
+from .protocol import Pace, version
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from .clock import Clock
-    from .jobs import Pace
 
 ABOUT_TIMEOUT_SECONDS = 5.0
 LOOK_SECONDS = 0.02
@@ -44,7 +42,7 @@ def ensure(home: Path, *, timeout_seconds: float = 20.0) -> Sandbox:
 
     One of another version of Reelbook is replaced, unless it has jobs under way. Raises SandboxError.
     """
-    places = Places.under(home)
+    places = Places(home)
     places.create()
     try:
         with acquire(FileLock(places.start_lock), timeout_seconds):
@@ -62,7 +60,7 @@ def ensure(home: Path, *, timeout_seconds: float = 20.0) -> Sandbox:
 
 def find(home: Path) -> Sandbox | None:
     """The running sandbox of `home`, None if there is none."""
-    notice = read_notice(Places.under(home))
+    notice = read_notice(Places(home))
     if notice is None:
         return None
     try:
@@ -77,7 +75,7 @@ def find(home: Path) -> Sandbox | None:
 
 def stop(home: Path) -> bool:
     """End the sandbox of `home`, also one that no longer answers. False if none ran."""
-    places = Places.under(home)
+    places = Places(home)
     if not places.running_lock.exists() or ended_within(places, 0):
         return False
     sandbox = find(home)
@@ -106,20 +104,20 @@ def in_thread(
     """Run the sandbox in a thread of this process, for tests, on a free port; ended when the block ends.
 
     `executor` replaces the worker processes and is shut down with it; without one a script needs a main
-    guard, as for all of multiprocessing. `settings` go to `Service`.
+    guard, as for all of multiprocessing. `settings` go to `SandboxService`.
     """
     import asyncio
 
-    from .service import Service
+    from .service import SandboxService
     from .serving import LOOPBACK, bound_socket, local_url, make_server
 
     if executor is not None:
         settings["make_executor"] = lambda: executor
-    places = Places.under(home)
+    places = Places(home)
     places.create()
     lock = running_lock(places)
     lock.acquire()
-    service = Service(home, pace=pace, clock=clock, idle_minutes=None, **settings)
+    service = SandboxService(home, pace=pace, clock=clock, idle_minutes=None, **settings)
     listening = bound_socket(LOOPBACK, 0)
     url = local_url(listening)
     answers: SimpleQueue[bool] = SimpleQueue()
@@ -161,7 +159,7 @@ def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
     places.log.write_bytes(b"")
     with places.log.open("ab") as log:  # the process itself writes to the end of it, too
         process = subprocess.Popen(
-            [sys.executable, "-m", "reelbook.sandbox", "--home", str(Path(home).absolute())],
+            [sys.executable, "-m", "reelbook.sandbox", str(Path(home).absolute())],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

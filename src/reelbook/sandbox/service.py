@@ -1,4 +1,6 @@
-"""The sandbox's state, put together: opened, kept going and closed as one thing."""
+"""The sandbox's state, put together: opened, kept going and closed as one thing, and what it answers, however
+it was asked: by HTTP (app.py) or by a tool (tools.py).
+"""
 
 from __future__ import annotations
 
@@ -7,45 +9,38 @@ import contextlib
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, Final
 
 from .. import wire
-from .access import Access, ensure_access, new_api_key, write_access
-from .accounts import Accounts, Key
+from .accounts import MICRO, Accounts, BalanceTooLow, Key
 from .clock import Clock
-from .cluster import DaskPool, WhenDaskIsLost
-from .faults import Faults
+from .cluster import DaskPool
 from .job_queue import JobQueue
-from .jobs import BRISK, Job, Pace, checked_pace, planned_seconds
+from .jobs import BRISK, SandboxJob, checked_pace, planned_seconds, status_body
 from .limits import Limits
-from .payloads import Wanted
-from .places import Places
+from .payloads import Refused, Wanted
+from .places import Access, Places, ensure_access, new_api_key, write_access
+from .protocol import Pace, Settings, WhenDaskIsLost
 from .render_pool import Renders, WorkerPool
-from .store import Store
+from .store import Database
 
 logger = logging.getLogger(__name__)
 
+VIDEOS: Final = "/videos/"
 TICK_SECONDS = 0.5
-MAX_IMAGE_BYTES = 10 * 1024 * 1024
 IDLE_MINUTES = 15.0
 RANDOM_SEEDS = 2**31
 NOTEBOOK_KEY = "notebook"
 
-
-@dataclass(frozen=True)
-class Settings:
-    """What the control plane may change while the sandbox runs."""
-
-    pace: Pace = BRISK
-    max_image_bytes: int = MAX_IMAGE_BYTES
-    fail_next: str | None = None
+Answered = Mapping[str, Any]
 
 
-class Service:
-    """All state of one sandbox. `start`, `submit` and `close` belong to the server's loop.
+class SandboxService:
+    """All state of one sandbox. `start`, `accept` and `close` belong to the server's loop.
 
     `pace` is how long jobs take, `rate_limit` (requests a minute) that of a new notebook key, `balance_usd`
     None keeps the balance, `idle_minutes` None never ends by itself. `dask` draws in place of the executor
@@ -64,18 +59,15 @@ class Service:
         rate_limiting: bool = True,
         rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE,
         balance_usd: float | None = None,
-        max_image_bytes: int = MAX_IMAGE_BYTES,
         idle_minutes: float | None = IDLE_MINUTES,
     ) -> None:
-        self.settings = Settings(checked_pace(pace), max_image_bytes)
+        self.settings = Settings(checked_pace(pace), rate_limiting)
         self.instance = secrets.token_hex(8)
         self.clock = clock or Clock()
         self.limits = Limits()
-        self.limits.lifted = not rate_limiting
-        self.faults = Faults()
-        self.places = Places.under(home)
+        self.places = Places(home)
         self.places.create()
-        self.store = Store(self.places.database)
+        self.store = Database(self.places.database)
         self.accounts = Accounts(self.store, self.clock)
         self.access = self._access(rate_limit)
         if balance_usd is not None:
@@ -87,6 +79,8 @@ class Service:
             self.renders = Renders(lambda: dask, self.renders if when_dask_is_lost == "draw-here" else None)
         self.jobs = JobQueue(self.store, self.clock, self.places, self.renders)
         self.end: Callable[[], None] = lambda: None
+        # By the video's name: how many of its links have expired, and the status of those that did.
+        self._links: dict[str, tuple[int, int]] = {}
         self._idle_minutes = idle_minutes
         self._last_use = time.monotonic()
         self._ticking: asyncio.Task[None] | None = None
@@ -110,34 +104,77 @@ class Service:
         self.accounts.save_uses()
         self.store.close()
 
-    async def submit(self, wanted: Wanted) -> Job:
-        """Accept a job. Raises accounts.BalanceTooLow."""
+    async def accept(self, wanted: Wanted) -> Answered:
+        """Accept a job (interface, Endpoints: generate). Raises Refused if it can't be paid."""
         request_id = f"req_{secrets.token_hex(12)}"
         failure = self.settings.fail_next
         self.settings = replace(self.settings, fail_next=None)
-        job = Job(
+        seed = wanted.request["seed"]
+        if seed == wire.RANDOM_SEED:
+            seed = secrets.randbelow(RANDOM_SEEDS)
+        job = SandboxJob(
             request_id=request_id,
             state=wire.PENDING,
             mode=wanted.mode,
-            prompt=wanted.prompt,
-            duration_seconds=wanted.duration_seconds,
-            aspect_ratio=wanted.aspect_ratio,
-            seed=secrets.randbelow(RANDOM_SEEDS) if wanted.seed == wire.RANDOM_SEED else wanted.seed,
+            request={**wanted.request, "seed": seed},
             accepted_at=self.clock.now(),
             planned_seconds=planned_seconds(self.settings.pace, request_id),
             failure=failure,
         )
         try:
             await self.jobs.accept(job, wanted.image)
-        except BaseException:
+        except BaseException as exc:
             self.settings = replace(self.settings, fail_next=self.settings.fail_next or failure)
-            raise
-        return job
+            if not isinstance(exc, BalanceTooLow):
+                raise
+            free, required = max(0, exc.free_micro) / MICRO, exc.required_micro / MICRO
+            raise Refused(
+                402, f"Insufficient balance. Current balance: ${free:.2f}, required: ${required:.2f}"
+            ) from None
+        return {
+            "request_id": request_id,
+            "status": job.state,
+            "estimated_cost_usd": wire.cost_usd(job.seconds),
+            "estimated_duration_seconds": job.seconds,
+        }
+
+    async def status(self, request_id: str, base_url: str) -> Answered:
+        """The job as it stands (interface, Endpoints: status), its clip below `base_url`. Raises Refused."""
+        job = await self.jobs.find(request_id)
+        if job is None:
+            raise Refused(404, "No such request_id")
+        url = None
+        if job.video is not None:
+            link = self.link(job.video)
+            url = f"{base_url}{VIDEOS}{job.video}" + (f"?link={link}" if link else "")
+        return status_body(job, self.clock.now(), url)
+
+    async def balance(self) -> Answered:
+        """What is left and what was spent (interface, Endpoints: balance)."""
+        await self.jobs.move_on()
+        return self.accounts.balance(self.settings.posts_after_seconds)
+
+    async def usage(self, days: int) -> Answered:
+        """What was used in the last `days` days (interface, Endpoints: usage)."""
+        await self.jobs.move_on()
+        return self.accounts.usage(days, self.settings)
 
     def key_of(self, authorization: str) -> Key | None:
         """The active key that an Authorization header names, None if it names none."""
         scheme, _, secret = authorization.partition(" ")
         return self.accounts.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
+
+    def link(self, video: str) -> int:
+        """The number of the one link to `video` that works; 0 is that without a number."""
+        return self._links.get(video, (0, 404))[0]
+
+    def expired_status(self, video: str) -> int:
+        """The status of links to `video` that work no longer."""
+        return self._links.get(video, (0, 404))[1]
+
+    def expire(self, video: str, status: int) -> None:
+        """The link to `video` that was given out last is answered with `status` from now on."""
+        self._links[video] = (self.link(video) + 1, status)
 
     def note_use(self) -> None:
         """Somebody asked for something: the sandbox stays."""

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
+import logging.handlers
+import os
+import shutil
 import signal
 import socket
 from collections.abc import Callable
@@ -19,20 +23,19 @@ from .. import wire
 from ..deadlines import acquire
 from ..errors import SandboxError
 from .app import make_app
-from .cluster import DaskPool, WhenDaskIsLost
-from .jobs import BRISK, Pace
-from .lock_file import last_port, put_up, read_notice, running_lock, take_down
-from .log import start_log
-from .places import Places
-from .protocol import TOOLS, version
+from .cluster import DaskPool
+from .jobs import BRISK
+from .places import Places, last_port, put_up, read_notice, running_lock, take_down
+from .protocol import TOOLS, Pace, WhenDaskIsLost, version
 from .render_pool import WorkerPool
-from .service import Service
+from .service import SandboxService
 
 if TYPE_CHECKING:
     import uvicorn
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "::1")
+LOG_BYTES = 1 << 20
 BACKLOG = 2048  # connections that the system keeps until they are accepted
 # asyncio accepts so many at once before any of them is looked at, and each takes a file.
 ACCEPTED_AT_ONCE = 16
@@ -64,9 +67,9 @@ def serve(
     None keeps the balance; `dask` is the address of a Dask scheduler to draw on, and `when_dask_is_lost` says
     whether clips are drawn here, or fail, while it can't be reached. Raises SandboxError.
     """
-    from .connection_limits import raise_file_limit
+    from .connections import raise_file_limit
 
-    places = Places.under(home)
+    places = Places(home)
     places.create()
     try:
         lock = acquire(running_lock(places), 0 if foreground else WAIT_FOR_OLDER_SECONDS)
@@ -78,11 +81,15 @@ def serve(
             "To end it: reelbook sandbox stop"
         ) from None
     with lock:
-        start_log(places, foreground=foreground)
+        logging.basicConfig(
+            level=logging.WARNING if foreground else logging.INFO,
+            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+            handlers=[logging.StreamHandler() if foreground else bounded_log(places)],
+        )
         raise_file_limit()
         cluster = DaskPool(dask) if dask else None
         listening = _listening(host, port, places)
-        service = Service(
+        service = SandboxService(
             home,
             pace=pace,
             make_executor=functools.partial(WorkerPool, workers),
@@ -107,6 +114,21 @@ def serve(
             asyncio.run(server.serve(sockets=[listening]))
         finally:
             take_down(places, service.instance)
+
+
+def bounded_log(places: Places) -> logging.Handler:
+    """Writes to `places.log`; what is older than the last MiB goes to one file beside it."""
+
+    def copy_and_empty(log: str, older: str) -> None:
+        # Not renamed: the process's standard error goes to the same file, and mustn't go on in the older.
+        shutil.copyfile(log, older)
+        os.truncate(log, 0)
+
+    handler = logging.handlers.RotatingFileHandler(
+        places.log, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8"
+    )
+    handler.rotator = copy_and_empty
+    return handler
 
 
 def bound_socket(host: str, *ports: int) -> socket.socket:
@@ -147,11 +169,11 @@ def own_address() -> str | None:
     return None if host.startswith("127.") else host
 
 
-def make_server(service: Service, *, host: str, on_started: Callable[[], None]) -> uvicorn.Server:
+def make_server(service: SandboxService, *, host: str, on_started: Callable[[], None]) -> uvicorn.Server:
     """A uvicorn server of `service`; `on_started` is called when it answers. Run its `serve(sockets=[…])`."""
     import uvicorn
 
-    from .connection_limits import LimitedProtocol, most_connections
+    from .connections import LimitedProtocol, most_connections
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

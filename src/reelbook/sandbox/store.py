@@ -58,10 +58,22 @@ MIGRATIONS = (
         cost_micro INTEGER NOT NULL
     ) STRICT;
     """,
+    # What was asked for is one JSON object, so that a new field of a request needs no column.
+    """
+    ALTER TABLE jobs ADD COLUMN request TEXT NOT NULL DEFAULT '{}';
+    UPDATE jobs SET request = json_object('prompt', prompt, 'duration_seconds', duration_seconds,
+        'aspect_ratio', aspect_ratio, 'seed', json(seed));
+    ALTER TABLE jobs DROP COLUMN prompt;
+    ALTER TABLE jobs DROP COLUMN duration_seconds;
+    ALTER TABLE jobs DROP COLUMN aspect_ratio;
+    ALTER TABLE jobs DROP COLUMN seed;
+    DROP INDEX jobs_by_state;
+    CREATE INDEX jobs_under_way ON jobs (finished_at) WHERE finished_at IS NULL;
+    """,
 )
 
 
-class Store:
+class Database:
     """One SQLite file. Reads and writes use a connection each, so that a read never waits for the disk."""
 
     def __init__(self, path: Path) -> None:

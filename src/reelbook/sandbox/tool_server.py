@@ -1,6 +1,6 @@
-"""The agent tool server itself: the tools of tool_catalogue.py over MCP's streamable HTTP transport.
+"""The agent tool server itself: the tools of tools.py over MCP's streamable HTTP transport.
 
-The only module of the sandbox that imports `mcp`; tools.py imports it for the first request that may come in.
+The only module of the sandbox that imports `mcp`; app.py imports it for the first request that may come in.
 """
 
 from __future__ import annotations
@@ -21,25 +21,24 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from .answers import reached_at
-from .payloads import Refused
-from .protocol import SERVICE_NAME, version
-from .service import MAX_IMAGE_BYTES, Service
-from .tool_catalogue import CATALOGUE, INSTRUCTIONS, AgentTool, Call
+from .payloads import Refused, reached_at
+from .protocol import SERVICE_NAME, Settings, version
+from .service import SandboxService
+from .tools import CATALOGUE, INSTRUCTIONS, SandboxTool, ToolCall
 
 logger = logging.getLogger(__name__)
 
 # An image in base64 with line ends, and the call around it.
-MAX_BODY_BYTES = 2 * MAX_IMAGE_BYTES
+MAX_BODY_BYTES = 2 * Settings.max_image_bytes
 EVENT_STREAM = "text/event-stream"
 # Clients of earlier revisions don't know this kind of content.
 LINKS_SINCE = "2025-06-18"
 
 
-class ToolServer:
+class McpServer:
     """Serves `service`'s tools from `open` to `close`, both on the sandbox's loop."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: SandboxService) -> None:
         self._service = service
         server: Server[Any] = Server(
             SERVICE_NAME,
@@ -106,7 +105,7 @@ class ToolServer:
                 await context.session.report_progress(percent, 100, state)
 
         try:
-            answer = await tool(Call(self._service, params.arguments or {}, reached_at(request), report))
+            answer = await tool(ToolCall(self._service, params.arguments or {}, reached_at(request), report))
         except Refused as exc:
             return _failed(exc.detail)
         except Exception:
@@ -115,7 +114,7 @@ class ToolServer:
         return _answered(answer, links=context.protocol_version >= LINKS_SINCE)
 
 
-def _described(tool: AgentTool) -> types.Tool:
+def _described(tool: SandboxTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,

@@ -1,79 +1,240 @@
-"""The door of the agent tool server: who may come in, and the server behind it, opened for the first who may.
+"""The agent tools of the sandbox, for any protocol: names, schemas, words, and what they do; tool_server.py
+speaks one.
 
-The package that speaks the protocol (extra `agents`) takes half a second to import and may be missing, so
-nothing here imports it. The tools are in tool_catalogue.py, the server in tool_server.py.
+The interface names none of its tools, so these are the sandbox's own. They answer as the HTTP interface does:
+same jobs, same balance, same refusals.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hmac
-import importlib
-from typing import TYPE_CHECKING
-
-from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+import base64
+import binascii
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 from .. import wire
-from .answers import reached_at
-from .payloads import Refused, refusal
-from .service import Service
-
-if TYPE_CHECKING:
-    from .tool_server import ToolServer
-
-EXTRA_MISSING = (
-    "This sandbox has no agent tools: the package that serves them isn't installed. "
-    "pip install 'mcp>=2.3,<3', then ask again."
+from .jobs import TOLD, UNDER_WAY
+from .payloads import (
+    DAYS,
+    IMAGE,
+    TEXT,
+    Refused,
+    RequestField,
+    fields_of,
+    too_large,
+    wanted_from_image,
+    wanted_from_text,
 )
+from .service import Answered, SandboxService
+
+SERVICE: Final = "sandbox"
+INSTRUCTIONS: Final = (
+    "This is Reelbook's sandbox: a local stand-in for the video generation service. Nothing here costs real "
+    "money, and its clips are marked 'sandbox'. Generating returns a request_id at once; wait_for_video or "
+    "get_video_status tell when the clip is there, and where."
+)
+LOOK_SECONDS: Final = 0.1
+
+REQUEST_ID: Final = RequestField(
+    "request_id", "string", "The job's request_id, as the generating tools return it.", None, 1, 100
+)
+# Many clients give a call up after 60 seconds.
+TIMEOUT: Final = RequestField("timeout_seconds", "number", "How long to wait at most.", 45, 0, 600)
 
 
-class ToolDoor:
-    """The ASGI application at /mcp. `close` ends what it opened."""
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool's call: its `arguments`, the address by which the client came, where its percents are told."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._opening: asyncio.Task[ToolServer] | None = None
+    service: SandboxService
+    arguments: Mapping[str, Any]
+    base_url: str
+    report: Callable[[int, str], Awaitable[None]]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        try:
-            self._check(request)
-            server = await self._server()
-        except Refused as exc:
-            await refusal(exc.status, exc.detail)(scope, receive, send)
-            return
-        await server.handle(scope, receive, send)
 
-    async def close(self) -> None:
-        """End all calls that still wait."""
-        if self._opening is not None:
-            server = await self._opening
-            await server.close()
+@dataclass(frozen=True)
+class SandboxTool:
+    """One tool. `output` are the fields of its answer with their types, `optional` those not always there."""
 
-    def _check(self, request: Request) -> None:
-        origin = request.headers.get("origin")
-        # A web page says where it comes from; only one of the sandbox's own address may ask.
-        if origin is not None and origin != reached_at(request):
-            raise Refused(403, "Pages of other origins may not use the agent tools")
-        given = request.headers.getlist(wire.USER_ID_HEADER)
-        known = self._service.access.user_id.encode()
-        if len(given) != 1 or not hmac.compare_digest(given[0].encode(), known):
-            raise Refused(401, f"{wire.USER_ID_HEADER} is missing or names nobody here")
+    name: str
+    title: str
+    description: str
+    act: Callable[[ToolCall], Awaitable[Answered]]
+    arguments: Mapping[str, Mapping[str, Any]]
+    output: Mapping[str, str]
+    optional: tuple[str, ...] = ()
+    read_only: bool = True
 
-    async def _server(self) -> ToolServer:
-        if self._opening is None:
-            importlib.invalidate_caches()  # the extra may have been installed since the sandbox was started
-            self._opening = asyncio.create_task(self._opened())
-        try:
-            # Shielded: the first client may go away while others wait for the same server.
-            return await asyncio.shield(self._opening)
-        except ImportError as exc:
-            self._opening = None
-            raise Refused(501, f"{EXTRA_MISSING} ({exc})") from None
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of its arguments; one without a default is required."""
+        required = [name for name, schema in self.arguments.items() if "default" not in schema]
+        return _object(self.arguments, required)
 
-    async def _opened(self) -> ToolServer:
-        module = await asyncio.to_thread(importlib.import_module, ".tool_server", __package__)
-        server: ToolServer = module.ToolServer(self._service)
-        await server.open()
-        return server
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """JSON Schema of its structured answer."""
+        output = {name: {"type": kind} for name, kind in {**self.output, "service": "string"}.items()}
+        return _object(output, [name for name in output if name not in self.optional])
+
+    async def __call__(self, call: ToolCall) -> dict[str, Any]:
+        """Its answer. Raises Refused."""
+        unknown = sorted(set(call.arguments) - set(self.arguments))
+        if unknown:
+            # The HTTP interface ignores such fields; an agent that misspells one would pay for its mistake.
+            known = ", ".join(self.arguments) or "none"
+            raise Refused(400, f"{unknown[0][:50]!r} is no argument of {self.name}; it has {known}")
+        return {**await self.act(call), "service": SERVICE}
+
+
+async def _from_text(call: ToolCall) -> Answered:
+    return await call.service.accept(wanted_from_text(call.arguments))
+
+
+async def _from_image(call: ToolCall) -> Answered:
+    most = call.service.settings.max_image_bytes
+    content = await asyncio.to_thread(_decoded, call.arguments.get("image_base64"), most)
+    return await call.service.accept(await wanted_from_image(content, call.arguments, most))
+
+
+async def _status(call: ToolCall) -> Answered:
+    request_id = REQUEST_ID.read(call.arguments)
+    if not re.fullmatch(r"[\w-]+", request_id, re.ASCII):
+        raise Refused(404, "No such request_id")
+    return await call.service.status(request_id, call.base_url)
+
+
+async def _wait(call: ToolCall) -> Answered:
+    """How a job stands once it is neither pending nor processing, or when the time is up."""
+    give_up = time.monotonic() + TIMEOUT.read(call.arguments)
+    told = -1
+    while True:
+        job = await _status(call)
+        state = job["status"]
+        done = 100 if state == wire.COMPLETED else job.get("progress", 0)
+        if done > told and state != wire.FAILED:  # the protocol wants each report above the one before
+            await call.report(done, state)
+            told = done
+        left = give_up - time.monotonic()
+        if state not in UNDER_WAY or left <= 0:
+            return job
+        await asyncio.sleep(min(LOOK_SECONDS, left))
+
+
+async def _balance(call: ToolCall) -> Answered:
+    return await call.service.balance()
+
+
+async def _usage(call: ToolCall) -> Answered:
+    return await call.service.usage(DAYS.read(call.arguments))
+
+
+def _decoded(image: object, most: int) -> bytes:
+    if not isinstance(image, str):
+        raise Refused(400, "image_base64 is required and must be a text")
+    text = re.sub(r"^data:[^,]{0,100};base64,", "", image, count=1)
+    if len(text) > 2 * most + 1000:  # more than any way to write such an image down, line ends included
+        raise too_large(most)
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise Refused(400, "image_base64 must be a JPEG or PNG file in base64") from None
+
+
+def _object(properties: Mapping[str, Mapping[str, Any]], required: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: dict(schema) for name, schema in properties.items()},
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _schemas(*fields: RequestField) -> dict[str, Mapping[str, Any]]:
+    return {field.name: field.schema for field in fields}
+
+
+_PRICE = f"{wire.PRICE_USD_PER_SECOND:.2f} USD per second of the sandbox's balance"
+_IMAGE_BASE64: Final = {
+    "type": "string",
+    "minLength": 1,
+    "contentEncoding": "base64",
+    "description": "A JPEG or PNG file in base64, also as a data: URL; at most 10 MiB.",
+}
+_ACCEPTED: Final = {
+    "request_id": "string",
+    "status": "string",
+    "estimated_cost_usd": "number",
+    "estimated_duration_seconds": "number",
+}
+_STATUS: Final = {"request_id": "string", "status": "string", **TOLD}
+
+CATALOGUE: Final[Mapping[str, SandboxTool]] = {
+    tool.name: tool
+    for tool in (
+        SandboxTool(
+            "generate_video_from_text",
+            "Generate a video from text",
+            f"Submit a job that makes a clip from a prompt. Costs {_PRICE}. Returns a request_id at once.",
+            _from_text,
+            _schemas(*fields_of(TEXT)),
+            _ACCEPTED,
+            read_only=False,
+        ),
+        SandboxTool(
+            "generate_video_from_image",
+            "Generate a video from an image",
+            f"Submit a job that sets a still image in motion. Costs {_PRICE}. Returns a request_id at once.",
+            _from_image,
+            {"image_base64": _IMAGE_BASE64, **_schemas(*fields_of(IMAGE))},
+            _ACCEPTED,
+            read_only=False,
+        ),
+        SandboxTool(
+            "get_video_status",
+            "Look at a job",
+            "How a job stands now; once it is completed, where its clip is and what it cost.",
+            _status,
+            _schemas(REQUEST_ID),
+            _STATUS,
+            optional=tuple(TOLD),
+        ),
+        SandboxTool(
+            "wait_for_video",
+            "Wait for a job",
+            "Wait until a job is completed or failed, with reports of its progress. After timeout_seconds it "
+            "answers how the job stands then; the job goes on, and waiting again costs nothing.",
+            _wait,
+            _schemas(REQUEST_ID, TIMEOUT),
+            _STATUS,
+            optional=tuple(TOLD),
+        ),
+        SandboxTool(
+            "get_balance",
+            "See the balance",
+            "What is left of the prepaid balance, and what was spent in all, in USD.",
+            _balance,
+            {},
+            {"balance_usd": "number", "total_spent_usd": "number"},
+        ),
+        SandboxTool(
+            "get_usage",
+            "See what was used",
+            "Requests, seconds of video and costs of the last days.",
+            _usage,
+            _schemas(DAYS),
+            {
+                "period_days": "integer",
+                "total_requests": "integer",
+                "total_seconds": "number",
+                "total_cost_usd": "number",
+                "current_balance_usd": "number",
+                "total_spent_usd": "number",
+            },
+        ),
+    )
+}

@@ -1,20 +1,32 @@
-"""How many connections the sandbox keeps open, and how long it waits for a client.
+"""The connection under a request: how many are kept open, how long a client is waited for, how one is broken.
 
-Every connection is an open file of the process. Without bounds, clients that connect and say nothing, or that
-stop half-way, would use all of them up, and nobody else would be served.
+Every connection is an open file of the process. Without bounds, clients that connect and say nothing, or
+that stop half-way, would use all of them up, and nobody else would be served. Faults break connections, and
+ASGI knows only whole answers. uvicorn lets its protocol class be replaced, and this one puts itself into
+`scope["state"]`, ASGI's own place for what a server hands to its application.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final, Literal
+import contextlib
+import socket
+import struct
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from .connection import BreakableProtocol
+from starlette.types import Message, Receive, Scope
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ..deadlines import Deadline
 
 try:
     import resource
 except ImportError:  # Windows, where sockets aren't counted
     resource = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from uvicorn.config import Config
+    from uvicorn.server import ServerState
 
 Part = Literal["head", "body"]
 
@@ -29,20 +41,41 @@ FILES_PER_CONNECTION: Final = 2  # the socket, and the clip that it may be sendi
 # For the database, the workers' pipes, the log, and connections that were accepted but not yet counted.
 OTHER_FILES: Final = 128
 
+# Of a body that nobody wants, so much is read.
+MOST_DRAINED_BYTES: Final = 256 << 20
+DRAIN_SECONDS: Final = 10.0
 
-class LimitedProtocol(BreakableProtocol):
-    """uvicorn's HTTP protocol with deadlines, and with a bound on connections.
+_STATE = "reelbook.connection"
+
+
+class LimitedProtocol(H11Protocol):
+    """uvicorn's HTTP protocol with deadlines, with a bound on connections, and to be broken on purpose.
 
     There are at most `limit_concurrency` of them, half of it from one address. At the bound, a new one takes
     the place of the one that has been idle the longest, or else of the one whose request has been incomplete
     the longest. Where the requests of all are complete and under way, none is dropped, and the new one gets a
-    503.
+    503. The application finds the connection of a request with `connection_of`.
     """
 
     _deadline: asyncio.TimerHandle | None = None
     _unread_deadline: asyncio.TimerHandle | None = None
     _waiting: tuple[Part | None, object] | None = None
     _waiting_since = 0.0
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, {**app_state, _STATE: self}, _loop)
+
+    def reset(self) -> None:
+        """End the connection with a RST at once; what wasn't sent yet is lost."""
+        linger = struct.pack("ii", 1, 0)  # closing doesn't wait, so the system sends a RST in place of a FIN
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """asyncio's own call: a client is there."""
@@ -68,12 +101,12 @@ class LimitedProtocol(BreakableProtocol):
     def resume_writing(self) -> None:
         """asyncio's own call: the client reads again."""
         super().resume_writing()
-        self._stop(self._unread_deadline)
+        _stop(self._unread_deadline)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """asyncio's own call: the connection has ended."""
-        self._stop(self._deadline)
-        self._stop(self._unread_deadline)
+        _stop(self._deadline)
+        _stop(self._unread_deadline)
         super().connection_lost(exc)
 
     @property
@@ -89,18 +122,13 @@ class LimitedProtocol(BreakableProtocol):
         if self._waiting == waiting:
             return
         self._waiting, self._waiting_since = waiting, self.loop.time()
-        self._stop(self._deadline)
+        _stop(self._deadline)
         awaited, _ = waiting
         self._deadline = self.loop.call_later(SECONDS[awaited], self._give_up) if awaited else None
 
     def _give_up(self) -> None:
         self.transport.close()  # once the end of the last answer has been sent
         self._deadline = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
-
-    @staticmethod
-    def _stop(deadline: asyncio.TimerHandle | None) -> None:
-        if deadline is not None:
-            deadline.cancel()
 
     def _make_room(self) -> None:
         limit = self.limit_concurrency
@@ -133,6 +161,46 @@ class LimitedProtocol(BreakableProtocol):
         return self.client[0] if self.client else ""
 
 
+class RequestBody:
+    """A request's body, so that a refusal can read the rest of it before it goes out.
+
+    A connection closed on unread bytes is reset, and whoever still sends an image never sees the answer.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._ended = False
+
+    async def receive(self) -> Message:
+        """The next message of the client: a piece of the body, or that it is gone."""
+        message = await self._receive()
+        self._ended = not message.get("more_body", False)
+        return message
+
+    async def drain(self) -> None:
+        """Reads and forgets what is left, within bounds: an endless body ends in a reset after all."""
+        left = MOST_DRAINED_BYTES
+        with contextlib.suppress(TimeoutError):
+            async with Deadline(DRAIN_SECONDS):
+                while not self._ended and left > 0:
+                    left -= len((await self.receive()).get("body", b""))
+
+    async def gone_within(self, seconds: float) -> bool:
+        """Waits until the client is gone, at most `seconds`; whether it is. To be called after `drain`."""
+        with contextlib.suppress(TimeoutError):
+            async with Deadline(seconds):
+                while (await self.receive())["type"] != "http.disconnect":
+                    pass
+                return True
+        return False
+
+
+def connection_of(scope: Scope) -> LimitedProtocol:
+    """The connection on which the request of `scope` came."""
+    connection: LimitedProtocol = scope["state"][_STATE]
+    return connection
+
+
 def raise_file_limit() -> None:
     """Let this process open as many files as the most connections need, as far as the system allows it."""
     if resource is None:
@@ -153,3 +221,8 @@ def most_connections() -> int:
     if files == resource.RLIM_INFINITY:
         return MOST_CONNECTIONS
     return max(16, min(MOST_CONNECTIONS, (files - OTHER_FILES) // FILES_PER_CONNECTION))
+
+
+def _stop(deadline: asyncio.TimerHandle | None) -> None:
+    if deadline is not None:
+        deadline.cancel()

@@ -1,21 +1,26 @@
-"""Connections that use up the sandbox, and those that keep it waiting."""
+"""Connections are bounded in number and time, and can be broken; what is left of a body is read."""
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psutil
 import pytest
+import uvicorn
 from sandbox.doubles import Client, Open
+from starlette.types import Message, Receive, Scope, Send
 
-from reelbook.sandbox import connection_limits, server
+from reelbook.sandbox import connections, server
+from reelbook.sandbox.connections import LimitedProtocol, RequestBody, connection_of
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
 
@@ -45,7 +50,7 @@ def connect() -> Iterator[Connect]:
 @pytest.fixture
 def small(open_sandbox: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A sandbox with room for few connections."""
-    monkeypatch.setattr(connection_limits, "most_connections", lambda: MOST)
+    monkeypatch.setattr(connections, "most_connections", lambda: MOST)
     with open_sandbox(tmp_path) as client:
         yield client
 
@@ -56,7 +61,7 @@ def serve(home: Path) -> Iterator[Callable[[str], Sandbox]]:
     started: list[subprocess.Popen[bytes]] = []
 
     def start(limit: str) -> Sandbox:
-        command = [sys.executable, "-m", "reelbook.sandbox", "--home", str(home)]
+        command = [sys.executable, "-m", "reelbook.sandbox", str(home)]
         started.append(subprocess.Popen(["sh", "-c", f'{limit}; exec "$@"', "sh", *command]))
         _until(lambda: server.find(home) is not None)
         sandbox = server.find(home)
@@ -78,9 +83,9 @@ def test_idle_connections_keep_nobody_out(
         connect(sandbox, source="127.0.0.1")
     begun = time.monotonic()
     assert sandbox.state()["pid"] == sandbox.pid
-    assert time.monotonic() - begun < connection_limits.SECONDS["head"]  # until an idle one would make way
+    assert time.monotonic() - begun < connections.SECONDS["head"]  # until an idle one would make way
     assert psutil.Process(sandbox.pid).num_fds() < 256
-    assert len(Places.under(home).log.read_bytes()) < 10_000
+    assert len(Places(home).log.read_bytes()) < 10_000
 
 
 @pytest.mark.parametrize(
@@ -135,7 +140,7 @@ def test_a_client_that_keeps_it_waiting_is_cut_off(
     open_sandbox: Open, tmp_path: Path, connect: Connect, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
     """A head or a body that isn't there in time ends the connection, even if it trickles in all the time."""
-    monkeypatch.setitem(connection_limits.SECONDS, "body" if slow == "body" else "head", 0.3)
+    monkeypatch.setitem(connections.SECONDS, "body" if slow == "body" else "head", 0.3)
     with open_sandbox(tmp_path) as client:
         begun = time.monotonic()
         said = {"silent": "", "head": QUESTION[:9], "second head": QUESTION, "body": _post(client)}[slow]
@@ -155,7 +160,7 @@ def test_a_client_that_reads_nothing_is_cut_off(
     open_sandbox: Open, tmp_path: Path, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A clip whose receiver stopped reading gives its file and its connection back."""
-    monkeypatch.setattr(connection_limits, "UNREAD_SECONDS", 0.3)
+    monkeypatch.setattr(connections, "UNREAD_SECONDS", 0.3)
     with open_sandbox(tmp_path) as client:
         request_id = client.submit()
         client.sandbox.advance(100)
@@ -169,6 +174,93 @@ def test_a_client_that_reads_nothing_is_cut_off(
         while piece := unread.recv(1 << 20):
             received += len(piece)
         assert received < 30 << 20
+
+
+@contextmanager
+def breaking(break_: Callable[[LimitedProtocol], None]) -> Iterator[socket.socket]:
+    """A connection to a server that does this to every request's."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        break_(connection_of(scope))
+
+    config = uvicorn.Config(app, http=LimitedProtocol, lifespan="off", log_config=None, ws="none")
+    server = uvicorn.Server(config)
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        with socket.create_connection(listening.getsockname(), 10) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join(60)
+
+
+def test_bytes_that_are_no_http_arrive_before_the_end() -> None:
+    """Written, then closed in good order."""
+
+    def garble(connection: LimitedProtocol) -> None:
+        connection.transport.write(b"no HTTP")
+        connection.transport.close()
+
+    with breaking(garble) as client:
+        assert (client.recv(100), client.recv(100)) == (b"no HTTP", b"")
+
+
+def test_a_reset_is_one() -> None:
+    """The client is told that the connection broke, not that it ended."""
+    with breaking(LimitedProtocol.reset) as client, pytest.raises(ConnectionResetError):
+        client.recv(100)
+
+
+def coming(*messages: Message) -> tuple[RequestBody, list[Message]]:
+    """A body that arrives in these messages and then stays silent; and those not received yet."""
+    left = list(messages)
+
+    async def receive() -> Message:
+        if not left:
+            await asyncio.Event().wait()
+        return left.pop(0)
+
+    return RequestBody(receive), left
+
+
+def pieces(*data: bytes) -> Iterable[Message]:
+    last = len(data) - 1
+    return ({"type": "http.request", "body": each, "more_body": at < last} for at, each in enumerate(data))
+
+
+@pytest.mark.anyio
+async def test_what_the_application_left_is_read_to_the_end() -> None:
+    """And no further: the next message is that the client is gone."""
+    body, left = coming(*pieces(b"one", b"two", b"three"), {"type": "http.disconnect"})
+    assert (await body.receive())["body"] == b"one"
+    await body.drain()
+    assert [message["type"] for message in left] == ["http.disconnect"]
+    await body.drain()
+    assert len(left) == 1
+
+
+@pytest.mark.anyio
+async def test_an_endless_body_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its bytes, or by the time."""
+    monkeypatch.setattr(connections, "MOST_DRAINED_BYTES", 5)
+    body, left = coming(*pieces(b"one", b"two", b"three", b"four"))
+    await body.drain()
+    assert len(left) == 2
+    monkeypatch.setattr(connections, "DRAIN_SECONDS", 0.01)
+    silent, _ = coming()
+    await asyncio.wait_for(silent.drain(), 5)
+
+
+@pytest.mark.anyio
+async def test_a_client_is_gone_or_still_there() -> None:
+    """It is waited for as long as asked."""
+    gone, _ = coming(*pieces(b"rest"), {"type": "http.disconnect"})
+    assert await gone.gone_within(5)
+    there, _ = coming(*pieces(b"rest"))
+    assert not await there.gone_within(0.01)
 
 
 def _ask(client: Client) -> str:
