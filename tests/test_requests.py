@@ -95,8 +95,8 @@ def test_an_images_bytes_decide_sameness_too() -> None:
 @pytest.mark.parametrize("name", [name for name in FIELDS if name != "image"])
 def test_every_field_decides_sameness(name: str) -> None:
     """A field that is forgotten would give a cell back another one's clip."""
-    other = {"prompt": "b", "duration_seconds": 2, "aspect_ratio": "1:1", "seed": 2}
-    value = other.get(name, "other")
+    others: dict[str, Any] = {"prompt": "b", "duration_seconds": 2, "aspect_ratio": "1:1", "seed": 2}
+    value = others.get(name, "other")
     fox = JobRequest.from_text("a")
     assert dataclasses.replace(fox, **{name: value}).sameness != fox.sameness
 

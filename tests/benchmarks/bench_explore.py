@@ -36,7 +36,7 @@ def main() -> None:
     nested = Template(NESTED, {"word": WORDS})
     print(f"{taken(lambda: Template(IMMENSE).count)}  read and count {template.count:,} (goal 50 ms)")
     print(f"{taken(lambda: Template(NESTED, {'word': WORDS}).count)}  read and count {nested.count:,}")
-    print(f"{taken(lambda: template.sample(50))}  a sample of 50 of them")
+    print(f"{taken(lambda: Sweep(IMMENSE, sample=50))}  a sample of 50 of them")
     print(f"{taken(lambda: RandomPromptGenerator().generate(IMMENSE, 50))}  the same by dynamicprompts")
     print(f"{taken(lambda: Sweep('{a} {b} {c}', a='1-10', b='1-10', c='1-10'))}  a sweep of 1,000 cells")
     print(f"{taken(lambda: most_different_first(places))}  of it the order")
