@@ -154,7 +154,7 @@ def test_keys_pressed_in_a_panel_never_reach_the_notebook(notebook: Notebook) ->
     cell.get_by_role("button", name="Random").press("d")
     cell.get_by_role("button", name="Random").press("d")
     prompt.press("Control+Enter")
-    says(cell, "Sent. form.job is job")
+    says(cell, "Sent. form3.job is job")
     assert notebook.executions() == before
     player = notebook.run("rb.Player(form3.job.result())")
     before = notebook.executions()
@@ -175,7 +175,7 @@ def test_a_double_press_sends_one_clip(notebook: Notebook) -> None:
     cell.get_by_role("button", name="Generate").dblclick()
     for _ in range(3):
         cell.get_by_label("Prompt").press("Control+Enter")
-    says(cell, "Sent. form.job is job")
+    says(cell, "Sent. form4.job is job")
     notebook.comes_to("len(jobs4)", 1)
     notebook.run("prompt_form.TWICE_SECONDS = moment")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any, get_args
 
@@ -153,13 +154,22 @@ def test_every_job_is_told_to_who_wants_to_hear_of_it() -> None:
     assert "RuntimeError: mine" in form.message["text"]
 
 
-def test_without_a_listener_the_form_says_where_the_job_is() -> None:
-    """A form that stands alone doesn't send into the dark."""
-    form = make()
+def test_without_a_listener_the_form_says_where_the_job_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A form that stands alone doesn't send into the dark, and names only what the notebook has."""
+    cells, form = sys.modules["__main__"], make()
     form.generate()
-    assert form.message["text"] == "Sent. form.job is job 1; show it to watch it."
+    assert form.message["text"] == "Sent as job 1. To watch it, run rb.JobBoard() in a cell."
     form.prompt = "another"
     assert form.message["text"] == ""
+    for name, value, said in (
+        ("_3", form, "Sent as job 1. To watch it, run rb.JobBoard() in a cell."),
+        ("mine", form.session, "Sent as job 1. To watch it, run rb.JobBoard(mine) in a cell."),
+        ("asked", form, "Sent. asked.job is job 1; show it to watch it."),
+    ):
+        monkeypatch.setattr(cells, name, value, raising=False)
+        form._sent_at = float("-inf")
+        form.generate()
+        assert form.message["text"] == said
 
 
 def test_the_cost_follows_the_balance() -> None:

@@ -58,7 +58,7 @@ def test_of_a_long_text_the_page_gets_the_beginning() -> None:
     fits, cut = shown_result(ToolResult((TextContent(whole), TextContent(long)))).parts
     assert fits == {"kind": "text", "label": "", "text": whole}
     assert cut["text"] == "x" * 30_000
-    assert cut["cut"] == "These are the first 30,000 letters; explorer.result has all of it."
+    assert cut["cut"] == "These are the first 30,000 letters; the panel's .result has all of it."
 
 
 def test_a_huge_result_makes_a_small_message() -> None:
@@ -96,7 +96,7 @@ def test_media_too_large_for_a_page_is_told_of() -> None:
     (part,) = shown_result(ToolResult((BinaryContent(huge, "image/png"),))).parts
     assert part == {
         "kind": "note",
-        "text": "Image: image/png, 67,108,865 bytes. The page doesn't show it; explorer.result has it.",
+        "text": "Image: image/png, 67,108,865 bytes. The page doesn't show it; the panel's .result has it.",
     }
 
 

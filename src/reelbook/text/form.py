@@ -71,6 +71,13 @@ def form_fields() -> list[dict[str, Any]]:
     return [{each: getattr(about, each) for each in drawn} for about in FIELDS.values()]
 
 
+def sent_alone(number: int, form: str | None, session: str | None) -> str:
+    """What a form says that nobody listens to. `form` and `session` are their names in the notebook."""
+    if form is None:
+        return f"Sent as job {number}. To watch it, run rb.JobBoard({session or ''}) in a cell."
+    return f"Sent. {form}.job is job {number}; show it to watch it."
+
+
 def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -> str:
     """The button that plans a template: "Plan 12 clips · $1.20"; empty if the prompt is none.
 

@@ -259,6 +259,12 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         self.send({"name": "here"})
 
 
+def name_of(value: object) -> str | None:
+    """The name by which a person's cells have it; None where they have none."""
+    names = list(vars(sys.modules["__main__"]).items())  # of IPython's cells and marimo's
+    return next((name for name, each in names if each is value and not name.startswith("_")), None)
+
+
 def in_marimo() -> bool:
     """Whether this runs in a marimo notebook."""
     marimo = sys.modules.get("marimo")

@@ -18,8 +18,8 @@ from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
 from ..text import form_words
-from ..text.form import form_fields, plan_words
-from .base import session_of
+from ..text.form import form_fields, plan_words, sent_alone
+from .base import name_of, session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
 from .job_actions import TWICE_SECONDS
@@ -132,7 +132,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self.say("")
         self.job = job
         if not self._callbacks:
-            self.say(f"Sent. form.job is job {job.number}; show it to watch it.")
+            self.say(sent_alone(job.number, name_of(self), name_of(self.session)))
         for callback in self._callbacks:
             with self.showing_errors("Your on_job callback"):
                 callback(job)

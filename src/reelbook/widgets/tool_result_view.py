@@ -62,7 +62,7 @@ class ShownResult:
     def _add_text(self, text: str, label: str) -> None:
         part = {"kind": "text", "label": label, "text": text[:MAX_LETTERS]}
         if len(text) > MAX_LETTERS:
-            part["cut"] = f"These are the first {MAX_LETTERS:,} letters; explorer.result has all of it."
+            part["cut"] = f"These are the first {MAX_LETTERS:,} letters; the panel's .result has all of it."
         self.parts.append(part)
 
     def _add_bytes(self, content: BinaryContent, key: str) -> None:
@@ -75,7 +75,7 @@ class ShownResult:
             self.media[key] = content.data
             self.parts.append({"kind": family, "label": label, "about": about, "key": key, "mime": mime})
         else:
-            text = f"{label}: {about}. The page doesn't show it; explorer.result has it."
+            text = f"{label}: {about}. The page doesn't show it; the panel's .result has it."
             self.parts.append({"kind": "note", "text": text})
 
 
