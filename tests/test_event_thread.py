@@ -118,8 +118,9 @@ def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without
 
 @pytest.mark.parametrize("line", _steps(EventThread.close))
 def test_what_counts_as_closed_ends(line: int) -> None:
-    """Stop at any line of `close()`: the thread ends, or it is as open as before."""
-    engine = EventThread()
+    """Stop at any line of `close()`: the thread ends, or it is as open as before, also a moment later."""
+    engine, goes_on = EventThread(), threading.Event()
+    engine.loop.call_soon_threadsafe(goes_on.wait, 10)
 
     def stop(frame: FrameType, event: str, _: object) -> object:
         if frame.f_code is not EventThread.close.__code__:
@@ -130,9 +131,14 @@ def test_what_counts_as_closed_ends(line: int) -> None:
 
     with _traced(stop), contextlib.suppress(KeyboardInterrupt):
         engine.close()
-    if engine.closed:
+    closed = engine.closed
+    goes_on.set()
+    if closed:
         engine._thread.join(60)
         assert not engine._thread.is_alive()
+    else:
+        engine.run(lambda: None)
+        assert not engine.closed
     engine.close()
     assert engine.closed
 

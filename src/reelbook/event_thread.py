@@ -127,6 +127,8 @@ class EventThread:
     @property
     def closed(self) -> bool:
         """Whether it takes no more work."""
+        if self._ending and not self._stopped:
+            self._ask_to_stop()  # Stop may have ended `close` before it did: what counts as closed ends
         return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
     @property
@@ -217,11 +219,10 @@ class EventThread:
         if self.loop.is_closed() or not self._thread.is_alive():
             return
         with self._door:
-            # First: what counts as closed ends, also where Stop arrives between the two.
-            with contextlib.suppress(RuntimeError):  # it has just ended
-                self.loop.call_soon_threadsafe(self._stop)
-            # What is handed over from now on would wait for an answer that never comes.
+            # First: what is handed over from now on would wait for an answer that never comes, and who looks
+            # before the loop has heard of it would go on with what is about to end.
             self._ending = True
+            self._ask_to_stop()
         if threading.current_thread() is not self._thread:
             countdown = Countdown(STOP_SECONDS + (SETTLE_SECONDS if self._settling else 0.0))
             while self._thread.is_alive() and (pause := countdown.next_pause()):
@@ -235,9 +236,11 @@ class EventThread:
         finally:
             self.loop.close()
 
+    def _ask_to_stop(self) -> None:
+        with contextlib.suppress(RuntimeError):  # it has just ended
+            self.loop.call_soon_threadsafe(self._stop)
+
     def _stop(self) -> None:
-        # Here, too: `close` may not have come to its next line yet, or Stop may have ended it there.
-        self._ending = True
         # Once: the loop goes on for what is to be settled.
         if not self._stopped:
             self._stopped = True
