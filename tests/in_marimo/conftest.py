@@ -105,8 +105,10 @@ def marimo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for name in ("CONFIG", "STATE", "CACHE"):
         environment[f"XDG_{name}_HOME"] = str(folder / name.lower())
     (folder / "work" / "notebook.py").write_text(NOTEBOOK)
-    # The cells run as soon as the page is open.
-    (folder / "work" / "pyproject.toml").write_text("[tool.marimo.runtime]\nauto_instantiate = true\n")
+    # The cells run as soon as the page is open, and it is dark.
+    (folder / "work" / "pyproject.toml").write_text(
+        '[tool.marimo.runtime]\nauto_instantiate = true\n[tool.marimo.display]\ntheme = "dark"\n'
+    )
     port = free_port()
     command = [
         *(marimo_python(), "-m", "marimo", "edit", "notebook.py", "--headless", "--no-token"),

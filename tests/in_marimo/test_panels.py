@@ -16,7 +16,40 @@ CALL = """([name, body, headers]) => fetch(`/api/kernel/${name}`, {
   method: "POST", headers: {...headers, "Content-Type": "application/json"}, body: JSON.stringify(body),
 }).then((answer) => { if (!answer.ok) throw new Error(`${name}: ${answer.status}`); })"""
 LOOK = re.compile(r"Look (\d+): (\d+) geese and (\d+) ducks bought")
+# Of its text and of the ground behind it: red, green and blue, of 255 each.
+COLOURS = """(node) => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const parts = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const above = (each) => each.parentElement || each.getRootNode().host;
+  let behind = node;
+  while (!parts(getComputedStyle(behind).backgroundColor)[3]) behind = above(behind);
+  const colours = [getComputedStyle(node).color, getComputedStyle(behind).backgroundColor];
+  return colours.map((colour) => parts(colour).slice(0, 3));
+}"""
 PLAYS = "(card) => { const film = card.querySelector('video'); return film && film.videoWidth > 0; }"
+
+
+def test_dark_panels_on_a_dark_page(page: Page) -> None:
+    """Each panel has the colours of the page's scheme, across its shadow tree, and so has the chart."""
+    card = page.locator(".rb-of-job_card .rb-card", has_text="a kite")
+    studio = page.locator(".reelbook-studio")
+    studio.get_by_role("button", name="Usage").click()
+    page.wait_for_function(
+        "(n) => n.naturalWidth > 100", arg=studio.locator("img.rb-undrawn").element_handle()
+    )
+    chart = studio.locator(".rb-usage-head")
+    for panel in (card, studio.locator(".rb-line"), page.locator(".rb-matrix"), chart):
+        text, ground = panel.evaluate(COLOURS)
+        assert min(text) > 200
+        assert max(ground) < 60
+    # Nothing of the chart lies as a patch on the ground of its pane.
+    assert chart.evaluate(COLOURS)[1] == studio.locator(".reelbook-usage").evaluate(COLOURS)[1]
+    studio.get_by_role("button", name="Create").click()
 
 
 def test_the_studio(page: Page) -> None:
