@@ -125,6 +125,15 @@ def test_the_api_s_own_path_may_be_copied_along(url: str) -> None:
     assert settings.checked_mcp_url(url) == "https://host.example/api/v1"
 
 
+def test_space_around_a_setting_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is copied with the line break after it, wherever it is given."""
+    monkeypatch.setenv("REELBOOK_API_KEY", "\tsk-copied ")
+    for given in (None, " sk-copied\n"):
+        found = settings.find("REELBOOK_API_KEY", given)
+        assert found is not None
+        assert found.value.reveal() == "sk-copied"
+
+
 @pytest.mark.parametrize("key", ["sk with space", "sk\nnewline", "sk-ü"])
 def test_a_key_that_cant_stand_in_a_header_is_refused_unquoted(key: str) -> None:
     """The error names the trouble and not the key."""

@@ -50,8 +50,8 @@ def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) 
     One that is empty in the environment isn't looked for in Colab's secrets and the keyring: it is off.
     """
     if argument is not None:
-        argument = Secret.of(argument)
-        if not argument.reveal().strip():
+        argument = Secret(Secret.of(argument).reveal().strip())
+        if not argument.reveal():
             raise ConfigurationError(f"The {_words(name)} given is empty.")
         return Found(argument, "argument")
     if (value := os.environ.get(name)) is None:
@@ -207,7 +207,7 @@ def _from_keyring(name: str) -> Secret | None:
         value = keyring.get_password(KEYRING_SERVICE, name)
     except keyring.errors.KeyringError:
         return None
-    return Secret(value) if value else None
+    return Secret(value.strip()) if value and value.strip() else None
 
 
 def _from_prompt(name: str) -> Secret | None:

@@ -180,6 +180,22 @@ def test_a_double_press_sends_one_clip(notebook: Notebook) -> None:
     notebook.run("prompt_form.TWICE_SECONDS = moment")
 
 
+def test_a_refused_key_is_said_on_top_and_on_the_button(notebook: Notebook) -> None:
+    """At once, without a press; both lead to the place where another key is typed in."""
+    cell = notebook.run(
+        "refused = rb.connect('live', api_key='sk-mistyped', base_url=session.base_url)\n"
+        "studio9 = rb.Studio(refused)\nstudio9"
+    )
+    cell.get_by_text("The service refuses this key", exact=True).wait_for()
+    on_top, on_the_form = cell.get_by_role("button", name="Replace key").all()
+    on_the_form.click()
+    cell.locator(".rb-connection").wait_for()
+    cell.get_by_role("button", name="Create", exact=True).click()
+    on_top.click()
+    cell.locator(".rb-connection").wait_for()
+    notebook.run("refused.close()")
+
+
 def test_an_empty_prompt_is_named_beside_the_button(notebook: Notebook) -> None:
     """Why Generate is off stands beside it, and pressing it leads to the field and sends nothing."""
     cell = notebook.run("form5 = rb.PromptForm(session)\nform5")

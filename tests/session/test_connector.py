@@ -8,7 +8,13 @@ import pytest
 from support.raw_server import RawServer, raw_server
 
 import reelbook as rb
-from reelbook.errors import ConfigurationError, LedgerTrouble, LedgerUnavailable, SubmissionUncertain
+from reelbook.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    LedgerTrouble,
+    LedgerUnavailable,
+    SubmissionUncertain,
+)
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -49,6 +55,18 @@ def test_the_sandbox_by_name_asks_a_configured_service_who_it_is_and_no_more(
         session.text_to_video("a fox", duration_seconds=1).result(30)
     assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
     assert not any(KEY in exchange.head for exchange in live.seen)
+
+
+def test_a_key_that_the_service_refuses_shows_from_the_first_answer_on(sandbox: Sandbox, home: Path) -> None:
+    """Connecting asks nothing; who asks first hears it, and all read `facts`. Space isn't the key's."""
+    with rb.connect("live", api_key="sk-mistyped", base_url=sandbox.url) as session:
+        assert session.facts.key_trouble is None
+        with pytest.raises(AuthenticationError, match="doesn't accept this API key"):
+            session.balance()
+        assert "It may be mistyped" in str(session.facts.key_trouble)
+    with rb.connect("live", api_key=f" {sandbox.api_key.reveal()}\n", base_url=sandbox.url) as session:
+        session.balance()
+        assert session.facts.key_trouble is None
 
 
 def test_in_a_class_the_sandbox_is_the_one_on_the_card(

@@ -172,6 +172,18 @@ def test_without_a_listener_the_form_says_where_the_job_is(monkeypatch: pytest.M
         assert form.message["text"] == said
 
 
+def test_a_form_that_stands_alone_says_how_a_refused_key_is_replaced() -> None:
+    """It has no place for a key itself."""
+    session = FakeSession()
+    form = make(session)
+    session.facts = Facts(None, 10, 10, None, key_trouble="The service doesn't accept this API key.")
+    form.refresh()
+    assert form.message["text"] == session.facts.key_trouble
+    page_sends(form, {"name": "replace_key"})
+    assert form.message["text"].startswith("Run rb.ConnectionPanel() in a cell")
+    assert session.submitted == []
+
+
 def test_the_cost_follows_the_balance() -> None:
     """A changed balance changes what the form says."""
     session = FakeSession()

@@ -42,6 +42,28 @@ def test_trouble_with_the_ledger_is_said_once() -> None:
         studio.close()
 
 
+def test_a_key_that_the_service_refuses_is_said_and_replaced() -> None:
+    """In the header, under it and on the button, both of which lead to the connection."""
+    session: Any = FakeSession()
+    studio = Studio(session)
+    session.facts = replace(session.facts, key_trouble="The service doesn't accept this API key.")
+    for panel in studio.children:
+        panel.refresh()
+    assert [panel.message["text"] for panel in studio.children] == [session.facts.key_trouble, "", ""]
+    refused = "The service refuses this key"
+    assert studio.line.facts == {"service": "sandbox", "refused": refused, "running": 0}
+    words = studio.form.words
+    assert (words["replace_key"], words["lengths"][4]["low"]) == ("Replace key", f"{refused}.")
+    page_sends(studio.form, {"name": "replace_key"})
+    assert studio.view == "connection"
+    session.facts = replace(session.facts, key_trouble=None)
+    for panel in studio.children:
+        panel.refresh()
+    assert studio.line.message["text"] == "The key is accepted now."
+    assert (studio.line.facts["balance"], studio.form.words["replace_key"]) == ("$25.00", "")
+    studio.close()
+
+
 def test_the_saved_studio_shows_the_latest_clip() -> None:
     """Its still form is the card's."""
     session: Any = FakeSession()

@@ -34,6 +34,7 @@ class Facts:
     `requests_back_in_seconds`.
     `max_spend_usd` is the limit that this session was given for the key's clips. `trouble` says why the
     ledger can't be written, so that nothing can be bought; None if it can. `kept`: it is on the disk.
+    `key_trouble` says that the service refuses the key; None as far as anybody knows.
     """
 
     balance_usd: float | None
@@ -44,6 +45,7 @@ class Facts:
     trouble: str | None = None
     kept: bool = True
     to_come_usd: float = 0.0
+    key_trouble: str | None = None
 
 
 class BalanceTracker:

@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from .. import settings, validation, wire
 from ..deadlines import Deadline
-from ..errors import ConfigurationError, InvalidInput, NotFound, RateLimited, ReelbookError, WaitTimeout
+from ..errors import (
+    AuthenticationError,
+    ConfigurationError,
+    InvalidInput,
+    NotFound,
+    RateLimited,
+    ReelbookError,
+    WaitTimeout,
+)
 from ..lazy_module import LazyModule
 from ..requests import ImageOptions, JobRequest, TextOptions, lists_options
 from ..secret import Secret, veiled
@@ -106,6 +114,7 @@ class AsyncClient:
         self._scheduler = Scheduler(Budget(), shared)
         self._pace = Pace()  # of jobs of which nothing else is known
         self._quota = retries.RetryQuota()
+        self.key_trouble: str | None = None  # what the last answer said of a key that the service refuses
         self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
 
@@ -152,6 +161,7 @@ class AsyncClient:
         that used the key already, learnt of it. Call it on the client's event loop.
         """
         self._key = settings.checked_key(Secret.of(key))
+        self.key_trouble = None
         self._transport.use_key(self._key)
         self._scheduler.change_budget(Budget() if tried_by is None else tried_by._scheduler.budget)
 
@@ -442,8 +452,11 @@ class AsyncClient:
                 answer = responses.read(reply, into, quote=path != wire.KEYS)
                 self._quota.succeeded(taken)
                 self._answered_at = asyncio.get_running_loop().time()
+                self.key_trouble = None
                 return answer
             except ReelbookError as error:
+                if isinstance(error, AuthenticationError):
+                    self.key_trouble = str(error)
                 if attempt >= attempts or not self._may_send_again(error, paid):
                     raise
                 taken += not isinstance(error, RateLimited)

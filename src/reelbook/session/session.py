@@ -408,6 +408,7 @@ class Session(Tooling, SuggestsNames):
             self._ledger.file.trouble,
             not self._ledger.file.in_memory,
             0.0 if funds is None else funds.to_come_usd,
+            self._client.key_trouble,
         )
 
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:

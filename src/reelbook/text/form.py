@@ -13,8 +13,13 @@ from reelbook.ledger import Spend
 from reelbook.requests import FIELDS
 
 from ..formatting import count, dollars, file_size, short_path
+from .status_line import KEY_REFUSED, REPLACE_KEY
 
 NO_LEDGER: Final = "Nothing can be bought now: the ledger can't be written."
+NO_PLACE_FOR_A_KEY: Final = (
+    "Run rb.ConnectionPanel() in a cell and type in another key there, or connect with one: "
+    'rb.connect("live", api_key=…).'
+)
 _NOTHING = Spend(0.0, 0.0, 0.0)
 
 
@@ -25,6 +30,7 @@ def form_words(
     spend: Spend | None = None,
     limit_usd: float | None = None,
     ledger_works: bool = True,
+    key_works: bool = True,
 ) -> dict[str, Any]:
     """What the form says for each length from 1 s on.
 
@@ -32,7 +38,7 @@ def form_words(
     pressed. All lengths come at once, so that the page can follow the slider without asking. `balance_usd` is
     what is left of the balance after `to_come_usd`, which clips may still cost: they may also not, so the
     button stays on. `spend` is what counts towards the limit so far, None if that isn't known. Where the
-    ledger can't be written, nothing can be bought.
+    ledger can't be written, nothing can be bought; where the service refuses the key, the button replaces it.
     """
     heard_usd = None if balance_usd is None else balance_usd + to_come_usd
     lengths = []
@@ -52,9 +58,12 @@ def form_words(
             low = min(near, key=lambda each: each.left_usd).text if near else ""
             if balance_usd is not None and "balance" not in {each.kind for each in near}:
                 line += f" · leaves {dollars(balance_usd - cost)}"
+        if not key_works:
+            off, low = "", f"{KEY_REFUSED}."
         lengths.append({"line": line, "button": f"Generate · {dollars(cost)}", "off": off, "low": low})
     return {
         "lengths": lengths,
+        "replace_key": "" if key_works else REPLACE_KEY,
         "hint": "Say what is seen, how it moves, how the camera moves.",
         "image_hint": "Say what moves, and how the camera moves.",
         "plan_hint": "This is a template: a sweep makes its variants. Generate sends it as it is written.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from reelbook import wire
 from reelbook.account.limits import SpendNotice, spend_notices
@@ -14,17 +14,23 @@ if TYPE_CHECKING:
     from reelbook.ledger import Spend
 
 
+KEY_REFUSED: Final = "The service refuses this key"
+REPLACE_KEY: Final = "Replace key"
+
+
 def facts_words(
     service: str, facts: Facts, *, running: int = 0, spend: Spend | None = None
 ) -> dict[str, Any]:
     """The line at the top of the Studio; `running` is the number of running jobs.
 
     `spend` is what counts towards the spending limit, None if that isn't known. "low" names what would last
-    for only a few clips of the usual length.
+    for only a few clips of the usual length. Where the service refuses the key, "refused" says so instead.
     """
     left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
     low = {each.kind for each in _near(facts, spend)}
     balance = "" if facts.balance_usd is None else dollars(facts.balance_usd)
+    if facts.key_trouble:  # nothing that is left is of use
+        return {"service": service, "refused": KEY_REFUSED, "running": running}
     return {
         "service": service,
         "balance": f"{balance}, running low" if "balance" in low else balance,

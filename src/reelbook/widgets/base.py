@@ -135,6 +135,7 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()
     _trouble: str | None = None
+    _over = ""  # what is said when that is over
     says_trouble = True  # not where another panel beside it does
 
     def __init__(self, **traits: Any) -> None:
@@ -204,16 +205,18 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
             self.update()
 
     def _say_trouble(self) -> None:
-        """While a session's ledger can't be written, nothing can be bought: that stands under its panels."""
+        """While its ledger can't be written, or its key is refused, nothing can be bought: that is said."""
         if not self.says_trouble:
             return
         # Some panels have no session, or the connection of a tool server alone.
         facts = getattr(getattr(self, "session", None), "facts", None)
-        trouble = None if facts is None else facts.trouble
+        trouble = None if facts is None else facts.trouble or facts.key_trouble
         if trouble and trouble != self._trouble:
             self.say_problem(trouble)
         elif self._trouble and not trouble and self.message["text"] == self._trouble:
-            self.say("The ledger can be written again.")
+            self.say(self._over)
+        if facts is not None and trouble:
+            self._over = "The ledger can be written again." if facts.trouble else "The key is accepted now."
         self._trouble = trouble
 
     def _refresh_from_thread(self) -> None:

@@ -18,7 +18,7 @@ from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
 from ..text import form_words
-from ..text.form import form_fields, plan_words, sent_alone
+from ..text.form import NO_PLACE_FOR_A_KEY, form_fields, plan_words, sent_alone
 from .base import name_of, session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
@@ -76,6 +76,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self.session = session = session_of(self, session)
         self._callbacks: list[Callable[[Job], object]] = []
         self._on_plans: list[Callable[[PromptForm], object]] = []
+        self._on_replacing: list[Callable[[], object]] = []
         self._guard = threading.Lock()
         self._sent_at = float("-inf")
         self._last: Job | None = None
@@ -98,6 +99,10 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         """
         self._on_plans.append(callback)
         self.refresh()
+
+    def on_replace_key(self, callback: Callable[[], object]) -> None:
+        """`callback()` is called when another key is wanted for one that the service refuses."""
+        self._on_replacing.append(callback)
 
     def fill(self, request: JobRequest) -> None:
         """Fills the form with what a job asked for, so that it can be varied. Nothing is sent."""
@@ -162,6 +167,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             spend=spend,
             limit_usd=facts.max_spend_usd,
             ledger_works=facts.trouble is None,
+            key_works=facts.key_trouble is None,
         )
 
     def _submit(self) -> Job:
@@ -203,6 +209,13 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
                 self.generate()
         finally:
             self.send({"name": "answered", "id": token})
+
+    def _on_replace_key(self, *_: object) -> None:
+        if not self._on_replacing:
+            self.say(NO_PLACE_FOR_A_KEY)
+        for callback in self._on_replacing:
+            with self.showing_errors("Your on_replace_key callback"):
+                callback()
 
     def _on_code(self, content: dict[str, Any], _: object) -> None:
         with self._problems_at_fields():

@@ -100,6 +100,7 @@ class Studio(Host):
         self.line.on_left(self.keep_still)
         self.form.on_job(self._take)
         self.form.on_plan(self._plan_sweep)
+        self.form.on_replace_key(lambda: self.set_trait("view", "connection"))
         self.card.on_vary(self._plan_variations)
         self.card.on_compare(self._put_side_by_side)
         traitlets.link((self, "view"), (self.line, "view"))

@@ -139,7 +139,7 @@ function render({ model, el }) {
   /** Why the button is off; empty if it isn't. */
   const reason = () => {
     const words = model.get("words");
-    if (busy) return "";
+    if (busy || words.replace_key) return "";
     if (!fromText() && !model.get("image_words")) return words.no_image;
     if (!prompt.value.trim()) return words.no_prompt;
     if (wrongOne()) return words.bad_seed;
@@ -151,7 +151,7 @@ function render({ model, el }) {
     setText(cost, words.line);
     setText(why, busy === "slow" ? model.get("words").busy : off || words.low);
     why.hidden = !why.textContent;
-    setText(go, busy ? "Sending" : words.button);
+    setText(go, busy ? "Sending" : model.get("words").replace_key || words.button);
     go.setAttribute("aria-disabled", String(Boolean(off || busy || resting)));
     const planned = model.get("plan");
     setText(plan, planned);
@@ -165,6 +165,7 @@ function render({ model, el }) {
   };
   const generate = () => {
     if (busy || resting) return;
+    if (model.get("words").replace_key) return tell(model, { name: "replace_key" });
     if (reason()) return (!prompt.value.trim() ? prompt : wrongOne()?.wrong() || go).focus();
     flush();
     const token = (busy = freshId("send"));

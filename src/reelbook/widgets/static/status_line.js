@@ -16,8 +16,11 @@ function render({ model, el }) {
   const limit = h("span");
   const bars = h("span", { class: "rb-budget", "aria-hidden": "true" });
   const left = h("span");
+  const refused = h("span", { class: "rb-low" });
+  const replaces = { class: "rb-plain", onclick: () => choose("connection") };
+  const replace = h("button", { type: "button", ...replaces }, "Replace key");
   const nav = h("nav", { class: "rb-nav", "aria-label": "Panels" });
-  const told = h("div", { class: "rb-facts" }, badge, balance, limit, bars, left);
+  const told = h("div", { class: "rb-facts" }, badge, balance, limit, bars, left, refused, replace);
   frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), nav, told));
   const choose = (name) => {
     more.hidePopover();
@@ -76,6 +79,10 @@ function render({ model, el }) {
     const facts = model.get("facts");
     setText(badge, facts.service);
     badge.classList.toggle("rb-plain", facts.service !== "sandbox");
+    showText(refused, facts.refused || "");
+    replace.hidden = !facts.refused;
+    for (const node of [balance, limit, bars, left]) node.hidden = Boolean(facts.refused);
+    if (facts.refused) return;
     showText(balance, facts.balance);
     showText(limit, facts.limit_left);
     balance.classList.toggle("rb-low", facts.low.includes("balance"));
