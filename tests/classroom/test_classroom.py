@@ -12,7 +12,7 @@ import pytest
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.classroom import handouts
+from reelbook.classroom import handouts, installation
 from reelbook.classroom.classroom import Opened, classroom_status, close_classroom, open_classroom
 from reelbook.classroom.provisioning import Step
 from reelbook.ledger import LedgerFile
@@ -141,6 +141,33 @@ def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox:
             with pytest.raises(errors.AuthenticationError):
                 student.balance()
     assert classroom_status(session) == ()
+
+
+def test_close_takes_what_was_made_since_if_asked_to(session: rb.Session, sandbox: Sandbox) -> None:
+    """A student's own key stays at work otherwise. The session's own stays, and who is at work is told."""
+    room = opened(session)
+    with rb.connect("live", api_key=secrets_of(room)[1], base_url=sandbox.url) as student:
+        student.keys.create("my own")
+    assert close_classroom(session).lately == (CLASS[1],)
+    assert active(session) == ["my own"]
+    closed = close_classroom(session, all_made_since=True)
+    assert (closed.revoked, closed.lately, active(session)) == (1, (), [])
+    assert [key.is_active for key in closed.others] == [False]
+    assert session.balance().balance_usd == 25
+
+
+def test_a_line_that_was_never_tried_stands_on_no_card(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the index has no reelbook it is said; once it has it, the cards are written anew with it."""
+    monkeypatch.setattr(installation, "default_trouble", lambda: "“reelbook” can't be installed here.")
+    room = opened(session)
+    assert room.untold == "“reelbook” can't be installed here."
+    assert "pip install" not in room.sheet.read_text()
+    monkeypatch.setattr(installation, "default_trouble", lambda: None)
+    again = opened(session)
+    assert again.untold is None
+    assert again.sheet.read_text().count("pip install 'reelbook[lab]'") == 3
 
 
 def test_close_goes_on_where_it_broke_off(session: rb.Session, sandbox: Sandbox) -> None:

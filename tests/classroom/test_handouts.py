@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reelbook.classroom import installation
 from reelbook.classroom.handouts import (
     Handout,
     checked,
@@ -61,6 +62,7 @@ def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
 )
 def test_colab_is_offered_in_the_file_where_it_works(address: str, colab: str, tmp_path: Path) -> None:
     """A room's own address means a computer in the room."""
+    installation.keep(tmp_path, "reelbook")
     write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
     assert colab in (tmp_path / ADA.file).read_text()
 

@@ -36,8 +36,12 @@ def test_it_is_written_as_pip_takes_it(given: str, plain: str, with_lab: str) ->
 
 
 def test_it_is_kept_beside_the_cards(tmp_path: Path) -> None:
-    """Where nothing was named it is the package's name."""
-    assert installation.named(tmp_path) == "reelbook"
+    """Where nothing was tried that works, no card says how."""
+    assert installation.named(tmp_path) == ""
+    write(room(tmp_path, "https://api.example.com"), ADA, "k1", Secret("sk-planted"))
+    text = (tmp_path / ADA.file).read_text()
+    assert "pip install" not in text
+    assert text.count("(your teacher says how Reelbook is installed)") == 2
     installation.keep(tmp_path, WHEEL)
     assert installation.named(tmp_path) == WHEEL
     write(room(tmp_path, "https://api.example.com"), ADA, "k1", Secret("sk-planted"))
@@ -49,5 +53,5 @@ def test_it_is_kept_beside_the_cards(tmp_path: Path) -> None:
 @pytest.mark.browser
 def test_what_pip_cant_install_is_refused(tmp_path: Path) -> None:
     """Before any key is made, with what pip said. What it can is tried in test_distribution."""
-    with pytest.raises(InvalidInput, match=r"no card names it: .*nowhere.*Nothing was done"):
+    with pytest.raises(InvalidInput, match=r"no card names it: .*nowhere"):
         installation.check(str(tmp_path / "nowhere"))

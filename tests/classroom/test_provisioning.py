@@ -88,7 +88,7 @@ def test_all_keys_of_a_class_are_revoked_and_no_other(work: Work) -> None:
     room = begun(work, "Ada", "Bo")
     work.make(room)
     assert work.to_close(" Drawing ").id == room.id
-    assert work.revoke_all(work.to_close(None)) == 2
+    assert work.revoke_all(work.to_close(None), work.session.keys.list()) == 2
     assert (active(work), {seat.state for seat in work.room(room.id).seats}) == ([], {"revoked"})
     begun(work)
     with pytest.raises(InvalidInput, match="Several classrooms are open"):

@@ -30,8 +30,9 @@ DEADLY = """
 import os, signal, sys
 from reelbook.cli import main
 from reelbook.ledger.classrooms import Classrooms
-from reelbook.classroom import handouts
+from reelbook.classroom import handouts, installation
 from reelbook.account import keys
+installation.default_trouble = lambda: None
 owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
 real, calls = getattr(owner, step), 0
 def deadly(*args, **options):
@@ -248,6 +249,24 @@ def test_a_sandbox_served_to_the_room_is_named_by_its_address(
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=WAIT_SECONDS)
+
+
+def test_limits_that_the_balance_doesnt_cover_are_said_before(
+    run: Run, words: list[str], sandbox: Sandbox
+) -> None:
+    """Thirty students with $2.00 each, and $25.00."""
+    opened = run(*words)
+    assert opened.exit_code == 0
+    said = "Their limits come to $60.00, and the balance is $25.00: whoever comes late may find nothing left."
+    assert opened.stderr.startswith(said)
+    with rb.connect("sandbox") as session:
+        session.keys.create("my own")
+    closed = run("classroom", "close", "--service", "sandbox")
+    assert "close --name" in closed.stderr
+    assert "--all-made-since" in closed.stderr
+    closed = run("classroom", "close", "--service", "sandbox", "--all-made-since")
+    assert "1 key revoked now." in closed.stdout
+    assert "--all-made-since" not in closed.stderr
 
 
 def test_the_way_and_the_wait_are_said() -> None:

@@ -6,6 +6,7 @@ steps are in `seating`, the files in `handouts`, the names in `students`, the ad
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from .. import settings, validation
 from ..errors import ClassroomError, InvalidInput
+from ..formatting import epoch_seconds
 from ..ledger.classrooms import Classroom, Seat
 from ..models import ApiKey
 from ..secret import shown
@@ -23,6 +25,7 @@ from .roster import tidy, unique
 if TYPE_CHECKING:
     from ..session.session import Session
 
+RECENT_SECONDS: Final = 3600.0
 RATE_LIMIT: Final = 20
 MAX_SPEND_USD: Final = 2.0
 
@@ -33,7 +36,7 @@ class Opened:
 
     `without_file` are students whose file isn't in the folder any more, `inactive` those whose key the
     service's list doesn't show as active, `not_in_list` those of the classroom who weren't named this time;
-    they keep their keys.
+    they keep their keys. `untold` says why the cards don't tell how Reelbook is installed, if they don't.
     """
 
     classroom: Classroom
@@ -42,6 +45,7 @@ class Opened:
     without_file: tuple[str, ...]
     inactive: tuple[str, ...]
     not_in_list: tuple[str, ...]
+    untold: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,15 @@ class Closed:
     """A classroom whose keys are all useless, by the service's own list.
 
     `revoked` are those of this very run, `listed` how many the list still shows, as revoked. `others` are
-    keys that somebody else made since it was opened: nobody revoked them here.
+    keys that somebody else made since it was opened: nobody revoked them here unless asked to. `lately` are
+    students who used theirs within the last hour, so that clips of theirs may be under way.
     """
 
     classroom: Classroom
     revoked: int
     listed: int
     others: tuple[ApiKey, ...]
+    lately: tuple[str, ...] = ()
 
 
 def open_classroom(
@@ -95,7 +101,8 @@ def open_classroom(
     a minute (20), `max_spend_usd` what stands in the students' files (2.00), `folder` where they go (in the
     home). `address` is for the students, where they reach the service by another one than `session`. Those in
     `renew` get another key and file, and lose the one that they have. `install` is what the cards tell pip to
-    install, such as a wheel's address; it is tried first, in a fresh environment.
+    install, such as a wheel's address; it is tried first, in a fresh environment. Without it the package's
+    name is tried, and where that can't be installed no card tells how.
 
     Raises InvalidInput before anything is sent, ClassroomError, and what `session.keys.create` raises.
     """
@@ -113,8 +120,12 @@ def open_classroom(
         else:
             _refuse_changes(classroom, rate_limit, max_spend_usd, folder, address)
             handouts.prepared(Path(classroom.folder), fresh=False)
+        place, untold = Path(classroom.folder), None
+        if install is None and not installation.named(place):
+            untold = installation.default_trouble()
+            install = "" if untold else installation.DEFAULT
         if install is not None:
-            installation.keep(Path(classroom.folder), install)
+            installation.keep(place, install)
         for student in names:
             work.seat(classroom.id, student)
         work.take_back(work.room(classroom.id), [tidy(student) for student in renew])
@@ -132,6 +143,7 @@ def open_classroom(
             ),
             inactive=inactive,
             not_in_list=tuple(seat.student for seat in classroom.seats if seat.student not in names),
+            untold=untold,
         )
 
 
@@ -152,16 +164,32 @@ def classroom_status(session: Session) -> tuple[Status, ...]:
         )
 
 
-def close_classroom(session: Session, name: str | None = None, *, report: Report = lambda _: None) -> Closed:
+def close_classroom(
+    session: Session,
+    name: str | None = None,
+    *,
+    all_made_since: bool = False,
+    report: Report = lambda _: None,
+) -> Closed:
     """Revokes all keys of a classroom, and lists the keys to prove it (DELETE keys/{key_id}, GET keys).
 
-    Without a `name` it is the one that is open, or the last one, which is then looked at once more. Safe to
-    do again. Raises InvalidInput where it isn't clear which one, and ClassroomError where a key is still
-    active, or where the service knows none of them.
+    Without a `name` it is the one that is open, or the last one, which is then looked at once more.
+    `all_made_since` revokes also the keys that others made since it was opened, such as a student's own, but
+    for the one that this session uses. Safe to do again.
+
+    Raises InvalidInput where it isn't clear which one, and ClassroomError where a key is still active, or
+    where the service knows none of them.
     """
     with working(session, report) as work:
         classroom = work.to_close(name)
-        revoked = work.revoke_all(classroom)
+        keys = session.keys.list()
+        by_id = {key.key_id: key for key in keys}
+        lately = used_lately(
+            [Presence(seat, by_id.get(seat.key_id or "")) for seat in classroom.seats], time.time()
+        )
+        also = work.others(classroom, keys) if all_made_since else ()
+        own = session.keys.in_use(keys)
+        revoked = work.revoke_all(classroom, keys, [key for key in also if key.is_active and key != own])
         keys = session.keys.list()
         ours = [key for key in keys if is_of(classroom, key)]
         if active := [key for key in ours if key.is_active]:
@@ -170,7 +198,18 @@ def close_classroom(session: Session, name: str | None = None, *, report: Report
                 f"{', '.join(key.key_id for key in active)}. Close it again."
             )
         work.ledger.classrooms.closed(classroom)
-        return Closed(work.room(classroom.id), revoked, len(ours), work.others(classroom, keys))
+        return Closed(work.room(classroom.id), revoked, len(ours), work.others(classroom, keys), lately)
+
+
+def used_lately(students: Sequence[Presence], now: float) -> tuple[str, ...]:
+    """Whose key is active and was used within the hour before `now` (epoch seconds)."""
+    return tuple(
+        each.seat.student
+        for each in students
+        if each.key
+        and each.key.is_active
+        and now - (epoch_seconds(each.key.last_used) or 0.0) < RECENT_SECONDS
+    )
 
 
 def checked_options(rate_limit: int | None, max_spend_usd: float | None) -> tuple[int, float]:

@@ -179,16 +179,20 @@ def _connecting(classroom: Classroom) -> str:
     )
 
 
-def _pip(classroom: Classroom, *, extra: bool = False) -> str:
-    given = installation.named(Path(classroom.folder))
+def _pip(classroom: Classroom, *, extra: bool = False) -> str | None:
+    """What installs Reelbook; None where nothing was tried that does."""
+    if not (given := installation.named(Path(classroom.folder))):
+        return None
     return shlex.join(["pip", "install", installation.requirement(given, extra=extra)])
 
 
 def _steps(classroom: Classroom) -> str:
     code = "\n".join(f"   {line}" for line in _connecting(classroom).splitlines())
-    own = f"On your own computer (Python 3.11 or newer)\n   {_pip(classroom, extra=True)}\n   jupyter lab"
+    pip, in_colab = _pip(classroom, extra=True), _pip(classroom)
+    install = pip or "(your teacher says how Reelbook is installed)"
+    own = f"On your own computer (Python 3.11 or newer)\n   {install}\n   jupyter lab"
     colab = (
-        f"In Colab, in a cell\n   %{_pip(classroom)}"
+        f"In Colab, in a cell\n   {f'%{in_colab}' if in_colab else install}"
         if reaches_colab(classroom.address)
         else f"Colab can't reach {classroom.address}: it runs elsewhere, and this address is in the room. "
         "Use a computer in the room's network."
@@ -204,16 +208,19 @@ def _card(classroom: Classroom, seat: Seat, handout: Handout | None) -> str:
         key = "<p class=\"missing\">No key here: the student's file isn't in the folder.</p>"
     else:
         key = f'<p class="key"><span>Key</span><code>{escape(handout.key.reveal())}</code></p>'
+    pip, in_colab = _pip(classroom, extra=True), _pip(classroom)
+    ask = "your teacher says how Reelbook is installed"
+    install = f"<code>{escape(pip, quote=False)}</code>" if pip else ask
     colab = (
-        f"<p><b>Colab:</b> <code>%{escape(_pip(classroom))}</code> in a cell</p>"
+        f"<p><b>Colab:</b> {f'<code>%{escape(in_colab)}</code> in a cell' if in_colab else ask}</p>"
         if reaches_colab(classroom.address)
         else "<p><b>Colab</b> can't reach this address: use a computer in the room's network.</p>"
     )
     return (
         f'<section class="card">\n<h2>{escape(seat.student)}</h2>\n{key}\n'
         f'<p class="key"><span>Address</span><code>{escape(classroom.address)}</code></p>\n'
-        f"<p><b>Own computer:</b> <code>{escape(_pip(classroom, extra=True), quote=False)}</code>, then "
-        f"<code>jupyter lab</code></p>\n{colab}\n<p>Then run this, and type the key where it asks:</p>\n"
+        f"<p><b>Own computer:</b> {install}, then <code>jupyter lab</code></p>\n{colab}\n"
+        "<p>Then run this, and type the key where it asks:</p>\n"
         f"<pre>{escape(_connecting(classroom))}</pre>\n"
         f'<p class="small">A second of video costs $0.05; up to {dollars(classroom.max_spend_usd)} is yours. '
         "The key is yours alone: put it in no notebook, show it to nobody.</p>\n</section>"

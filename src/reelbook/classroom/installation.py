@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import InvalidInput
+from ..sandbox.places import write_whole
 
-FILE: Final = "install.txt"
+FILE: Final = "install"
 DEFAULT: Final = "reelbook"
-_PIP_INSTALL: Final = ("-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps")
+_PIP_INSTALL: Final = (
+    *("-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"),
+    *("--retries", "1", "--timeout", "10"),
+)
 _EXTRA: Final = "lab"  # JupyterLab; Colab has a notebook of its own
 
 
@@ -34,16 +38,25 @@ def requirement(given: str, *, extra: bool = False) -> str:
 
 
 def keep(folder: Path, given: str) -> None:
-    """Keeps what the teacher named beside the cards, for those that are written later."""
-    (folder / FILE).write_text(f"{given}\n", encoding="utf-8")
+    """Keeps what was tried beside the cards, for those that are written later; "" for nothing."""
+    write_whole(folder / FILE, f"{given}\n".encode())
 
 
 def named(folder: Path) -> str:
-    """What the teacher named for the cards in `folder`; the package's name if nothing."""
+    """What the cards in `folder` tell pip to install; "" where nothing was tried that works."""
     try:
-        return (folder / FILE).read_text(encoding="utf-8").strip() or DEFAULT
+        return (folder / FILE).read_text(encoding="utf-8").strip()
     except OSError:
-        return DEFAULT
+        return ""
+
+
+def default_trouble() -> str | None:
+    """Why no card can name the package, tried as `check` does; None if one can."""
+    try:
+        check(DEFAULT)
+    except InvalidInput as error:
+        return str(error)
+    return None
 
 
 def check(given: str) -> None:
@@ -56,11 +69,7 @@ def check(given: str) -> None:
         python = (str(Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"), "-I")
         for command in (
             (sys.executable, "-m", "venv", folder),
-            (
-                *python,
-                *["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"],
-                requirement(given),
-            ),
+            (*python, *_PIP_INSTALL, requirement(given)),
             (*python, "-c", "import reelbook"),
         ):
             ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -68,7 +77,6 @@ def check(given: str) -> None:
                 said = (ended.stderr or ended.stdout).strip().splitlines()
                 raise InvalidInput(
                     f"“{given}” can't be installed here, so no card names it: "
-                    f"{said[-1] if said else 'pip says nothing'}. Nothing was done. Give the address of a "
-                    "wheel, a folder or file that students reach, or a name that their index has "
-                    "(`--install`)."
+                    f"{said[-1] if said else 'pip says nothing'}. Give the address of a wheel, a folder or "
+                    "file that students reach, or a name that their index has (`--install`)."
                 )

@@ -189,13 +189,15 @@ class Work:
             )
         return (running or rooms)[0]
 
-    def revoke_all(self, classroom: Classroom) -> int:
-        """Revokes what is active, or isn't listed: the list may have further pages. How many it were."""
-        keys = self.session.keys.list()
+    def revoke_all(self, classroom: Classroom, keys: Sequence[ApiKey], also: Sequence[ApiKey] = ()) -> int:
+        """Revokes what is active, or isn't listed: the list may have further pages. How many it were.
+
+        `keys` is the list as it is now, `also` are keys of others.
+        """
         seats = {seat.key_id: seat for seat in classroom.seats if seat.key_id and seat.state == MADE}
         active = [key.key_id for key in keys if key.is_active and is_of(classroom, key)]
         hidden = [each for each in seats if each not in {key.key_id for key in keys}]
-        wanted, revoked = [*active, *filter(None, hidden)], 0
+        wanted, revoked = [*active, *filter(None, hidden), *(key.key_id for key in also)], 0
         for number, key_id in enumerate(wanted):
             self._wait(classroom, number, len(wanted))
             revoked += self._revoke(key_id)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import wire
+from ..errors import ReelbookError
 from ..formatting import age, count, terminal_line
 from .console import STOPPED, CtrlC, require_yes, say
 from .options import Home, Service, command_line, needs_sandbox
@@ -68,7 +69,7 @@ def open_one(
         typer.Option(
             metavar="WHAT",
             help="What the cards tell pip to install: a wheel's address, a folder or file that students "
-            "reach, or a name. It is tried first. Default: reelbook.",
+            "reach, or a name. It is tried first. Default: reelbook, if that can be installed.",
             show_default=False,
         ),
     ] = None,
@@ -94,13 +95,19 @@ def open_one(
     """
     from ..classroom import roster as lists
     from ..classroom.classroom import checked_options, open_classroom
+    from ..classroom.plan import plan_classroom
     from ..session import connect
+    from ..text.classroom import over_balance
 
     checked_options(rate_limit, max_spend)
     names = lists.read(students)
     for each in lists.numbered(names):
         say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
     with connect(service.value, home=home) as session:
+        plan = plan_classroom(session, names, name=name, rate_limit=rate_limit, max_spend_usd=max_spend)
+        with suppress(ReelbookError):  # who can't say it isn't asked for keys either
+            if over := over_balance(plan, session.balance().balance_usd):
+                say(over, err=True)
         if session.service == "live" and not yes:
             require_yes(
                 f"{len(names)} students at the live service at {session.base_url}.\n"
@@ -149,7 +156,18 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
 
 
 @commands.command()
-def close(name: Name = None, service: Which = Service.auto, home: Home = None) -> None:
+def close(
+    name: Name = None,
+    all_made_since: Annotated[
+        bool,
+        typer.Option(
+            "--all-made-since",
+            help="Revoke also the keys that others made since it was opened, such as a student's own.",
+        ),
+    ] = False,
+    service: Which = Service.auto,
+    home: Home = None,
+) -> None:
     """Revoke all keys of the class, and list the keys to prove it. May be run again."""
     from ..classroom.classroom import close_classroom
     from ..session import connect
@@ -159,8 +177,11 @@ def close(name: Name = None, service: Which = Service.auto, home: Home = None) -
         _stoppable("Stopped; some keys are still active. Run the same command again.") as check,
         _progress("Revoked", check) as report,
     ):
-        closed = close_classroom(session, name, report=report)
+        closed = close_classroom(session, name, all_made_since=all_made_since, report=report)
     room = closed.classroom
+    if closed.lately:
+        used = f"{count(len(closed.lately), 'student')} used theirs within the last hour"
+        say(f"{used}: clips under way go on and are billed, and they can't fetch them any more.", err=True)
     say(f"{room.name}: {count(closed.revoked, 'key')} revoked now.")
     say(
         "By the service's own list, asked for after that, none of the class's keys is active; it shows "
@@ -168,6 +189,9 @@ def close(name: Name = None, service: Which = Service.auto, home: Home = None) -
     )
     say(f"The files in {room.folder} hold useless keys now and can go.")
     _say_others(closed.others)
+    if any(key.is_active for key in closed.others) and not all_made_since:
+        again = command_line("classroom", "close", "--name", room.name, service=service, home=home)
+        say(f"To revoke these, too:\n  {again} --all-made-since", err=True)
 
 
 def _say_opened(opened: Opened, closing: str) -> None:
@@ -184,6 +208,8 @@ def _say_opened(opened: Opened, closing: str) -> None:
     ):
         if names:
             say(f"{count(len(names), 'student')} {words}: {', '.join(names)}", err=True)
+    if opened.untold:
+        say(f"No card says how Reelbook is installed. {opened.untold}", err=True)
     say(WARNING, err=True)
     say(f"To revoke all of them:\n  {closing}", err=True)
 
@@ -217,7 +243,7 @@ def _say_others(keys: tuple[ApiKey, ...]) -> None:
     """The keys that others made, if there are any."""
     if not keys:
         return
-    say(f"{len(keys)} made by others since it was opened; these are not of the class and were left alone:")
+    say(f"{len(keys)} made by others since it was opened; these are not of the class:")
     for key in keys:
         state = "active" if key.is_active else "revoked"
         words = [key.key_id, key.name or "no name", key.key_preview, key.created_at or "", state]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from reelbook.account.balance import Facts
-from reelbook.classroom.classroom import Closed, Opened, Presence, Status
+from reelbook.classroom.classroom import Closed, Opened, Presence, Status, used_lately
 from reelbook.classroom.handouts import SHEET
 from reelbook.classroom.plan import ClassPlan
 from reelbook.classroom.provisioning import Step
 from reelbook.ledger.classrooms import Classroom
 from reelbook.models import ApiKey
 
-from ..formatting import age, count, dollars, epoch_seconds
+from ..formatting import age, count, dollars
 
-RECENT_SECONDS: Final = 3600.0
 _OPTION = re.compile(r" \(`--[a-z-]+`\)")  # what the command line calls a field
 _CODE = re.compile("`([^`]+)`")
 
@@ -62,9 +61,21 @@ def plan_lines(plan: ClassPlan, facts: Facts, address: str) -> list[str]:
         f"All together may spend {dollars(plan.max_cost_usd)}; that limit is kept by Reelbook on the "
         f"students' computers. {balance}"
     )
+    if over := over_balance(plan, facts.balance_usd):
+        lines.append(over)
     lines.append(f"The files and the sheet to print go to {plan.folder}: in no repository, and yours only.")
     lines.append(f"Students reach the service at {address}.")
     return lines
+
+
+def over_balance(plan: ClassPlan, balance_usd: float | None) -> str:
+    """That the balance isn't enough for what all may spend; "" if it is, or isn't known."""
+    if balance_usd is None or plan.max_cost_usd <= balance_usd + 1e-9:
+        return ""
+    return (
+        f"Their limits come to {dollars(plan.max_cost_usd)}, and the balance is {dollars(balance_usd)}: "
+        "whoever comes late may find nothing left."
+    )
 
 
 def who(names: Sequence[str]) -> str:
@@ -121,13 +132,7 @@ def other_rows(keys: Sequence[ApiKey], now: float) -> list[list[str]]:
 def question(status: Status, now: float, heard_at: float) -> str:
     """What to know before a classroom is closed: what stops, and that it is for good."""
     room, keys = status.classroom, [each.key for each in status.students if each.key and each.key.is_active]
-    recent = [
-        each.seat.student
-        for each in status.students
-        if each.key
-        and each.key.is_active
-        and now - (epoch_seconds(each.key.last_used) or 0.0) < RECENT_SECONDS
-    ]
+    recent = used_lately(status.students, now)
     if not recent:
         use = "Nobody used theirs within the last hour"
     elif len(recent) <= 5:
@@ -159,6 +164,8 @@ def opened(room: Opened) -> str:
     if room.not_in_list:
         number = len(room.not_in_list)
         text.append(f"{count(number, 'student')} of the class not named this time: the keys are kept.")
+    if room.untold:
+        text.append(f"No card says how Reelbook is installed. {plain(room.untold)}")
     return " ".join(text)
 
 
