@@ -6,7 +6,10 @@ import asyncio
 import contextlib
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -168,6 +171,30 @@ def test_all_places_follow_when_another_program_spends(
     session.usage_history(7).wait(30)
     assert None in told
     assert (on_a_terminal(), everywhere(session)) == ("$24.50", {"$24.50"})
+
+
+def test_who_reads_while_another_one_reads_is_told_the_same(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A panel draws while the session's thread looks whether the balance was heard: it isn't asked again."""
+    tracker, reads, goes_on = session._balance, threading.Event(), threading.Event()
+    read = tracker._ledger.funds
+
+    def slowly() -> object:
+        reads.set()
+        goes_on.wait(60)
+        return read()
+
+    session.balance()
+    tracker._funds, tracker.outdated = None, True
+    monkeypatch.setattr(tracker._ledger, "funds", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(lambda: tracker.funds)
+        reads.wait(60)
+        second = pool.submit(lambda: tracker.funds)
+        time.sleep(0.05)
+        goes_on.set()
+        assert first.result(60) == second.result(60) is not None
 
 
 def test_what_another_session_of_the_home_heard_is_known_at_once(sandbox: Sandbox) -> None:

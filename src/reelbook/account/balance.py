@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ class BalanceTracker:
     ) -> None:
         self.outdated = True  # something happened since the ledger was read
         self._funds: Funds | None = None
+        self._reading = threading.Lock()
         self.asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._first = asyncio.Lock()
@@ -83,11 +85,12 @@ class BalanceTracker:
     @property
     def funds(self) -> Funds | None:
         """What is left of the balance, as all are told; None where nobody heard it."""
-        if self.outdated:
-            self.outdated = False
-            with contextlib.suppress(SessionClosed):  # then it stays
-                self._funds = self._ledger.funds()
-        return self._funds
+        with self._reading:  # who comes meanwhile waits for it, or would be told what is outdated
+            if self.outdated:
+                self.outdated = False
+                with contextlib.suppress(SessionClosed):  # then it stays
+                    self._funds = self._ledger.funds()
+            return self._funds
 
     async def balance(self, *, background: bool = False) -> Balance:
         """Asks for the balance."""
