@@ -24,6 +24,7 @@ SETUP = """
 import asyncio, contextlib, threading
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
+own = threading.Thread.start, ThreadPoolExecutor.submit
 import reelbook as rb
 session = rb.connect("sandbox")
 session.sandbox.settings(pace=3600, rate_limiting=False, balance_usd=1000)
@@ -122,6 +123,28 @@ def work():
         runs.append((kernel.run(other), kernel.run("show(bought)")))
     assert len(set(" ".join(runs[0]).split())) == 6
     assert runs[1] == runs[0]
+
+
+def test_a_busy_pool_buys_nothing_twice_and_the_card_says_that_it_guesses(kernel: Kernel) -> None:
+    """A cell is run again while its pool still works: what it hands in anew is what it handed in before."""
+    kernel.run(
+        "pool, goes_on, handed_in = ThreadPoolExecutor(1), threading.Event(), []\n"
+        "def step(prompt):\n"
+        "    job = session.text_to_video(prompt, duration_seconds=1)\n    goes_on.wait(30)\n    return job"
+    )
+    cell = "handed_in += [pool.submit(step, prompt) for prompt in ('busy', 'next', 'last')]"
+    for _ in range(2):
+        kernel.run(cell, lab("busy"))
+    kernel.run("goes_on.set(); jobs = [each.result() for each in handed_in]")
+    assert kernel.run("print(len({job.entry_id for job in jobs}))") == "3"
+    assert kernel.run("print({job.earlier_run.known_by for job in jobs[3:]})") == "{'pool'}"
+
+
+def test_threads_and_pools_are_left_as_they_are(kernel: Kernel) -> None:
+    """A session patches neither `Thread.start` nor `ThreadPoolExecutor.submit`."""
+    assert kernel.run("print(own == (threading.Thread.start, ThreadPoolExecutor.submit))") == "True"
+    modules = "threading.Thread.start.__module__, ThreadPoolExecutor.submit.__module__"
+    assert kernel.run(f"print({modules})") == "threading concurrent.futures.thread"
 
 
 def test_a_task_that_outlives_its_cell_counts_on_where_it_was(kernel: Kernel) -> None:

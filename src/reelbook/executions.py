@@ -1,7 +1,8 @@
 """Which cell is running: what tells a cell that is run again from a script, a button or another cell.
 
-What a cell starts belongs to it for as long as it goes on: tasks carry the cell in their context, threads and
-pools are told it when they get their work. How front ends name their cells is known here and nowhere else.
+What a cell starts belongs to it for as long as it goes on. Tasks carry the cell in their context. For threads
+it is told by which of them live at a cell's start and at its end. How front ends name their cells is known
+here and nowhere else.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ import json
 import os
 import sys
 import threading
+import traceback
 import uuid
 import weakref
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-_Request = dict[str, Any]  # a message to the kernel
+_Message = dict[str, Any]  # to the kernel
 
 
 @dataclass(frozen=True)
@@ -37,24 +38,28 @@ class CellId:
 
 
 class Execution(NamedTuple):
-    """One execution of a cell: a hash of its source, what tells this run from the next, the cell's name."""
+    """One execution of a cell: a hash of its source, what tells this run from the next, the cell's name.
+
+    `shared` says that this is a guess: the work came by a pool of threads that was busy with the cell's work
+    when another cell began, which may use the same pool.
+    """
 
     cell: str
     run: str
     cell_id: CellId | None = None
+    shared: bool = False
 
 
 class _Running(NamedTuple):
-    """The request that this context's code is a part of; the cell around a cell that runs within it."""
+    """The message that this context's code is a part of; the cell around a cell that runs within it."""
 
-    request: _Request | None
+    message: _Message | None
     around: _Running | None = None
 
 
 _running: ContextVar[_Running] = ContextVar("reelbook_running")
-_started_by: weakref.WeakKeyDictionary[threading.Thread, _Request | None] = weakref.WeakKeyDictionary()
 _kept_out: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
-_followed: weakref.WeakKeyDictionary[Any, _Request | None] = weakref.WeakKeyDictionary()  # shell: last cell
+_followed: weakref.WeakSet[Any] = weakref.WeakSet()  # shells of kernels
 
 
 def current_execution() -> Execution | None:
@@ -62,40 +67,33 @@ def current_execution() -> Execution | None:
 
     A button's callback isn't a part of one, even while a cell runs: a press is a wish of its own.
     """
-    shell = _shell()
-    try:
-        request = _origin(shell)
-    except LookupError:
-        # Nobody noted who started this thread. So as not to buy twice, it belongs to the cell that runs now.
-        request = _handled(shell)
-    if request is None or request.get("header", {}).get("msg_type") != "execute_request":
+    shell, thread = _shell(), threading.current_thread()
+    if thread in _kept_out:
         return None
-    source = request.get("content", {}).get("code", "")
-    digest = hashlib.sha256(source.strip().encode()).hexdigest()[:32]
-    return Execution(digest, request["header"]["msg_id"], _cell_id(request))
+    if (running := _running.get(None)) is not None:
+        return _execution(running.message)
+    tagged = _marimo_execution()
+    if tagged is not None or _marimo_runtime() is not None:
+        return tagged
+    # The kernel's own threads carry out presses, too.
+    if thread is threading.main_thread() or type(thread).__module__.startswith("ipykernel."):
+        return _execution(_handled(shell))
+    return _threads.execution() or _execution(_handled(shell))
 
 
 def follow() -> None:
-    """From now on the work that a cell hands to tasks, threads and pools is known to be its own.
+    """From now on the work that a cell hands to tasks and threads is known to be its own.
 
-    Does something in a kernel or in marimo only. A thread knows nothing of the context that started it, so
-    `Thread.start` and `ThreadPoolExecutor.submit` note the cell and then do what they always did.
+    Called in the cell. Does nothing outside a kernel and marimo, and in them no more than to ask for events.
     """
     shell = _shell()
-    if shell is None and not _in_marimo():
-        return
-    _note_starts()
-    if shell is None or shell in _followed:
-        return
-    shell.events.register("pre_execute", _begin)
-    shell.events.register("post_execute", _end)
-    _begin()  # the cell that runs already
-
-
-@functools.cache  # once
-def _note_starts() -> None:
-    threading.Thread.start = _noting_start(threading.Thread.start)  # type: ignore[method-assign, assignment]
-    ThreadPoolExecutor.submit = _noting_submit(ThreadPoolExecutor.submit)  # type: ignore[method-assign]
+    if (runtime := _marimo_runtime()) is not None:
+        _marimo["notebook"] = runtime
+    if shell is not None and shell not in _followed:
+        _followed.add(shell)
+        shell.events.register("pre_execute", _begin)
+        shell.events.register("post_execute", _end)
+        _begin()  # the cell that runs already
 
 
 def keep_out(thread: threading.Thread) -> None:
@@ -122,80 +120,115 @@ def is_another(then: CellId, now: CellId) -> bool:
     return _ids_last(now.notebook)
 
 
+class _Threads:
+    """Which cell each thread works for.
+
+    A thread that lives at a cell's end and didn't at its start was started in it. A pool's thread that has
+    nothing to do at a cell's start is free for that cell. Any other thread works for the cell that runs.
+    """
+
+    _POOLS: Final = ("concurrent.futures.thread", "multiprocessing.pool")
+
+    def __init__(self) -> None:
+        self._began: list[_Message | None] = []  # all cells so far
+        self._runs = False  # the last of them
+        self._before: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+        self._started_in: weakref.WeakKeyDictionary[threading.Thread, int] = weakref.WeakKeyDictionary()
+
+    def begin(self, cell: _Message | None) -> None:
+        """A cell begins; one that is still open is over."""
+        self.end()
+        doing = sys._current_frames()
+        busy = [each for each in threading.enumerate() if not self._of_pool(doing.get(each.ident or 0))]
+        self._before = weakref.WeakSet(busy)
+        self._began.append(cell)
+        self._runs = True
+
+    def end(self) -> None:
+        """The cell is over; what it started may go on."""
+        if self._runs:
+            self._runs = False
+            for thread in threading.enumerate():
+                if thread not in self._before:
+                    self._started_in[thread] = len(self._began) - 1
+
+    def execution(self) -> Execution | None:
+        """The execution that this thread works for, None where there is none or nobody knows."""
+        thread = threading.current_thread()
+        number = self._started_in.get(thread)
+        if self._runs and (number is None or thread not in self._before):
+            return _execution(self._began[-1])
+        if number is None:
+            return None
+        execution = _execution(self._began[number])
+        in_pool = any(self._of_pool(frame) for frame, _ in traceback.walk_stack(None))
+        if execution is None or not in_pool or number == len(self._began) - 1:
+            return execution
+        # A cell that was run again meanwhile may have handed in the same work twice. Equal requests are one
+        # clip then: each call counts as a run of its own.
+        began = [each for each in map(_execution, self._began[number:]) if each is not None]
+        texts, ids = [each.cell for each in began], [each.cell_id for each in began if each.cell_id]
+        twice = len(set(texts)) < len(texts) or len(set(ids)) < len(ids)
+        return execution._replace(run=uuid.uuid4().hex if twice else execution.run, shared=True)
+
+    def _of_pool(self, frame: FrameType | None) -> bool:
+        return frame is not None and frame.f_globals.get("__name__") in self._POOLS
+
+
+_threads = _Threads()
+
+
 def _shell() -> Any:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return None if getattr(shell, "kernel", None) is None else shell
 
 
-def _handled(shell: Any) -> _Request | None:
-    """The request that the kernel handles now, or did last; some kernels know it for each context."""
+def _handled(shell: Any) -> _Message | None:
+    """The message that the kernel handles now, or did last; some kernels know it for each context."""
     try:
-        request: _Request | None = shell.kernel.get_parent("shell")
+        message: _Message | None = None if shell is None else shell.kernel.get_parent("shell")
     except LookupError:  # ipykernel 7.0, on a thread that it didn't start
-        return _followed.get(shell)
-    return request
-
-
-def _origin(shell: Any) -> _Request | None:
-    """The request that started what runs here, None if that was none. Raises LookupError if nobody knows."""
-    thread = threading.current_thread()
-    if thread in _kept_out:
         return None
-    if (running := _running.get(None)) is not None:
-        return running.request
-    if shell is None:
-        return _marimo_request() or _started_by.get(thread)
-    return _handled(shell) if thread is threading.main_thread() else _started_by[thread]
+    return message
 
 
 def _begin() -> None:
-    shell, around = _shell(), _running.get(None)
-    request = _followed[shell] = _handled(shell)
-    nested = around is not None and around.request is request  # as within %%capture
-    _running.set(_Running(request, around if nested else None))
+    message, around = _handled(_shell()), _running.get(None)
+    nested = around is not None and around.message is message  # as within %%capture
+    if not nested:
+        _threads.begin(message)
+    _running.set(_Running(message, around if nested else None))
 
 
 def _end() -> None:
     running = _running.get(None)
-    _running.set((running and running.around) or _Running(None))
+    around = None if running is None else running.around
+    if around is None:
+        _threads.end()
+    _running.set(around or _Running(None))
 
 
-def _noting_start(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
-    @functools.wraps(start)
-    def noting(thread: threading.Thread) -> None:
-        # The threads of a multiprocessing.pool.ThreadPool serve whichever cell uses it.
-        if type(thread).__module__ != "multiprocessing.dummy":
-            with suppress(LookupError, TypeError):  # TypeError: a subclass without a hash
-                _started_by[thread] = _origin(_shell())
-        start(thread)
-
-    return noting
+def _execution(cell: _Message | None) -> Execution | None:
+    """The execution that a message asks for, None where it is another message, such as a press."""
+    if cell is None or cell.get("header", {}).get("msg_type") != "execute_request":
+        return None
+    return Execution(
+        _digest(cell.get("content", {}).get("code", "")), cell["header"]["msg_id"], _cell_id(cell)
+    )
 
 
-def _noting_submit(submit: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(submit)
-    def noting(pool: ThreadPoolExecutor, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        with suppress(LookupError):
-            work = functools.partial(_carry_out, _Running(_origin(_shell())), work)
-        return submit(pool, work, *args, **kwargs)
-
-    return noting
+def _digest(source: str) -> str:
+    return hashlib.sha256(source.strip().encode()).hexdigest()[:32]
 
 
-def _carry_out(running: _Running, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    token = _running.set(running)
-    try:
-        return work(*args, **kwargs)
-    finally:
-        _running.reset(token)
-
-
-# marimo 0.25 sends its kernel no such requests. It tags the context of each execution of a cell, and of no
-# button's callback.
+# marimo 0.25 tags the context of each execution of a cell, and of no button's callback. `asyncio.to_thread`
+# and `mo.Thread` pass it on; other threads have none. Where another version keeps these things elsewhere no
+# cell is known: a submission mustn't break by that.
 
 _PROCESS: Final = uuid.uuid4().hex
-_tagged: weakref.WeakKeyDictionary[Any, _Request] = weakref.WeakKeyDictionary()
+_tagged: weakref.WeakKeyDictionary[Any, Execution] = weakref.WeakKeyDictionary()
+_marimo: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # "notebook": its runtime
 
 
 def _marimo_runtime() -> Any:
@@ -204,38 +237,19 @@ def _marimo_runtime() -> Any:
     return None if get is None else get()
 
 
-def _marimo_tag() -> Any:
-    """marimo's name for the execution that this context is a part of. Other versions may have none."""
-    tags = getattr(sys.modules.get("marimo._messaging.context"), "EXECUTION_CTX", None)
-    return None if tags is None else tags.get()
-
-
-def _in_marimo() -> bool:
-    return _marimo_runtime() is not None
-
-
-def _marimo_request() -> _Request | None:
-    """The execution of a marimo cell, in the form of a kernel's request; None outside one.
-
-    None, too, in a version of marimo that keeps these things elsewhere: a submission mustn't break by it.
-    """
-    tag, runtime = _marimo_tag(), _marimo_runtime()
-    try:
-        if runtime is not None and tag is not None and tag not in _tagged:
-            cell = runtime.graph.cells[tag.cell_id]
+def _marimo_execution() -> Execution | None:
+    """The execution of a cell that this context is a part of, on a thread, too."""
+    tags: Any = getattr(sys.modules.get("marimo._messaging.context"), "EXECUTION_CTX", None)
+    with suppress(AttributeError, LookupError, TypeError):
+        tag = tags.get()
+        if tag not in _tagged:
+            runtime = _marimo_runtime() or _marimo["notebook"]
             notebook = str(Path(runtime.filename).absolute()) if runtime.filename else None
-            _tagged[tag] = {
-                "header": {
-                    "msg_type": "execute_request",
-                    "msg_id": tag.id,
-                    "session": f"{_PROCESS}{notebook}",
-                },
-                "content": {"code": cell.code},
-                "metadata": {"marimo": {"cell_id": str(tag.cell_id), "notebook": notebook}},
-            }
-        return _tagged.get(tag)  # on a thread, too, where there is no runtime
-    except (AttributeError, LookupError, TypeError):
-        return None
+            opening = f"{_PROCESS}{notebook}"
+            cell_id = CellId(f"{opening}{_HANDLE}{tag.cell_id}", opening, notebook)
+            _tagged[tag] = Execution(_digest(runtime.graph.cells[tag.cell_id].code), tag.id, cell_id)
+        return _tagged[tag]
+    return None
 
 
 # How front ends name a cell: seen in JupyterLab 4.6 and marimo 0.25, read in vscode-jupyter and google.colab
@@ -246,16 +260,13 @@ _HANDLE: Final = "#"  # in the name of a cell of VS Code's or marimo's: a name t
 _IDS_LAST: Final = (4, 5)  # the first format of notebooks that keeps the ids of cells
 
 
-def _cell_id(request: _Request) -> CellId | None:
+def _cell_id(request: _Message) -> CellId | None:
     """The cell's name, None where the front end gives none or gives each execution another one."""
     metadata = request.get("metadata") or {}
     opening = request["header"].get("session", "")
     colab = metadata.get("colab")
     if isinstance(colab, dict) and isinstance(colab.get("cell_id"), str):
         return CellId(colab["cell_id"], opening)
-    marimo = metadata.get("marimo")
-    if isinstance(marimo, dict):
-        return CellId(f"{opening}{_HANDLE}{marimo['cell_id']}", opening, marimo["notebook"])
     given = metadata.get("cellId")
     if not isinstance(given, str) or not given:
         return None

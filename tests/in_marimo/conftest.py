@@ -70,8 +70,8 @@ def _():
 async def _(mo, press, session):
     import asyncio
 
-    swans = [session.text_to_video("a swan", duration_seconds=1) for _ in range(2)]
-    swans.append(await asyncio.to_thread(session.text_to_video, "a swan", duration_seconds=1))
+    swans = [await asyncio.to_thread(session.text_to_video, "a swan", duration_seconds=1)]
+    swans += [session.text_to_video("a swan", duration_seconds=1) for _ in range(2)]
     known = {swan.earlier_run and swan.earlier_run.known_by for swan in swans}
     mo.md(f"Run {press.value}: {len({swan.entry_id for swan in swans})} swans, "
         f"{len(session.jobs(text='a swan'))} bought, known by {known}")

@@ -88,7 +88,7 @@ def test_a_bare_job_and_a_matrix(page: Page) -> None:
 
 
 def test_a_cell_that_runs_again_buys_once(page: Page) -> None:
-    """Three equal clips, one from a thread; marimo runs the cell again by itself, and it gets them back."""
+    """Three equal clips, the first from a thread; marimo runs the cell again, and it gets them back."""
     page.get_by_text("Run 0: 3 swans, 3 bought, known by {None}").wait_for()
     for run in (1, 2):
         run_again(page)

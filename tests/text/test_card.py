@@ -263,6 +263,11 @@ def test_a_job_of_an_earlier_run_says_that_nothing_was_paid_again() -> None:
         ("id", "/notebooks/fox.ipynb", "That was on 7 Mar 2026, 09:05, in fox.ipynb. "),
         ("text", "/notebooks/fox.ipynb", "09:05, in fox.ipynb; the cell was recognised by its text alone. "),
         ("text", None, "09:05; the cell was recognised by its text alone. "),
+        (
+            "pool",
+            None,
+            '09:05; a pool of threads asked for it that another cell may use too, so only once="…" ',
+        ),
         ("label", None, "From an earlier submission with this label: nothing was sent or paid again. That"),
     ],
 )

@@ -38,4 +38,4 @@ class PlaceCounter:
             if len(self._counts) > _EXECUTIONS:
                 self._counts.popitem(last=False)
             count[sameness] += 1
-            return Place(execution.cell, count[sameness], execution.cell_id)
+            return Place(execution.cell, count[sameness], execution.cell_id, execution.shared)

@@ -9,7 +9,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -34,7 +34,7 @@ NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
 UNPAID: Final = (REFUSED, CANCELLED, NOT_ACCEPTED)
 
 Charge = Literal["spent", "reserved", "uncertain", "none"]
-KnownBy = Literal["id", "text", "label", "sweep"]
+KnownBy = Literal["id", "text", "pool", "label", "sweep"]
 
 _ONCE: Final = "once:"
 MICRO: Final = 1_000_000
@@ -63,12 +63,14 @@ class Account:
 class Place:
     """Which submission of a cell this is: the `nth` equal one, from 1.
 
-    `cell` is a hash of its source, `cell_id` its name where the front end gives one.
+    `cell` is a hash of its source, `cell_id` its name where the front end gives one. With `shared` the cell
+    is a guess: see `Execution`.
     """
 
     cell: str
     nth: int = 1
     cell_id: CellId | None = None
+    shared: bool = field(default=False, compare=False)
 
     @classmethod
     def once(cls, label: str) -> Place:
@@ -81,9 +83,14 @@ class Place:
         return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
 
     def known_by(self, earlier: Place) -> KnownBy:
-        """What `earlier` is recognised by as this place: the label in `once`, its cell's id, or its text."""
+        """What `earlier` is recognised by as this place: the label in `once`, its cell's id, or its text.
+
+        "pool" where the cell is a guess.
+        """
         if self.label is not None:
             return "label"
+        if self.shared:
+            return "pool"
         if self.cell_id is None or earlier.cell_id is None:
             return "text"
         return "id" if self.cell_id.id == earlier.cell_id.id else "text"
@@ -145,8 +152,9 @@ class Marks:
 class EarlierRun:
     """The run that submitted a job which a later one got back.
 
-    `known_by` is what it was recognised by: its cell's id, its cell's text alone, the label in `once`, or its
-    place in a sweep. `notebook` is the path of its notebook, None where that isn't known.
+    `known_by` is what it was recognised by: its cell's id, its cell's text alone, a pool of threads that this
+    cell may share with another, the label in `once`, or its place in a sweep. `notebook` is the path of its
+    notebook, None where that isn't known.
     """
 
     at: datetime

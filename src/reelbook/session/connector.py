@@ -24,6 +24,7 @@ from ..errors import (
     ServiceUnreachable,
 )
 from ..event_thread import EventThread, uninterrupted
+from ..executions import follow
 from ..formatting import count, dollars
 from ..ledger import LedgerFile
 from ..secret import Secret, quotable, veiled
@@ -217,6 +218,7 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
 
 def _opened(name: _Name, make: Callable[[], Session]) -> Session:
     """The session of that name, new where there is none; what there is to say of a new one is said."""
+    follow()
     in_notebook = display.in_notebook()
 
     def find_or_make() -> Session:

@@ -68,6 +68,7 @@ class JobView:
 _EARLIER: Final = {
     "id": "from an earlier run of this cell",
     "text": "from an earlier run of this cell, recognised by its text",
+    "pool": "from an earlier run of this cell, or of another that shares its pool of threads",
     "label": "from an earlier submission with this label",
     "sweep": "from an earlier run of this sweep",
 }

@@ -31,7 +31,6 @@ from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
 from ..errors import InvalidInput, LedgerLocked, SessionClosed
 from ..event_thread import EventThread
-from ..executions import follow
 from ..formatting import file_name
 from ..ledger import LedgerFile, Submission, SweepRecord, ToolCalls
 from ..ledger.records import named_states, origin, refuse_strange
@@ -137,7 +136,6 @@ class Session(Tooling, SuggestsNames):
         ledger: LedgerFile | None = None,
     ) -> None:
         file = ledger or LedgerFile.open(home)  # before a thread is started
-        follow()
         self.service = service
         self.home = home
         self.keys = Keys(self._call, key)
@@ -254,7 +252,8 @@ class Session(Tooling, SuggestsNames):
         `seed` gives reproducible results, -1 a random one. What the service says to it is in the job.
 
         A cell that is run again and asks for the same gets the job of its earlier run back and pays nothing;
-        `again=True` buys a new clip. Tasks, threads and pools that a cell gives work to are a part of it. A
+        `again=True` buys a new clip. Tasks and threads that a cell starts are a part of it; what it hands to
+        a pool that is still busy with an earlier cell's work counts as that cell's, and `once` would tell. A
         cell is known by its notebook and its id; where a front end gives no lasting id, by its text. Within
         one run, and in scripts, nothing is merged, unless an equal submission carried the same label in
         `once`.

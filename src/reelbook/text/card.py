@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from reelbook import wire
 
@@ -240,6 +240,12 @@ def _aside(view: JobView) -> str:
     return ""
 
 
+_DOUBTS: Final = {
+    "text": "; the cell was recognised by its text alone",
+    "pool": '; a pool of threads asked for it that another cell may use too, so only once="…" would tell',
+}
+
+
 def _earlier(run: EarlierRun | None, *, final: bool) -> str:
     """Which run a card's job is from, how that is known, and how to buy another."""
     known_by = None if run is None else run.known_by
@@ -251,7 +257,7 @@ def _earlier(run: EarlierRun | None, *, final: bool) -> str:
         return said
     when = f"{run.at.day} {run.at:%b %Y, %H:%M}"
     where = f", in {Path(run.notebook).name}" if run.notebook else ""
-    doubt = "; the cell was recognised by its text alone" if run.known_by == "text" else ""
+    doubt = _DOUBTS.get(run.known_by, "")
     button = ", or Again" if final else ""
     return f"{said} That was on {when}{where}{doubt}. For another clip: again=True in the code{button}."
 
