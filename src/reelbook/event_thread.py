@@ -9,89 +9,131 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import concurrent.futures
 import contextlib
 import contextvars
 import functools
+import logging
 import threading
 import weakref
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final, TypeVar
+from concurrent.futures import CancelledError
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Generic, TypeVar
 
 from .deadlines import Countdown, Deadline
 from .errors import SessionClosed, WouldDeadlock
 from .executions import keep_out
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 SLICE_SECONDS: Final = 0.2  # Windows hears no Ctrl-C while a wait without an end lasts
 
 
-class _Lock(type(threading.RLock())):  # type: ignore[misc]  # the class has no public name
-    """What a future needs of a `threading.Condition`: entered in C, which no interrupt divides."""
+class Future(Generic[T]):
+    """What work on another thread comes to: a `concurrent.futures.Future` that is safe in the main thread.
 
-    def wait(self, timeout: float | None = None) -> bool:
-        """`Future.wait` has waited already."""
-        return True
-
-    def notify_all(self) -> None:
-        """Waiters are told by a callback."""
-
-
-class Future(concurrent.futures.Future[T]):
-    """As `concurrent.futures.Future`, and safe to wait for in the main thread.
-
-    There, even `done()` enters a Condition, in Python code. An interrupt between its lock and the `with`
-    block leaves the lock taken for good, and the thread that sets the result waits for ever.
+    Python's own takes a lock even in `done()`, and an interrupt may leave that locked for good. This one has
+    none: the thread that does the work settles it, once, and whoever waits is told by a queue.
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        self._condition: Any = _Lock()
+        self._outcome: tuple[T | None, BaseException | None] | None = None
+        self._callbacks: deque[Callable[[Future[T]], object]] = deque()
+        self._unwanted = False
+        self._end: Callable[[], object] | None = None
+
+    def done(self) -> bool:
+        """Whether it has come to something."""
+        return self._outcome is not None
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits for the end, `timeout` seconds at most. Whether it is done."""
-        gate = threading.Lock()
-        gate.acquire()
-
-        def open_gate(_: object) -> None:
-            gate.release()
-
+        news: SimpleQueue[object] = SimpleQueue()
+        tell = news.put
+        self.add_done_callback(tell)
         countdown = Countdown(timeout)
-        self.add_done_callback(open_gate)
         try:
-            while pause := countdown.next_pause(SLICE_SECONDS):
-                if gate.acquire(timeout=pause):
-                    break
+            while not self.done() and (pause := countdown.next_pause(SLICE_SECONDS)):
+                with contextlib.suppress(Empty):
+                    news.get(timeout=pause)
         finally:
-            with self._condition, contextlib.suppress(ValueError):
-                if not self.done():  # from then on all are called, in their order
-                    self._done_callbacks.remove(open_gate)  # type: ignore[attr-defined]  # it has no public name
+            with contextlib.suppress(ValueError):
+                self._callbacks.remove(tell)
         return self.done()
 
     def result(self, timeout: float | None = None) -> T:
-        """The result. Raises TimeoutError, CancelledError and the error it ended with."""
+        """Waits for the result. Raises TimeoutError, CancelledError, and the error that it ended with."""
         self.wait(timeout)
-        return super().result(0)
+        if self._outcome is None:
+            raise TimeoutError
+        result, error = self._outcome
+        try:
+            if error is not None:
+                raise error
+            return result  # type: ignore[return-value]  # None only where that is a T
+        finally:
+            del self, error  # or the error would hold itself, by its traceback
 
-    def exception(self, timeout: float | None = None) -> BaseException | None:
-        """The error it ended with, or None. Raises TimeoutError and CancelledError."""
-        self.wait(timeout)
-        return super().exception(0)
+    def exception(self) -> BaseException | None:
+        """The error that it ended with, None without one or before the end."""
+        return None if self._outcome is None else self._outcome[1]
+
+    def cancel(self) -> None:
+        """Asks for the end of the work, which may come to something all the same."""
+        self._unwanted = True
+        if self._end is not None:
+            self._end()
+
+    def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
+        """`callback` is called with this when it is done, on the thread that settles it; at once if it is."""
+        self._callbacks.append(callback)
+        if self.done():
+            # Who takes it out calls it: this thread or the one that settles.
+            with contextlib.suppress(ValueError):
+                self._callbacks.remove(callback)
+                self._call(callback)
+
+    def carry_out(self, work: Callable[[], T]) -> None:
+        """Does the work and settles it by that, on this thread; unless it was cancelled before."""
+        try:
+            if self._unwanted:
+                raise CancelledError
+            result = work()
+        except BaseException as error:
+            self.set_exception(error)
+        else:
+            self.set_result(result)
+
+    def set_result(self, result: T) -> None:
+        """Settles it, on the thread that did the work."""
+        self._settle((result, None))
+
+    def set_exception(self, error: BaseException) -> None:
+        """Settles it with an error, on the thread that did the work."""
+        self._settle((None, error))
+
+    def _settle(self, outcome: tuple[T | None, BaseException | None]) -> None:
+        assert self._outcome is None
+        self._outcome = outcome
+        with contextlib.suppress(IndexError):
+            while True:
+                self._call(self._callbacks.popleft())
+
+    def _call(self, callback: Callable[[Future[T]], object]) -> None:
+        try:
+            callback(self)
+        except Exception:
+            _log.exception("A callback of what was waited for failed. Nothing else is affected.")
 
 
 def uninterrupted(call: Callable[[], T], name: str) -> T:
     """The result of `call`, done on a thread of its own: an interrupt ends the waiting, never the call."""
     future: Future[T] = Future()
-    context = contextvars.copy_context()
-
-    def carry_out() -> None:
-        try:
-            future.set_result(context.run(call))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=carry_out, name=name, daemon=True).start()
+    work = functools.partial(contextvars.copy_context().run, call)
+    threading.Thread(target=future.carry_out, args=(work,), name=name, daemon=True).start()
     return future.result()
 
 
@@ -152,7 +194,11 @@ class EventThread:
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Starts a task on the thread's own thread; it is cancelled when the thread closes."""
-        return self._own(self.loop.create_task(coroutine))
+        task = self.loop.create_task(coroutine)
+        # From its creation on: a task that was never begun would leave a coroutine that was never awaited.
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Runs `coroutine` on the thread's loop and waits for it. Raises WouldDeadlock on its own thread."""
@@ -174,16 +220,8 @@ class EventThread:
         if threading.current_thread() is self._thread:
             return step()
         future: Future[T] = Future()
-
-        def carry_out() -> None:
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(step())
-                except BaseException as error:
-                    future.set_exception(error)
-
         try:
-            self._hand_over(carry_out)
+            self._hand_over(functools.partial(future.carry_out, step))
             return future.result()
         except BaseException:
             future.cancel()
@@ -255,23 +293,24 @@ class EventThread:
             self.loop.call_soon_threadsafe(begin)
 
     def _begin(self, coroutine: Coroutine[Any, Any, T], future: Future[T]) -> None:
-        if future.cancelled():
-            coroutine.close()
-            return
         task = self.spawn(coroutine)
-        task.add_done_callback(functools.partial(_pass_on, future))
 
-        def cancel(_: object) -> None:
-            if future.cancelled():
+        def settle(task: asyncio.Task[T]) -> None:
+            if task.cancelled():
+                future.set_exception(CancelledError())
+            elif (error := task.exception()) is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(task.result())
+
+        def end() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended, and the task with it
                 self.loop.call_soon_threadsafe(task.cancel)
 
-        future.add_done_callback(cancel)
-
-    def _own(self, task: asyncio.Task[T]) -> asyncio.Task[T]:
-        # From its creation on: a task that was never begun would leave a coroutine that was never awaited.
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        task.add_done_callback(settle)
+        future._end = end
+        if future._unwanted:
+            task.cancel()
 
     async def _end(self) -> None:
         await asyncio.sleep(0)  # what was handed over a moment ago begins, so that it can be ended
@@ -289,36 +328,21 @@ class EventThread:
             await close()
 
 
-def _pass_on(future: Future[T], task: asyncio.Task[T]) -> None:
-    """What a task came to, to those who wait for it in other threads."""
-    error = None if task.cancelled() else task.exception()
-    if task.cancelled():
-        future.cancel()
-    if not future.set_running_or_notify_cancel():
-        return
-    if error is not None:
-        future.set_exception(error)
-    else:
-        future.set_result(task.result())
-
-
-async def until_done(future: concurrent.futures.Future[Any]) -> None:
+async def until_done(future: Future[Any]) -> None:
     """Waits for a future of another thread without owning it: Stop ends the waiting, not the work.
 
     In slices, because a kernel's loop that only waits for another thread doesn't notice the Stop button.
     """
-    waiter = asyncio.wrap_future(future)
-    waiter.add_done_callback(lambda done: done.cancelled() or done.exception())  # it is looked at elsewhere
-    while not waiter.done():
+    loop = asyncio.get_running_loop()
+    waiter = loop.create_future()
+
+    def tell(_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits any more
+            loop.call_soon_threadsafe(waiter.set_result, None)
+
+    future.add_done_callback(tell)
+    while not future.done():
         await asyncio.wait({waiter}, timeout=SLICE_SECONDS)
-
-
-def wait_until_done(future: concurrent.futures.Future[Any], seconds: float | None) -> bool:
-    """Waits for a future of another thread, at most `seconds`; whether it has ended."""
-    countdown = Countdown(seconds)
-    while not future.done() and (pause := countdown.next_pause()):
-        concurrent.futures.wait({future}, pause)
-    return future.done()
 
 
 def _close_all() -> None:

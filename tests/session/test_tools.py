@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -199,23 +197,6 @@ def test_a_tools_own_failure_is_kept_without_the_user_id(home: Path) -> None:
         assert awaited(tools.call_tool("buy")).is_error
         (call,) = tools.tool_calls()
     assert (call.outcome, call.error) == ("tool error", "*** may not do this")
-
-
-def test_a_result_that_comes_as_the_waiting_ends_is_given(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Waiting in vain is not said of a call that has its result."""
-
-    with rb.connect_tools("http://127.0.0.1:9/mcp", USER) as tools:
-        run = ToolRun(tools._thread, "buy", {})
-        run._future = concurrent.futures.Future()
-
-        def in_vain(futures: object, timeout: float) -> None:
-            time.sleep(timeout)
-            run._future.set_result(ToolResult())
-
-        monkeypatch.setattr(concurrent.futures, "wait", in_vain)
-        assert not run.result(0.05).is_error
 
 
 WITHOUT = """

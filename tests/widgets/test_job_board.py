@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import json
 import threading
 import time
@@ -436,7 +435,7 @@ def test_a_stopped_batch_says_so(session: rb.Session, sandbox: Sandbox) -> None:
     board = JobBoard(jobs=batch)
     messages = heard(board)
     page_sends(board, {"name": "hello"})
-    concurrent.futures.wait(batch._ends, 30)
+    assert all(end.wait(30) for end in batch._ends)
     wait_for(lambda: "The balance ended" in str(head(messages).get("note")))
     board.close()
 

@@ -6,7 +6,6 @@ The answers are kept in the ledger, so that another session needs few of them ag
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,13 +13,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ReelbookError
-from ..event_thread import wait_until_done
 from ..listeners import Listeners
 from . import usage
 from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan, infer_reading
 
 if TYPE_CHECKING:
-    from ..event_thread import EventThread
+    from ..event_thread import EventThread, Future
     from ..ledger import Ledger, Sample
     from ..models import Usage
     from .balance import BalanceTracker
@@ -67,7 +65,7 @@ class UsageHistory:
         self._listeners: Listeners[[]] = Listeners()
         self._asked: list[int] = []
         self._known = Known(days, time.time(), ())
-        self._round: concurrent.futures.Future[None] | None = None
+        self._round: Future[None] | None = None
         self.refresh()
 
     def __repr__(self) -> str:
@@ -113,7 +111,7 @@ class UsageHistory:
         """Waits until nothing more is asked, and gives itself back. Raises TimeoutError."""
         self._thread.refuse_own_thread()
         if self._round is not None:
-            if not wait_until_done(self._round, timeout):
+            if not self._round.wait(timeout):
                 raise TimeoutError
             self._round.result()
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import functools
 import hashlib
@@ -30,7 +29,7 @@ from ..account.usage_history import UsageHistory
 from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
 from ..errors import InvalidInput, LedgerLocked, SessionClosed
-from ..event_thread import EventThread
+from ..event_thread import EventThread, Future
 from ..formatting import file_name
 from ..ledger import LedgerFile, Submission, SweepRecord, ToolCalls
 from ..ledger.records import named_states, origin, refuse_strange
@@ -697,11 +696,11 @@ class Session(Tooling, SuggestsNames):
         """What each submission that was never answered may have cost."""
         return [entry.estimated_cost_usd for entry in self._ledger.uncertain_entries()]
 
-    def _refresh_balance(self) -> concurrent.futures.Future[None]:
+    def _refresh_balance(self) -> Future[None]:
         """Asks for the balance, if nobody here has, and doesn't wait; `facts` change when it is there."""
         return self._thread.submit(self._balance.refresh())
 
-    def _reconciling(self, *, alone: bool = False) -> concurrent.futures.Future[Reconciliation]:
+    def _reconciling(self, *, alone: bool = False) -> Future[Reconciliation]:
         """As `reconcile`, without waiting."""
         return self._thread.submit(self._reconciled(alone=alone))
 

@@ -6,11 +6,11 @@ same for the server that belongs to it.
 
 from __future__ import annotations
 
-import concurrent.futures
 import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,15 +26,13 @@ from ..errors import (
     ToolCallUncertain,
     WaitTimeout,
 )
-from ..event_thread import EventThread, until_done, wait_until_done
+from ..event_thread import EventThread, Future, until_done
 from ..ledger import LedgerFile, ToolCall, ToolCalls
 from ..ledger.tool_calls import Outcome
 from ..secret import Secret
 
 T = TypeVar("T")
 Place = tuple[str, Secret]  # the server's address and the user id
-
-_CANCELLED = "The call was ended before its result came. It may have been carried out, and billed."
 
 
 class ToolRun:
@@ -49,7 +47,7 @@ class ToolRun:
         self.arguments = arguments
         self.progress: ToolProgress | None = None
         self._thread = thread
-        self._future: concurrent.futures.Future[ToolResult]
+        self._future: Future[ToolResult]
 
     def __repr__(self) -> str:
         return f"<ToolRun {self.tool} {'done' if self.done else 'under way'}>"
@@ -68,12 +66,9 @@ class ToolRun:
         Raises WaitTimeout, and what `ToolServer.call` raises.
         """
         self._thread.refuse_own_thread()
-        if not wait_until_done(self._future, timeout):
+        if not self._future.wait(timeout):
             raise WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
-        try:
-            return self._future.result()
-        except concurrent.futures.CancelledError:
-            raise ToolCallUncertain(_CANCELLED) from None
+        return self._ended()
 
     def cancel(self) -> None:
         """Ends the call and tells the server. It may have been carried out already."""
@@ -89,9 +84,15 @@ class ToolRun:
         except BaseException:
             self.cancel()
             raise
-        if self._future.cancelled():
-            raise ToolCallUncertain(_CANCELLED)
-        return self._future.result()
+        return self._ended()
+
+    def _ended(self) -> ToolResult:
+        try:
+            return self._future.result()
+        except CancelledError:
+            raise ToolCallUncertain(
+                "The call was ended before its result came. It may have been carried out, and billed."
+            ) from None
 
 
 class Tooling(ABC):
@@ -157,7 +158,7 @@ class Tooling(ABC):
         self._thread.refuse_closed()
         return self._tool_ledger().recent(limit)
 
-    def _list_tools(self) -> concurrent.futures.Future[tuple[Tool, ...]]:
+    def _list_tools(self) -> Future[tuple[Tool, ...]]:
         """As `tools()`, for a panel, which can't wait. Raises ConfigurationError."""
         return self._thread.submit(self._asked(ToolServer.tools))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Hashable, Sequence
-from concurrent.futures import Future
 from typing import Any
 
+from reelbook.event_thread import Future
 from reelbook.session import Clip, Job, JobView, Reconciliation, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting

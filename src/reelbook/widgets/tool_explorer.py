@@ -21,6 +21,7 @@ from reelbook import settings
 from reelbook.agent_tools.parsing import FoundJob, found_jobs
 from reelbook.agent_tools.types import Tool, ToolProgress, ToolResult
 from reelbook.errors import InvalidInput, ReelbookError
+from reelbook.event_thread import Future
 from reelbook.session import Job, Session
 from reelbook.session.tools import ToolRun, Tools
 
@@ -63,7 +64,7 @@ class ToolPanel(Panel):
         self.result: ToolResult | None = None
         self.callbacks: list[ResultCallback] = []
         self._unsent = set(NEWS)  # messages: prompts and results aren't saved with the notebook
-        self._listing: concurrent.futures.Future[tuple[Tool, ...]] | None = None
+        self._listing: Future[tuple[Tool, ...]] | None = None
         self._listed = False
         self._why_not = ""
         self._drafts: dict[str, Any] = {}  # what was typed, by tool
