@@ -1,17 +1,26 @@
-"""One session with a tool server, in a task of its own."""
+"""One session with a tool server in a task of its own, and what carries its requests."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import httpx2
 import pytest
-from client.tool_doubles import USER, calls, official, result, scripted
-from support.raw_server import Exchange
+from client.tool_doubles import USER, official, result, scripted
+from support.raw_server import Exchange, Handler, raw_server
 
 import reelbook
-from reelbook.agent_tools.connection import ToolConnection
+from reelbook.agent_tools.connection import (
+    MAX_REFUSAL_BYTES,
+    Carrier,
+    ToolConnection,
+    current_note,
+    noted,
+)
 from reelbook.agent_tools.failures import Failed, Note
 from reelbook.agent_tools.types import ToolProgress
 from reelbook.secret import Secret
@@ -30,19 +39,6 @@ async def joined(url: str, use: Callable[[ToolConnection], Awaitable[Any]]) -> A
         await connection.task
 
 
-@pytest.mark.parametrize("modern", [True, False])
-async def test_both_generations_of_the_protocol_are_agreed_on(modern: bool) -> None:
-    """The newer one is tried first; who the server is comes with it."""
-
-    async def use(connection: ToolConnection) -> Any:
-        return connection.info(), await connection.tools()
-
-    with official(modern=modern) as running:
-        info, tools = await joined(running.url, use)
-    assert (info.name, info.protocol) == ("official", "2026-07-28" if modern else "2025-11-25")
-    assert [tool["name"] for tool in tools] == ["add", "slow", "stuck", "regional"]
-
-
 async def test_a_result_comes_as_it_is_and_its_progress_before_it() -> None:
     """The package's own reading of it is passed by."""
     told: list[ToolProgress] = []
@@ -57,20 +53,6 @@ async def test_a_result_comes_as_it_is_and_its_progress_before_it() -> None:
     with scripted(odd) as server:
         raw = await joined(server.url, lambda connection: connection.call("buy", {}, None, Note()))
     assert (raw["content"], raw["odd"]) == ([{"type": "hologram"}], 1)
-
-
-async def test_a_refused_call_fails_with_what_is_known() -> None:
-    """The server's error, and that the request had gone out."""
-
-    def refuse(exchange: Exchange, message: Any) -> None:
-        exchange.answer(403, b'{"error": "not you"}', {"content-type": "application/json"})
-
-    with scripted(refuse) as server:
-        with pytest.raises(Failed) as failed:
-            await joined(server.url, lambda connection: connection.call("buy", {}, None, Note()))
-        assert calls(server) == 1
-    assert (failed.value.note.status, failed.value.note.said) == (403, "not you")
-    assert failed.value.note.began
 
 
 async def test_a_server_that_isnt_there_is_told_by_ready() -> None:
@@ -96,3 +78,128 @@ async def test_it_says_which_program_it_is() -> None:
         f'"version":"{reelbook.__version__}"'.encode() in exchange.body.replace(b" ", b"")
         for exchange in server.seen
     )
+
+
+# What carries its requests.
+
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+
+
+async def asked(url: str, target: str | None = None, body: Any = CALL, **headers: str) -> tuple[Any, Note]:
+    """The answer to a POST of the package's, and what was noted on its way."""
+    note = Note()
+    async with Carrier(url, Secret(USER)) as carrier:
+        with noted(note):
+            async with carrier.stream("POST", target or url, json=body, headers=headers) as response:
+                await response.aread()
+    return response, note
+
+
+def answering(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Handler:
+    return lambda exchange: exchange.answer(status, body, {"content-type": kind, **headers})
+
+
+async def test_the_user_id_goes_to_the_servers_own_origin_only() -> None:
+    """Another one gets the request without it, even where it was put there."""
+    with raw_server(answering(200, b"{}")) as own, raw_server(answering(200, b"{}")) as other:
+        await asked(own.url)
+        await asked(own.url, other.url, **{"X-User-ID": USER})
+    assert [own.seen[0].header("x-user-id"), other.seen[0].header("x-user-id")] == [USER, None]
+    assert own.seen[0].header("accept-encoding") == "identity"
+
+
+async def test_an_answer_keeps_what_the_package_reads() -> None:
+    """Its status, type, session and body; nothing went wrong."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
+    with raw_server(answering(200, body, **{"mcp-session-id": "s1", "x-other": "no"})) as server:
+        response, note = await asked(server.url)
+    assert (response.content, response.headers["mcp-session-id"]) == (body, "s1")
+    assert "x-other" not in response.headers
+    assert (note.began, note.status, note.failure) == (True, 200, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said", "gone"),
+    [
+        (403, b'{"error": {"message": "not you"}}', "not you", False),
+        (402, b'{"detail": "too little"}', "too little", False),
+        (400, b"Bad request: no valid session id", "Bad request: no valid session id", True),
+        (404, b"<html>not found</html>", "", True),
+        (500, b'{"odd": 1}', "", False),
+    ],
+)
+async def test_a_refusals_own_words_are_noted(status: int, body: bytes, said: str, gone: bool) -> None:
+    """And whether it was refused because its session is gone, so that it can't have been carried out."""
+    with raw_server(answering(status, body)) as server:
+        _, note = await asked(server.url, **{"Mcp-Session-Id": "s1"})
+    assert (note.status, note.said, note.session_gone) == (status, said, gone)
+
+
+async def test_an_endless_refusal_is_cut_off() -> None:
+    """What is read of it is enough to quote."""
+    with raw_server(answering(500, b"x" * (10 * MAX_REFUSAL_BYTES))) as server:
+        _, note = await asked(server.url)
+    assert MAX_REFUSAL_BYTES < len(note.said) < 5 * MAX_REFUSAL_BYTES
+
+
+async def test_what_broke_is_noted_and_answered() -> None:
+    """Raised, it would end every other call too: sent or not is what counts."""
+    with raw_server(Exchange.reset) as server:
+        response, note = await asked(server.url)
+    assert (response.status_code, note.failure) == (502, "lost")
+    _, note = await asked(server.url)  # it is gone by now
+    assert note.failure == "unsent"
+
+
+async def test_a_page_is_noted_as_what_no_tool_server_answers() -> None:
+    """With its type."""
+    with raw_server(answering(200, b"<h1>Welcome</h1>", "text/html")) as server:
+        _, note = await asked(server.url)
+    assert (note.failure, note.said) == ("foreign", "It is of the type text/html.")
+
+
+async def test_a_stream_that_breaks_off_is_noted() -> None:
+    """Its reader is told as well."""
+
+    def half(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\nevent")
+
+    with raw_server(half) as server:
+        note = Note()
+        async with Carrier(server.url, Secret(USER)) as carrier:
+            with noted(note):
+                with pytest.raises(httpx2.RemoteProtocolError):
+                    async with carrier.stream("POST", server.url, json=CALL) as response:
+                        await response.aread()
+    assert note.failure == "lost"
+
+
+async def test_a_notification_waits_for_no_answer_and_notes_nothing() -> None:
+    """Whether it arrives is not worth the connection; a stream for unasked news isn't opened at all."""
+    notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    with raw_server(Exchange.reset) as server:
+        response, note = await asked(server.url, body=notification)
+        async with Carrier(server.url, Secret(USER)) as carrier:
+            assert (await carrier.get(server.url)).status_code == 405
+            assert (await carrier.delete(server.url)).status_code == 202
+    assert (response.status_code, note) == (202, Note())
+    assert [exchange.first_line.split()[0] for exchange in server.seen] == ["POST", "DELETE"]
+
+
+def test_notes_are_each_tasks_own() -> None:
+    """And the package logs nothing while one is kept: an answer may quote the user id."""
+    log = logging.getLogger("mcp.client.streamable_http")
+    record = log.makeRecord(log.name, logging.ERROR, "", 0, USER, (), None)
+    assert log.filter(record)
+    first, second = Note(), Note()
+
+    async def within(note: Note) -> bool:
+        with noted(note):
+            await asyncio.sleep(0)
+            return current_note.get() is note and not log.filter(record)
+
+    async def main() -> list[bool]:
+        return [*await asyncio.gather(within(first), within(second))]
+
+    assert asyncio.run(main()) == [True, True]
+    assert current_note.get() is None

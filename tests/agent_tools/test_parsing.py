@@ -19,7 +19,6 @@ from reelbook.agent_tools.types import (
     Tool,
     ToolProgress,
     ToolResult,
-    UnknownContent,
 )
 
 MEDIA = base64.b64encode(b"bytes").decode()
@@ -45,8 +44,8 @@ JSON: st.SearchStrategy[Any] = st.recursive(
         ({"type": "image", "data": MEDIA, "mimeType": "image/png"}, BinaryContent(b"bytes", "image/png")),
         ({"type": "audio", "data": MEDIA, "mimeType": "audio/wav"}, BinaryContent(b"bytes", "audio/wav")),
         (
-            {"type": "resource_link", "uri": "file:///a", "name": "a", "size": 3},
-            Resource("file:///a", "a", size=3),
+            {"type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "text/plain"},
+            Resource("file:///a", "a", mime_type="text/plain"),
         ),
         (
             {"type": "resource", "resource": {"uri": "x:y", "text": "t"}},
@@ -67,8 +66,7 @@ def test_each_kind_of_content_is_read(raw: Any, value: object) -> None:
 def test_whatever_a_server_says_is_read_without_an_error(raw: Any) -> None:
     """A result or a listing of any JSON gives values; what can't be read is kept as it came."""
     assert isinstance(parsing.result(raw), ToolResult)
-    for read in (parsing.tool, parsing.resource):
-        read(raw)
+    parsing.tool(raw)
     found_jobs(ToolResult((TextContent(json.dumps(raw)),), raw))
 
 
@@ -82,22 +80,23 @@ def test_a_listing_is_read() -> None:
     }
     assert parsing.tool(raw) == Tool("cut", "Cut it", "Cuts.", {"type": "object"}, read_only=False)
     assert parsing.tool({"name": ""}) is None
-    assert parsing.resource({"uri": "a:b", "size": 2.0}) == Resource("a:b", size=2)
 
 
-def test_more_pieces_than_anybody_looks_at_are_cut() -> None:
-    """The last one says how many are left out."""
-    answer = parsing.result({"content": [{"type": "text", "text": "a"}] * 1500})
-    assert len(answer.content) == 1001
-    assert answer.content[-1] == UnknownContent("left out", {"pieces": 500})
+@pytest.mark.parametrize(
+    ("progress", "total", "fraction"),
+    [(1, 4, 0.25), (5, 4, 1.0), (-1, 4, 0.0), (3, None, None), (3, 0, None), (float("nan"), 4, 0.0)],
+)
+def test_a_share_needs_a_total(progress: float, total: float | None, fraction: float | None) -> None:
+    """It never leaves 0 to 1, whatever the server counts."""
+    assert ToolProgress(progress, total).fraction == fraction
 
 
-def test_progress_is_a_number_and_a_short_word() -> None:
-    """What is no number is no progress; a fraction lies between 0 and 1."""
-    assert parsing.progress(float("nan"), None, None) is None
-    assert parsing.progress(1, float("inf"), "x" * 5000) == ToolProgress(1, None, "x" * 1000)
-    assert ToolProgress(3, 2).fraction == 1.0
-    assert ToolProgress(3).fraction is None
+def test_a_results_text_is_all_its_text() -> None:
+    """Pictures and links aren't part of it, nor are bytes part of a repr."""
+    picture = BinaryContent(b"planted", "image/png")
+    result = ToolResult((TextContent("one"), picture, Resource("file:///a"), TextContent("two")))
+    assert str(result) == "one\ntwo"
+    assert "planted" not in repr(result)
 
 
 def test_jobs_are_found_in_structures_and_in_texts_that_are_json() -> None:

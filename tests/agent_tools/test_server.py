@@ -16,7 +16,7 @@ import pytest
 from client.tool_doubles import USER, calls, official, result, scripted, stream
 from support.raw_server import Exchange, raw_server
 
-from reelbook.agent_tools import failures, http
+from reelbook.agent_tools import connection, failures
 from reelbook.agent_tools.server import ToolServer
 from reelbook.agent_tools.types import TextContent, ToolProgress, ToolResult, UnknownContent
 from reelbook.errors import (
@@ -76,7 +76,7 @@ def test_tools_are_listed_and_called(modern: bool, as_json: bool) -> None:
     with official(modern=modern, json_response=as_json) as running:
         info, tools, added, slow = using(running.url, use)
     assert (info.name, info.protocol) == ("official", "2026-07-28" if modern else "2025-11-25")
-    assert [tool.name for tool in tools] == ["add", "slow", "stuck", "regional"]
+    assert [tool.name for tool in tools] == ["add", "slow", "stuck"]
     assert tools[0].description == "Adds."
     assert tools[0].input_schema["required"] == ["a"]
     assert (added.structured, added.is_error) == ({"sum": 3}, False)
@@ -105,7 +105,7 @@ def test_a_dropped_session_is_joined_anew_and_the_call_made_once() -> None:
 
     with official(modern=False) as running:
         tools, answer = using(running.url, use)
-    assert len(tools) == 4
+    assert len(tools) == 3
     assert answer.structured == {"sum": 4}
     assert running.calls == ["add", "add"]
     assert running.methods.count("initialize") == 3
@@ -196,7 +196,7 @@ def test_a_call_whose_result_is_lost_is_uncertain_and_not_repeated(
 @pytest.mark.parametrize("streamed", [False, True])
 def test_an_answer_that_is_too_large_is_not_read(streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The call counts as perhaps carried out, and the server can be used on."""
-    for module in (http, failures):
+    for module in (connection, failures):
         monkeypatch.setattr(module, "MAX_ANSWER_BYTES", 1_000_000)
 
     def huge(exchange: Exchange, message: Any) -> None:
@@ -323,14 +323,6 @@ def test_one_lost_call_leaves_the_others_alone() -> None:
 
     with scripted(answer) as server:
         assert str(using(server.url, use)) == "mine"
-
-
-def test_an_argument_that_belongs_into_a_header_too_is_sent_there() -> None:
-    """Where the server refuses the call for its lack, the tools are listed and the call is made, once."""
-    with official() as running:
-        assert str(call(running.url, "regional", region="north")) == "north"
-    assert running.calls == ["regional"]
-    assert running.methods.count("tools/call") == 2
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,11 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from pydantic import Field
 from support.raw_server import Exchange, RawServer, raw_server
 
 USER = "user-planted-7f3a"
@@ -66,12 +65,6 @@ def official(*, modern: bool = True, **options: Any) -> Iterator[Official]:
         seen.begun.set()
         await asyncio.sleep(60)
         return "never"
-
-    @server.tool()
-    async def regional(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
-        """Wants its argument in a header too."""
-        seen.calls.append("regional")
-        return region
 
     app = server.streamable_http_app(**options)
 

@@ -55,7 +55,6 @@ class Note:
     said: str = field(default="", repr=False)
     session_gone: bool = False
     raw: Mapping[str, Any] | None = field(default=None, repr=False)
-    code: int | None = None
 
 
 class Failed(Exception):

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from .types import (
@@ -18,13 +19,10 @@ from .types import (
     Resource,
     TextContent,
     Tool,
-    ToolProgress,
     ToolResult,
     UnknownContent,
 )
 
-MAX_BLOCKS = 1000
-MAX_MESSAGE = 1000
 JOB_DEPTH, JOB_VALUES, MAX_JOBS = 12, 20_000, 100
 
 
@@ -54,40 +52,14 @@ def tool(raw: Any) -> Tool | None:
     )
 
 
-def resource(raw: Any) -> Resource | None:
-    """A resource that a result points at; None for one without an address."""
-    said = _object(raw)
-    if not (uri := _text(said, "uri")):
-        return None
-    size = said.get("size")
-    return Resource(
-        uri=uri,
-        name=_text(said, "name") or "",
-        title=_text(said, "title"),
-        description=_text(said, "description") or "",
-        mime_type=_text(said, "mimeType"),
-        size=int(size) if isinstance(size, int | float) and 0 <= size < 2**53 else None,
-    )
-
-
 def result(raw: Any) -> ToolResult:
-    """A call's result. More than `MAX_BLOCKS` pieces are cut, and the last one says how many are left out."""
+    """A call's result."""
     said = _object(raw)
-    blocks = _list(said.get("content"))
-    content = [_content(block) for block in blocks[:MAX_BLOCKS]]
+    blocks = said.get("content")
+    content = tuple(map(_content, blocks)) if isinstance(blocks, list) else ()
     if not said.keys() & {"content", "structuredContent"}:
-        content = [UnknownContent("result", raw)]
-    if (left_out := len(blocks) - MAX_BLOCKS) > 0:
-        content.append(UnknownContent("left out", {"pieces": left_out}))
-    return ToolResult(tuple(content), said.get("structuredContent"), said.get("isError") is True)
-
-
-def progress(done: float, total: float | None, message: str | None) -> ToolProgress | None:
-    """A progress notification; None where it holds no number."""
-    if not math.isfinite(done):
-        return None
-    known = total if total is not None and math.isfinite(total) else None
-    return ToolProgress(done, known, message[:MAX_MESSAGE] if message else None)
+        content = (UnknownContent("result", raw),)
+    return ToolResult(content, said.get("structuredContent"), said.get("isError") is True)
 
 
 def found_jobs(answer: ToolResult) -> tuple[FoundJob, ...]:
@@ -96,49 +68,34 @@ def found_jobs(answer: ToolResult) -> tuple[FoundJob, ...]:
     They are looked for in the structured content, and in texts that are JSON. Addresses are taken from
     https, and from http, only. Bounded in depth, in values and in number.
     """
-    found: dict[FoundJob, None] = {}
-    for value in (answer.structured, *_json_texts(answer)):
-        for said in _objects(value):
-            job = FoundJob(_identifier(said.get("request_id")), _address(said.get("video_url")))
-            if job != FoundJob():
-                found[job] = None
-            if len(found) >= MAX_JOBS:
-                return tuple(found)
-    named = {job.request_id for job in found if job.video_url}
-    linked = {job.video_url for job in found if job.request_id}
-    # Not once more what another one says more fully.
-    return tuple(
-        job
-        for job in found
-        if (job.request_id and job.video_url)
-        or (job.request_id not in named if job.request_id else job.video_url not in linked)
+    values = islice(
+        (each for value in (answer.structured, *_json_texts(answer)) for each in _objects(value, JOB_DEPTH)),
+        JOB_VALUES,
     )
+    jobs = (FoundJob(_identifier(said.get("request_id")), _address(said.get("video_url"))) for said in values)
+    found = [job for job in dict.fromkeys(jobs) if job != FoundJob()][:MAX_JOBS]
+    whole = [job for job in found if job.request_id and job.video_url]
+    said_more_fully = {FoundJob(job.request_id) for job in whole} | {
+        FoundJob(None, job.video_url) for job in whole
+    }
+    return tuple(job for job in found if job not in said_more_fully)
 
 
 def _json_texts(answer: ToolResult) -> Iterator[Any]:
     for each in answer.content:
         text = each.text if isinstance(each, TextContent) else ""
         if len(text) < 1_000_000 and text.lstrip()[:1] in ("{", "["):
-            try:
+            with suppress(ValueError, RecursionError):
                 yield json.loads(text)
-            except (ValueError, RecursionError):
-                continue
 
 
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects in `value`, from the outside in."""
-    level, seen = [value], 0
-    for _ in range(JOB_DEPTH):
-        inner: list[Any] = []
-        for each in level:
-            if (seen := seen + 1) > JOB_VALUES:
-                return
-            if isinstance(each, dict):
-                yield each
-                inner.extend(each.values())
-            elif isinstance(each, list):
-                inner.extend(each)
-        level = [each for each in inner[:JOB_VALUES] if isinstance(each, dict | list)]
+def _objects(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects in `value`, so deep at most."""
+    if isinstance(value, dict):
+        yield value
+    if depth and isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _objects(each, depth - 1)
 
 
 def _identifier(value: Any) -> str | None:
@@ -155,8 +112,8 @@ def _content(raw: Any) -> Content:
     said = _object(raw)
     kind = _text(said, "type") or ""
     read: Content | None = None
-    if kind == "resource_link":
-        read = resource(said)
+    if kind == "resource_link" and (uri := _text(said, "uri")):
+        read = Resource(uri, _text(said, "name") or "", _text(said, "title"), _text(said, "mimeType"))
     elif kind in ("text", "image", "audio", "resource"):
         read = _text_or_bytes(_object(said.get("resource")) if kind == "resource" else said)
     return UnknownContent(kind, raw) if read is None else read
@@ -175,10 +132,6 @@ def _text_or_bytes(said: Mapping[str, Any]) -> TextContent | BinaryContent | Non
 
 def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _text(said: Mapping[str, Any], name: str) -> str | None:

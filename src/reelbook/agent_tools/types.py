@@ -25,17 +25,12 @@ class Tool:
 
 @dataclass(frozen=True)
 class Resource:
-    """A resource that a result points at: nothing is fetched from it.
-
-    `size` is in bytes.
-    """
+    """A resource that a result points at: nothing is fetched from it."""
 
     uri: str
     name: str = ""
     title: str | None = None
-    description: str = ""
     mime_type: str | None = None
-    size: int | None = None
 
 
 @dataclass(frozen=True)
