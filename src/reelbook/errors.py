@@ -63,57 +63,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-__all__ = [
-    "Answer",
-    "AnswerLost",
-    "AuthenticationError",
-    "BadRequest",
-    "ClassroomError",
-    "ConfigurationError",
-    "ConfirmationNeeded",
-    "ConnectionFailed",
-    "DeadlineExceeded",
-    "DownloadFailed",
-    "InsufficientBalance",
-    "InvalidAspectRatio",
-    "InvalidDuration",
-    "InvalidImage",
-    "InvalidInput",
-    "InvalidKeyRequest",
-    "InvalidPrompt",
-    "InvalidSeed",
-    "InvalidTemplate",
-    "JobFailed",
-    "KeyUncertain",
-    "LedgerLocked",
-    "LedgerUnavailable",
-    "LinkExpired",
-    "NotAVideo",
-    "NotFound",
-    "PayloadTooLarge",
-    "PermissionRefused",
-    "RateLimited",
-    "ReelbookError",
-    "RotationFailed",
-    "SandboxError",
-    "SendInterrupted",
-    "ServerError",
-    "ServiceError",
-    "ServiceUnreachable",
-    "SessionClosed",
-    "SpendLimitReached",
-    "SpendingWarning",
-    "SubmissionCancelled",
-    "SubmissionUncertain",
-    "ToolCallFailed",
-    "ToolCallUncertain",
-    "ToolTimeout",
-    "UnexpectedAnswer",
-    "WaitTimeout",
-    "WouldDeadlock",
-]
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -302,27 +252,12 @@ class SubmissionUncertain(ReelbookError):
         self.refusal = refusal
 
 
-class ListedKey(Protocol):
-    """What tells a key in the list from others; `reelbook.models.ApiKey` is one."""
-
-    @property
-    def key_id(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def key_preview(self) -> str: ...
-
-    @property
-    def created_at(self) -> str | None: ...
-
-
 class KeyUncertain(ReelbookError):
     """A new key was asked for and the answer never came whole: it may exist, and nobody saw its secret.
 
     It was not asked for again. `name` is the name asked for, `answer` what the service said, None if nothing
-    came back. `candidates` are the keys that it may be, where they could be listed: revoke what is useless.
+    came back. `candidates` are the keys that it may be (`models.ApiKey`), where they could be listed: revoke
+    what is useless.
     """
 
     def __init__(
@@ -331,7 +266,7 @@ class KeyUncertain(ReelbookError):
         *,
         name: str,
         answer: Answer | None = None,
-        candidates: tuple[ListedKey, ...] = (),
+        candidates: tuple[Any, ...] = (),
     ) -> None:
         super().__init__(message)
         self.name = name

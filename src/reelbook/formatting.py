@@ -16,30 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-__all__ = [
-    "MAX_NAME_BYTES",
-    "Line",
-    "age",
-    "clock",
-    "count",
-    "counting",
-    "date",
-    "dollars",
-    "epoch_seconds",
-    "exact_dollars",
-    "file_name",
-    "file_size",
-    "iso_time",
-    "local",
-    "plain",
-    "plain_name",
-    "seconds",
-    "spreadsheet_cell",
-    "terminal_json",
-    "terminal_line",
-    "terminal_text",
-]
-
 # What all common file systems take (ext4, APFS, NTFS); some count bytes.
 MAX_NAME_BYTES: Final = 255
 # Devices on Windows, with any ending (learn.microsoft.com, "Naming Files, Paths, and Namespaces").

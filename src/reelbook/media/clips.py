@@ -32,8 +32,6 @@ _LOCAL_ONLY = {
     "protocol_whitelist": "file",
     "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,ogg,flv,gif",
 }
-# Chromium plays these and stays silently black on others (HEVC, MPEG-4 part 2, 4:4:4).
-_PLAYS_IN_BROWSERS = {"h264": ("yuv420p", "yuvj420p"), "vp9": ("yuv420p",), "av1": ("yuv420p",)}
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,6 @@ class ClipInfo:
     pixel_format: str
     size_bytes: int
 
-    @property
-    def plays_in_browsers(self) -> bool:
-        """Whether a browser shows it; others fail there without an error."""
-        return self.pixel_format in _PLAYS_IN_BROWSERS.get(self.codec, ())
-
 
 def probe(path: ClipPath) -> ClipInfo:
     """Read the figures of the clip at `path`, and make sure that it is whole.
@@ -63,9 +56,9 @@ def probe(path: ClipPath) -> ClipInfo:
     """
     with _open(path) as (container, stream):
         tick = _tick(stream)
-        first = next(_decoded(container, stream), None)
+        first = next(container.decode(stream), None)
         if first is None:
-            raise NotAVideo(f"{_name(path)} holds no frame that can be decoded.")
+            raise NotAVideo(f"{Path(path).name} holds no frame that can be decoded.")
         container.seek(0)
         packets = 0
         end = 0.0
@@ -73,11 +66,13 @@ def probe(path: ClipPath) -> ClipInfo:
             if packet.size == 0:
                 continue
             if packet.is_corrupt:
-                raise NotAVideo(f"{_name(path)} is cut off: it ends in the middle of a frame.")
+                raise NotAVideo(f"{Path(path).name} is cut off: it ends in the middle of a frame.")
             packets += 1
             end = max(end, ((packet.pts or 0) + (packet.duration or 0)) * tick)
         if packets < stream.frames:
-            raise NotAVideo(f"{_name(path)} is cut off: {packets} of its {stream.frames} frames are there.")
+            raise NotAVideo(
+                f"{Path(path).name} is cut off: {packets} of its {stream.frames} frames are there."
+            )
         rate = float(stream.average_rate or stream.guessed_rate or 0) or 1.0
         slack = max(0.25, 3 / rate)
         duration = stream.duration * tick if stream.duration else end
@@ -85,10 +80,10 @@ def probe(path: ClipPath) -> ClipInfo:
             duration = end
         last: VideoFrame | None = None
         container.seek(_ticks(stream, max(0.0, end - 1 / rate)), stream=stream)
-        for coming in _decoded(container, stream):
+        for coming in container.decode(stream):
             last = coming
         if last is None or last.time is None or last.time < end - slack:
-            raise NotAVideo(f"{_name(path)} can't be decoded to its end.")
+            raise NotAVideo(f"{Path(path).name} can't be decoded to its end.")
         upright = (first.height, first.width) if first.rotation % 180 else (first.width, first.height)
         return ClipInfo(
             *upright,
@@ -142,7 +137,7 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
         length = _length(container, stream)
         wanted = [(i + 0.5) * length / tiles for i in range(tiles)]
         shown: VideoFrame | None = None
-        for coming in _decoded(container, stream):
+        for coming in container.decode(stream):
             while (
                 shown is not None and len(pictures) < tiles and (coming.time or 0.0) > wanted[len(pictures)]
             ):
@@ -151,7 +146,7 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
             if len(pictures) == tiles:
                 break
         if shown is None:
-            raise NotAVideo(f"{_name(path)} holds no frame that can be decoded.")
+            raise NotAVideo(f"{Path(path).name} holds no frame that can be decoded.")
         while len(pictures) < tiles:
             pictures.append(_picture(shown, height=tile_height))
     width = pictures[0].width
@@ -169,7 +164,7 @@ def fitted_frames(
     Decodes on one thread: for many clips that are read side by side.
     """
     with _open(path, threads=False) as (container, stream):
-        for coming in _decoded(container, stream):
+        for coming in container.decode(stream):
             wide, high = coming.width, coming.height
             if coming.rotation % 180:
                 wide, high = high, wide
@@ -182,7 +177,7 @@ def frame_hashes(path: ClipPath) -> tuple[str, ...]:
     Raises `NotAVideo`.
     """
     with _open(path) as (container, stream):
-        return tuple(_hash(picture) for picture in _decoded(container, stream))
+        return tuple(_hash(picture) for picture in container.decode(stream))
 
 
 def _hash(picture: VideoFrame) -> str:
@@ -204,20 +199,12 @@ def _open(path: ClipPath, *, threads: bool = True) -> Iterator[tuple[InputContai
     try:
         with av.open(str(place), options=_LOCAL_ONLY) as container:
             if not container.streams.video:
-                raise NotAVideo(f"{_name(path)} has no video in it.")
+                raise NotAVideo(f"{Path(path).name} has no video in it.")
             stream = container.streams.video[0]
             stream.thread_type = "AUTO" if threads else "NONE"
             yield container, stream
     except av.error.FFmpegError as exc:
-        raise NotAVideo(f"{_name(path)} can't be played: {exc.strerror or exc}.") from exc
-
-
-def _decoded(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
-    yield from container.decode(stream)
-
-
-def _name(path: ClipPath) -> str:
-    return Path(path).name
+        raise NotAVideo(f"{Path(path).name} can't be played: {exc.strerror or exc}.") from exc
 
 
 def _ticks(stream: VideoStream, seconds: float) -> int:
@@ -239,13 +226,13 @@ def _frame_at(container: InputContainer, stream: VideoStream, seconds: float, pa
     rate = float(stream.average_rate or 25)
     container.seek(_ticks(stream, min(max(0.0, seconds), _length(container, stream))), stream=stream)
     shown: VideoFrame | None = None
-    for coming in _decoded(container, stream):
+    for coming in container.decode(stream):
         # Half a frame of tolerance: times in a file are rounded.
         if shown is not None and (coming.time or 0.0) > seconds + 0.01 / rate:
             break
         shown = coming
     if shown is None:
-        raise NotAVideo(f"{_name(path)} can't be decoded at {seconds:.2f} s.")
+        raise NotAVideo(f"{Path(path).name} can't be decoded at {seconds:.2f} s.")
     return shown
 
 

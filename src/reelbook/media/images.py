@@ -221,11 +221,9 @@ def _eight_bit_grey(picture: Image.Image) -> Image.Image:
     values = np.asarray(picture).astype(np.float64)
     if not np.isfinite(values).all():
         raise InvalidImage("The picture holds NaN or infinity where a brightness should be.")
-    low, high = (
-        (0.0, 65535.0) if picture.mode.startswith("I;16") else (float(values.min()), float(values.max()))
-    )
-    if picture.mode == "I" and low >= 0:
-        low, high = 0.0, 65535.0 if high > 255 else 255.0
+    low, high = float(values.min()), float(values.max())
+    if picture.mode.startswith("I") and low >= 0:
+        low, high = 0.0, 255.0 if picture.mode == "I" and high <= 255 else 65535.0
     scaled = (values - low) / max(high - low, 1e-9) * 255
     return Image.fromarray(np.clip(scaled + 0.5, 0, 255).astype(np.uint8))
 
