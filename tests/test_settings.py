@@ -19,21 +19,12 @@ def _no_memory() -> None:
 
 
 def test_an_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is passed wins over what is set."""
-    monkeypatch.setenv("REELBOOK_API_KEY", "from-environment")
+    """The source is told, white space around a pasted key is dropped, and nothing configured is None."""
+    assert settings.find("REELBOOK_API_KEY") is None
+    monkeypatch.setenv("REELBOOK_API_KEY", " from-environment\n")
+    assert settings.find("REELBOOK_API_KEY") == settings.Found(Secret("from-environment"), "environment")
     found = settings.find("REELBOOK_API_KEY", "from-argument")
     assert found == settings.Found(Secret("from-argument"), "argument")
-
-
-def test_the_environment_is_found_and_stripped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """White space around a pasted key is dropped, and the source is told."""
-    monkeypatch.setenv("REELBOOK_API_KEY", " sk-1\n")
-    assert settings.find("REELBOOK_API_KEY") == settings.Found(Secret("sk-1"), "environment")
-
-
-def test_nothing_configured_is_none() -> None:
-    """No source has the setting."""
-    assert settings.find("REELBOOK_API_KEY") is None
 
 
 def test_what_is_empty_in_the_environment_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,13 +44,7 @@ def test_an_empty_argument_is_an_error() -> None:
 def _colab(monkeypatch: pytest.MonkeyPatch, secrets: dict[str, str]) -> list[str]:
     asked: list[str] = []
 
-    class SecretNotFoundError(Exception):
-        pass
-
     class NotebookAccessError(Exception):
-        pass
-
-    class TimeoutException(Exception):
         pass
 
     def get(name: str) -> str:
@@ -70,9 +55,9 @@ def _colab(monkeypatch: pytest.MonkeyPatch, secrets: dict[str, str]) -> list[str
 
     userdata = types.SimpleNamespace(
         get=get,
-        SecretNotFoundError=SecretNotFoundError,
+        SecretNotFoundError=LookupError,
         NotebookAccessError=NotebookAccessError,
-        TimeoutException=TimeoutException,
+        TimeoutException=TimeoutError,
     )
     colab = types.ModuleType("google.colab")
     colab.userdata = userdata  # type: ignore[attr-defined]  # a stand-in for Colab's module
@@ -107,13 +92,9 @@ def test_an_address_that_no_key_may_go_to_is_refused_unquoted(url: str) -> None:
 
 
 def test_plain_http_beyond_this_machine_warns() -> None:
-    """A key that would travel unencrypted is warned about."""
+    """A key that would travel unencrypted is warned about; the sandbox's address brings no warning."""
     with pytest.warns(settings.InsecureAddress, match=r"classroom\.local"):
         assert settings.checked_base_url("http://classroom.local:8080/") == "http://classroom.local:8080"
-
-
-def test_plain_http_on_this_machine_is_fine() -> None:
-    """The sandbox's address brings no warning."""
     assert settings.checked_base_url("http://127.0.0.1:1234") == "http://127.0.0.1:1234"
 
 

@@ -21,12 +21,10 @@ from reelbook.agent_tools.server import ToolServer
 from reelbook.agent_tools.types import TextContent, ToolProgress, ToolResult, UnknownContent
 from reelbook.errors import (
     AnswerLost,
-    AuthenticationError,
     ConfigurationError,
     InvalidInput,
     NotFound,
     PermissionRefused,
-    RateLimited,
     ReelbookError,
     ServiceUnreachable,
     ToolCallFailed,
@@ -160,6 +158,10 @@ def nothing_to_come(exchange: Exchange, _: Any) -> None:
 
 def a_page(exchange: Exchange, _: Any) -> None:
     exchange.answer(200, b"<h1>Welcome</h1>", {"content-type": "text/html"})
+
+
+def forbidden(exchange: Exchange, _: Any) -> None:
+    exchange.answer(403, json.dumps({"detail": f"not {USER}"}).encode(), {"content-type": "application/json"})
 
 
 def very_deep(exchange: Exchange, message: Any) -> None:
@@ -326,21 +328,21 @@ def test_one_lost_call_leaves_the_others_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"),
-    [(401, AuthenticationError), (403, PermissionRefused), (404, NotFound), (429, RateLimited)],
+    ("answer", "kind", "said"),
+    [
+        (no_answer, AnswerLost, "lost on its way"),  # no uncertain call: it cost nothing
+        (a_page, UnexpectedAnswer, "text/html"),
+        (forbidden, PermissionRefused, "It says: not ***"),
+    ],
 )
-def test_a_refusal_is_typed(status: int, kind: type[ReelbookError]) -> None:
-    """By its status, with the server's own words and without the user id that they may quote."""
-
-    def refuse(exchange: Exchange) -> None:
-        exchange.answer(
-            status, json.dumps({"detail": f"not {USER}"}).encode(), {"content-type": "application/json"}
-        )
-
-    with raw_server(refuse) as server:
+def test_why_a_question_has_no_answer_is_said(
+    answer: Callable[[Exchange, Any], None], kind: type[ReelbookError], said: str
+) -> None:
+    """By its kind, with the server's own words and without the user id that they may quote."""
+    with scripted(listing=answer) as server:
         error = failing(server.url, lambda tools: tools.tools())
-    assert isinstance(error, kind)
-    assert "It says: not ***" in str(error)
+    assert type(error) is kind
+    assert said in str(error)
 
 
 def test_the_user_id_goes_to_no_other_origin() -> None:
@@ -416,20 +418,6 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
     error = failing(gone.url, lambda tools: tools.call("buy", {}))
     assert isinstance(error, ServiceUnreachable)
     assert "Nothing was sent" in str(error)
-
-
-def test_an_address_of_something_else_is_said_to_be_one() -> None:
-    """A page isn't taken for a tool server."""
-    with raw_server(lambda exchange: a_page(exchange, None)) as server:
-        error = failing(server.url, lambda tools: tools.tools())
-    assert isinstance(error, UnexpectedAnswer)
-    assert "text/html" in str(error)
-
-
-def test_a_listing_that_is_lost_is_no_uncertain_call() -> None:
-    """It cost nothing."""
-    with scripted(listing=no_answer) as server:
-        assert isinstance(failing(server.url, lambda tools: tools.tools()), AnswerLost)
 
 
 def test_the_user_id_is_in_no_log_and_no_repr(caplog: pytest.LogCaptureFixture) -> None:

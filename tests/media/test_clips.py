@@ -106,45 +106,28 @@ def test_a_frame_is_the_one_on_show(clip: Path) -> None:
     # Frame 12 is on show from 1.0 s until frame 13 follows at 1.083 s.
     assert tones[1] == brightness(clips.frame(clip, 1.08))
     assert tones[1] != brightness(clips.frame(clip, 1.09))
-
-
-def test_a_place_that_is_none(clip: Path) -> None:
-    """NaN is no place in a clip."""
     with pytest.raises(InvalidInput):
         clips.frame(clip, float("nan"))
 
 
 def test_a_poster_is_telling(tmp_path: Path) -> None:
-    """The poster of a clip that begins black is one of its later frames, in the clip's own size."""
+    """A later frame of a clip that begins black, in its own size; one that stays black has a poster too."""
     picture = clips.poster(make(tmp_path / "fade.mp4", dark=FRAMES * 3 // 5))
     assert picture.size == (96, 64)
     assert brightness(picture) > 40
-
-
-def test_a_poster_of_a_black_clip(tmp_path: Path) -> None:
-    """A clip that is black throughout still has a poster."""
     assert brightness(clips.poster(make(tmp_path / "black.mp4", dark=FRAMES))) < 20
 
 
-def test_a_filmstrip_runs_through_the_clip(clip: Path) -> None:
-    """Tiles stand side by side in the clip's order and shape."""
+def test_a_filmstrip_runs_through_the_clip(clip: Path, tmp_path: Path) -> None:
+    """Tiles stand side by side in the clip's order and shape; a very short clip shows frames twice."""
     strip = clips.filmstrip(clip, 6, tile_height=32)
     assert strip.size == (6 * 48 + 5 * 2, 32)
     tones = [brightness(strip.crop((i * 50, 0, i * 50 + 48, 32))) for i in range(6)]
     assert sorted(tones) == tones
     assert len(set(tones)) == 6
     assert clips.filmstrip(clip, 6, tile_height=32, gap=0).size == (6 * 48, 32)
-
-
-def test_a_filmstrip_of_fewer_frames_than_tiles(tmp_path: Path) -> None:
-    """A very short clip fills its filmstrip by showing frames twice."""
-    assert (
-        clips.filmstrip(make(tmp_path / "short.mp4", frames=3), 12, tile_height=20).width == 12 * 30 + 11 * 2
-    )
-
-
-def test_a_filmstrip_of_nothing(clip: Path) -> None:
-    """No tiles are no filmstrip."""
+    short = make(tmp_path / "short.mp4", frames=3)
+    assert clips.filmstrip(short, 12, tile_height=20).width == 12 * 30 + 11 * 2
     with pytest.raises(InvalidInput):
         clips.filmstrip(clip, 0)
 

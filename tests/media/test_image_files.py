@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import warnings
 import zlib
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
@@ -148,16 +148,10 @@ def test_a_source_that_cannot_be_opened(source: str, words: str) -> None:
         open_image(source)
 
 
-def test_a_file_opened_as_text(tmp_path: Path) -> None:
-    """A file opened without "b" is refused with the mode to use."""
-    path = tmp_path / "note.txt"
-    path.write_text("words")
-    with path.open() as file, pytest.raises(InvalidImage, match='mode "rb"'):
-        open_image(file)  # type: ignore[arg-type] # what a person may do all the same
-
-
-def test_a_closed_picture_is_refused(tmp_path: Path) -> None:
-    """A PIL image whose file is closed already is an error of ours."""
+def test_a_file_that_was_opened_otherwise_is_refused(tmp_path: Path) -> None:
+    """Without "b", with the mode to use; and a PIL image whose file is closed already."""
+    with pytest.raises(InvalidImage, match='mode "rb"'):
+        open_image(StringIO("words"))  # type: ignore[arg-type] # what a person may do all the same
     path = tmp_path / "still.jpg"
     path.write_bytes(saved(gradient(), "JPEG"))
     with Image.open(path) as picture:
