@@ -11,13 +11,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError
 from types import FrameType
 from typing import Any
 
 import pytest
 
 from reelbook.errors import SessionClosed
-from reelbook.event_thread import EventThread
+from reelbook.event_thread import EventThread, Future
 
 
 def _steps(call: Callable[..., object]) -> list[int]:
@@ -141,6 +142,60 @@ def test_what_counts_as_closed_ends(line: int) -> None:
         assert not engine.closed
     engine.close()
     assert engine.closed
+
+
+def test_a_future_tells_everybody_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Who asks before its end, on the thread that settles it; who asks later, at once; an error is logged."""
+    future, heard = Future[int](), list[object]()
+
+    def fails(_: object) -> None:
+        raise ZeroDivisionError("theirs")
+
+    future.add_done_callback(fails)
+    future.add_done_callback(lambda _: heard.append(threading.current_thread().name))
+    with pytest.raises(TimeoutError):
+        future.result(0.01)
+    settling = threading.Thread(target=future.carry_out, args=(lambda: 7,), name="settles")
+    settling.start()
+    assert future.result(60) == 7
+    settling.join(60)
+    future.add_done_callback(heard.append)
+    assert heard == ["settles", future]
+    assert "ZeroDivisionError: theirs" in caplog.text
+
+
+def test_a_cancelled_future_ends_its_work() -> None:
+    """Before it has begun and after; what comes to something all the same is kept."""
+    engine = EventThread()
+
+    async def work(*, stubborn: bool) -> str:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            if not stubborn:
+                raise
+        return "kept"
+
+    for stubborn in (False, True):
+        begun = threading.Event()
+        future = engine.submit(work(stubborn=stubborn))
+        assert begun.wait(60)
+        future.cancel()
+        if stubborn:
+            assert future.result(60) == "kept"
+        else:
+            with pytest.raises(CancelledError):
+                future.result(60)
+
+    def submit_and_cancel() -> Future[str]:
+        future = engine.submit(work(stubborn=True))
+        future.cancel()
+        return future
+
+    with pytest.raises(CancelledError):
+        engine.run(submit_and_cancel).result(60)
+    engine.close()
 
 
 ENDS_AT_WORK = """
