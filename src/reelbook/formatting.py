@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from .states import BEFORE_AMOUNT, Charge
+
 # What all common file systems take (ext4, APFS, NTFS); some count bytes.
 MAX_NAME_BYTES: Final = 255
 # Devices on Windows, with any ending (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
@@ -39,6 +41,11 @@ def exact_dollars(usd: float) -> str:
     """An amount in USD with as many digits as it has, two to four: "$0.25", "$0.0125"."""
     sign, text = "-" if usd < 0 else "", f"{abs(usd):,.4f}"
     return f"{sign}${text[:-2]}{text[-2:].rstrip('0')}"
+
+
+def price(usd: float | None, charge: Charge) -> str:
+    """A clip's price by how sure it is: "$0.25", "about $0.25", "maybe $0.25"; empty where it is none."""
+    return "" if usd is None or charge == "none" else f"{BEFORE_AMOUNT[charge]}{dollars(usd)}"
 
 
 def count(number: int, noun: str) -> str:

@@ -29,6 +29,17 @@ CANCELLED: Final = "cancelled"  # taken back before it was sent
 # The interface doesn't name them, so a service that uses one of these words means something of its own.
 OWN: Final = frozenset({INTENDED, SENDING, REFUSED, UNCERTAIN, LOST, NOT_ACCEPTED, CANCELLED})
 
+# What a sweep's cell can be beside the states of its job.
+PLANNED: Final = "planned"  # not bought, or taken back before it was sent
+LEFT_OUT: Final = "left out"
+
+BEFORE_AMOUNT: Final[dict[Charge, str]] = {
+    "spent": "",
+    "reserved": "about ",
+    "uncertain": "maybe ",
+    "none": "",
+}
+
 
 @dataclass(frozen=True)
 class State:

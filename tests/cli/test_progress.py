@@ -15,11 +15,12 @@ from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, Book, command, environment, said_on, tiny_mp4
 from ledger.doubles import Clock
 
-from reelbook.cli.progress import clip_figures, progress_figures, share_done, state_word
+from reelbook.cli.progress import clip_figures, progress_figures, state_word
 from reelbook.client.scheduling.watch import PATIENCE_SECONDS
 from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Clip, Job, JobView, connect
+from reelbook.text.card import share_done
 
 pytestmark = [pytest.mark.browser]
 

@@ -9,15 +9,18 @@ import pytest
 from PIL import Image
 from widgets.doubles import FOX, clip, view
 
-from reelbook import text
 from reelbook.account import Facts
+from reelbook.formatting import plain
+from reelbook.ledger import Spend
 from reelbook.media.images import prepare
 from reelbook.session import JobRequest
-from reelbook.text import Row, Tally
+from reelbook.states import STATES
+from reelbook.text import board as words
+from reelbook.text.board import BoardRow, Tally
 
 
-def row(request: JobRequest | None = FOX, **changes: Any) -> Row:
-    return text.board_row(view(**changes), request, request_id="req-1", clip=None)
+def row(request: JobRequest | None = FOX, **changes: Any) -> BoardRow:
+    return words.board_row(view(**changes), request, request_id="req-1", clip=None)
 
 
 @pytest.mark.parametrize(
@@ -37,13 +40,13 @@ def row(request: JobRequest | None = FOX, **changes: Any) -> Row:
 )
 def test_a_rows_time_says_what_is_known(changes: dict[str, Any], said: str) -> None:
     """Time left before progress, progress before time passed; what became of the file."""
-    assert text.plain(row(**changes)["time"]) == said
+    assert plain(row(**changes)["time"]) == said
 
 
 def test_a_finished_row_says_how_long_it_took(tmp_path: Path) -> None:
     """As the clip's card does."""
-    done = text.board_row(view(state="completed"), FOX, request_id="r", clip=clip(tmp_path / "a.mp4"))
-    assert (text.plain(done["time"]), done["bar"], done["word"]) == ("took 48 s", None, "Completed")
+    done = words.board_row(view(state="completed"), FOX, request_id="r", clip=clip(tmp_path / "a.mp4"))
+    assert (plain(done["time"]), done["bar"], done["word"]) == ("took 48 s", None, "Completed")
 
 
 @pytest.mark.parametrize(
@@ -67,8 +70,8 @@ def test_a_row_that_waits_leaves_the_reason_to_the_board() -> None:
     """It is the same for all of them."""
     waiting = row(state="sending", waiting_seconds=12.0)
     assert (waiting["word"], waiting["wait"], waiting["time"]) == ("Waiting", True, [])
-    assert text.plain(text.wait_words(Facts(None, 0, 10, 12.0))) == "waiting for the rate limit, 12 s"
-    assert text.wait_words(Facts(None, 1, 10, None)) == []
+    assert plain(words.wait_words(Facts(None, 0, 10, 12.0))) == "waiting for the rate limit, 12 s"
+    assert words.wait_words(Facts(None, 1, 10, None)) == []
 
 
 def test_a_long_prompt_is_cut_between_letters() -> None:
@@ -80,42 +83,45 @@ def test_a_long_prompt_is_cut_between_letters() -> None:
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, Tally("running", 0.0, 0.25)),
-        ({"watched": False}, Tally("not watched", 0.0, 0.25)),
-        ({"state": "sending"}, Tally("waiting", 0.0, 0.25)),
-        ({"state": "completed", "cost_usd": 0.3}, Tally("done", 0.3, 0.0)),
-        ({"state": "failed"}, Tally("failed", 0.0, 0.0)),
-        ({"state": "uncertain"}, Tally("not certain", 0.0, 0.25)),
-        ({"state": "lost"}, Tally("lost", 0.0, 0.25)),
-        ({"state": "refused"}, Tally("refused", 0.0, 0.0)),
-        ({"state": "not accepted"}, Tally("not accepted", 0.0, 0.0)),
-        ({"state": "cancelled"}, Tally("taken back", 0.0, 0.0)),
-        ({"state": "a word of its own"}, Tally("running", 0.0, 0.25)),
+        *(({"state": name}, Tally(row.word, 0.25, row.charge)) for name, row in STATES.items()),
+        ({"watched": False}, Tally("not watched", 0.25, "reserved")),
+        ({"given_up": True}, Tally("running", 0.25, "uncertain")),
+        ({"state": "completed", "cost_usd": 0.3}, Tally("done", 0.3, "spent")),
+        ({"state": "failed", "cost_usd": 0.0}, Tally("failed", 0.0, "spent")),
+        ({"state": "a word of its own"}, Tally("running", 0.25, "reserved")),
     ],
 )
 def test_what_a_job_adds_to_the_sums(changes: dict[str, Any], expected: Tally) -> None:
-    """What isn't paid counts nothing; what may be billed counts as open."""
-    assert text.tally(view(**changes)) == expected
+    """Its price, by how sure it is that this is paid; a job that nobody watches is counted as that."""
+    assert words.tally(view(**changes)) == expected
+    assert words.kind_words([expected]) == f"1 {expected.kind}"
 
 
 def test_sums_tell_what_is_final_from_what_is_not() -> None:
-    """Paid, to be paid, both."""
-    paid, owed = Tally("done", 0.25, 0.0), Tally("running", 0.0, 0.5)
-    assert [text.sum_words(each) for each in ([paid], [owed], [paid, owed], [])] == [
+    """Paid, to be paid, both; and apart from them what may have been billed."""
+    paid, owed = Tally("done", 0.25, "spent"), Tally("running", 0.5, "reserved")
+    failed, refused = Tally("failed", 0.25, "uncertain"), Tally("refused", 0.25, "none")
+    assert [words.sum_words(each) for each in ([paid], [owed], [paid, owed], [refused], [])] == [
         "$0.25",
         "about $0.50",
         "spent $0.25 of about $0.75",
         "$0.00",
+        "$0.00",
+    ]
+    assert [words.sum_words(each) for each in ([failed], [paid, failed], [paid, owed, failed])] == [
+        "$0.25 not certain",
+        "$0.25, $0.25 not certain",
+        "spent $0.25 of about $0.75, $0.25 not certain",
     ]
 
 
 def test_the_keys_spend_is_said_with_its_limit() -> None:
     """And with what may have been billed."""
-    assert text.spent_words(2.4, 0.0, 5.0) == "spent $2.40 of $5.00"
-    assert text.spent_words(2.4, 0.25, None) == "spent $2.40, $0.25 not certain"
+    assert words.spent_words(Spend(2.4, 0.0, 0.0), 5.0) == "spent $2.40 of $5.00"
+    assert words.spent_words(Spend(2.4, 0.0, 0.25), None) == "spent $2.40, $0.25 not certain"
 
 
 def test_requests_left_say_when_more_come() -> None:
     """Only when there are none."""
-    assert text.plain(text.requests_words(Facts(None, 7, 10, None))) == "7 of 10 requests left"
-    assert text.plain(text.requests_words(Facts(None, -1, 10, 9.0))) == ("0 of 10 requests left, more in 9 s")
+    assert plain(words.requests_words(Facts(None, 7, 10, None))) == "7 of 10 requests left"
+    assert plain(words.requests_words(Facts(None, -1, 10, 9.0))) == ("0 of 10 requests left, more in 9 s")

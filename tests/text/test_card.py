@@ -10,21 +10,24 @@ from typing import Any
 import pytest
 from widgets.doubles import FOX, clip, view
 
-from reelbook import text as words
 from reelbook.account import Facts
+from reelbook.formatting import dollars, plain, seconds
 from reelbook.ledger import KnownBy, Spend
 from reelbook.media.images import PreparedImage
 from reelbook.session import EarlierRun, JobRequest
 from reelbook.session.clip import clip_file_name
+from reelbook.text.card import CardFace, job_face, job_lines
+from reelbook.text.form import form_words, image_words
+from reelbook.text.status_line import facts_words
 
 
-def face(state: Any = None, request: JobRequest | None = FOX, **facts: Any) -> words.Face:
+def face(state: Any = None, request: JobRequest | None = FOX, **facts: Any) -> CardFace:
     known = {"request_id": "req-1", "clip": None, "service": "live", **facts}
-    return words.job_face(state or view(), request, **known)
+    return job_face(state or view(), request, **known)
 
 
 def lines(state: Any, **facts: Any) -> list[str]:
-    return [words.plain(line) for line in words.job_lines(state, facts.pop("clip", None), **facts)]
+    return [plain(line) for line in job_lines(state, facts.pop("clip", None), **facts)]
 
 
 def test_a_running_job_says_figure_time_left_and_the_request_budget_at_work() -> None:
@@ -58,7 +61,7 @@ def test_a_job_without_a_figure_says_so() -> None:
 
 def test_seconds_travel_as_numbers_with_a_rate() -> None:
     """The page can count on by itself: what has passed goes up, what is left goes down."""
-    asked = words.job_lines(view(), None)[2]
+    asked = job_lines(view(), None)[2]
     assert [part for part in asked if not isinstance(part, str)] == [[3.0, 1], [6.0, -1]]
 
 
@@ -158,7 +161,7 @@ def test_a_clip_that_could_not_be_fetched_can_be_fetched_again() -> None:
 def test_a_failed_job_says_why_and_what_the_balance_tells() -> None:
     """Whether failed jobs are billed isn't documented, so the balance is shown."""
     state = face(view(state="failed", error="content policy", balance_after_usd=24.75))
-    assert (state["note"], state["shape"], state["money"]) == ("content policy", None, "")
+    assert (state["note"], state["shape"], state["money"]) == ("content policy", None, "maybe $0.25")
     assert state["aside"] == "Whether failed jobs are billed isn't documented. Your balance stayed at $24.75."
     moved = face(view(state="failed", balance_after_usd=24.5))["aside"]
     assert "went from $24.75 to $24.50, other clips included." in moved
@@ -211,44 +214,44 @@ def test_a_saved_clip_is_named_by_prompt_and_seed(request_: JobRequest | None, e
 
 def test_the_form_says_cost_and_what_it_leaves_for_every_length() -> None:
     """All ten lengths are there at once."""
-    lengths = words.form_words(24.75)["lengths"]
+    lengths = form_words(24.75)["lengths"]
     assert len(lengths) == 10
     five = {"line": "5 s × $0.05 · leaves $24.50", "button": "Generate · $0.25", "off": "", "low": ""}
     assert lengths[4] == five
-    assert words.form_words(None)["lengths"][4]["line"] == "5 s × $0.05"
+    assert form_words(None)["lengths"][4]["line"] == "5 s × $0.05"
 
 
 def test_the_form_says_both_amounts_where_the_balance_is_too_low() -> None:
     """Why Generate is off is a sentence with both figures; a shorter clip may still be affordable."""
-    lengths = words.form_words(0.1)["lengths"]
+    lengths = form_words(0.1)["lengths"]
     assert lengths[4]["off"] == "The balance is $0.10; this clip needs about $0.25."
     assert lengths[1]["off"] == ""
 
 
 def test_the_line_counts_requests() -> None:
     """One request is one request, and no figure is below none."""
-    assert words.facts_words("live", Facts(24.75, 1, 10, None))["text"] == "1 request left"
-    odd = words.facts_words("live", Facts(None, -2, 10, 3.0))
+    assert facts_words("live", Facts(24.75, 1, 10, None))["text"] == "1 request left"
+    odd = facts_words("live", Facts(None, -2, 10, 3.0))
     assert (odd["left"], odd["text"], odd["balance"]) == (0, "0 requests left", "")
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.4, "0 s"), (59.6, "1 min"), (125.0, "2 min 5 s")])
 def test_spans_of_time_are_said_in_seconds_and_minutes(value: float, text: str) -> None:
     """Whole seconds, and minutes from sixty on."""
-    assert words.seconds(value) == text
+    assert seconds(value) == text
 
 
 @pytest.mark.parametrize(("usd", "text"), [(0.25, "$0.25"), (1234.5, "$1,234.50"), (-0.1, "-$0.10")])
 def test_amounts_have_two_decimals(usd: float, text: str) -> None:
     """Dollars and cents."""
-    assert words.dollars(usd) == text
+    assert dollars(usd) == text
 
 
 def test_an_image_is_described_with_what_was_changed_in_it() -> None:
     """Size, kind, weight, and the notes of its preparation."""
-    text = words.image_words(2048, 1365, "JPEG", 812_345, ("turned upright",))
+    text = image_words(2048, 1365, "JPEG", 812_345, ("turned upright",))
     assert text == "2048 × 1365 · JPEG · 812 kB · turned upright"
-    assert words.image_words(1, 1, "PNG", 2_500_000, ()).endswith("2.5 MB")
+    assert image_words(1, 1, "PNG", 2_500_000, ()).endswith("2.5 MB")
 
 
 def test_a_job_of_an_earlier_run_says_that_nothing_was_paid_again() -> None:
@@ -285,7 +288,7 @@ def test_the_card_says_which_run_it_is_from_and_how_to_buy_another(
 def test_a_request_without_its_picture_cant_be_sent_again() -> None:
     """A job of an earlier kernel whose image isn't kept offers no Again."""
     request = JobRequest("image-to-video", "zoom in", 5)
-    shown = words.job_face(view(state="completed"), request, request_id="r", clip=None, service="sandbox")
+    shown = job_face(view(state="completed"), request, request_id="r", clip=None, service="sandbox")
     assert "again" not in [name for name, _ in shown["actions"]]
 
 
@@ -306,7 +309,7 @@ def test_an_uncertain_job_offers_to_find_out_before_it_is_sent_again() -> None:
         (
             "lost",
             "The service accepted this clip, and its id never arrived. It counts as spent.",
-            "about $0.25",
+            "$0.25",
         ),
         (
             "not accepted",
@@ -325,7 +328,7 @@ def test_what_became_of_an_uncertain_job_is_said(state: str, note: str, money: s
 def test_the_form_says_what_a_clip_leaves_of_the_limit() -> None:
     """Before the button is pressed: near the limit in words beside it, past the limit it is off."""
     spend = Spend(1.2, 0.3, 0.1)
-    lengths = words.form_words(None, spend=spend, limit_usd=2.0)["lengths"]
+    lengths = form_words(None, spend=spend, limit_usd=2.0)["lengths"]
     assert (lengths[0]["off"], lengths[0]["low"]) == ("", "This leaves $0.35 of your limit of $2.00.")
     assert (
         lengths[7]["low"] == "This leaves $0.00 of your limit of $2.00: not enough for another clip like it."
@@ -336,7 +339,7 @@ def test_the_form_says_what_a_clip_leaves_of_the_limit() -> None:
 
 def test_the_form_says_when_the_balance_runs_out() -> None:
     """What is on its way is taken from it too; far from its end the line says what it becomes."""
-    lengths = words.form_words(1.5, to_come_usd=0.5)["lengths"]
+    lengths = form_words(1.5, to_come_usd=0.5)["lengths"]
     assert lengths[0] == {
         "line": "1 s × $0.05 · leaves $1.45",
         "button": "Generate · $0.05",
@@ -353,22 +356,22 @@ def test_the_form_says_when_the_balance_runs_out() -> None:
 def test_the_line_says_what_is_left_of_the_limit() -> None:
     """Beside the balance; what runs low says so in words, not by its colour alone."""
     facts = Facts(24.75, 9, 10, None, 2.0)
-    calm = words.facts_words("live", facts, spend=Spend(0.5, 0.25, 0.0))
+    calm = facts_words("live", facts, spend=Spend(0.5, 0.25, 0.0))
     assert (calm["balance"], calm["limit_left"], calm["low"]) == ("$24.75", "$1.25 of $2.00 left", [])
-    low = words.facts_words("live", Facts(1.0, 9, 10, None, 2.0), spend=Spend(1.88, 0.0, 0.0))
+    low = facts_words("live", Facts(1.0, 9, 10, None, 2.0), spend=Spend(1.88, 0.0, 0.0))
     assert (low["balance"], low["limit_left"], low["low"]) == (
         "$1.00, running low",
         "only $0.12 of $2.00 left",
         ["balance", "limit"],
     )
-    assert words.facts_words("live", Facts(24.75, 9, 10, None), spend=Spend(5, 0, 0))["limit_left"] == ""
-    end = words.facts_words("live", facts, spend=Spend(2.0, 0.0, 0.0))
+    assert facts_words("live", Facts(24.75, 9, 10, None), spend=Spend(5, 0, 0))["limit_left"] == ""
+    end = facts_words("live", facts, spend=Spend(2.0, 0.0, 0.0))
     assert end["limit_left"] == "nothing of $2.00 left"
 
 
 def test_the_form_says_the_nearer_of_two_ends() -> None:
     """One sentence beside the button is enough."""
-    lengths = words.form_words(0.9, spend=Spend(0.6, 0.0, 0.0), limit_usd=1.0)["lengths"]
+    lengths = form_words(0.9, spend=Spend(0.6, 0.0, 0.0), limit_usd=1.0)["lengths"]
     assert lengths[3]["low"] == "This leaves $0.20 of your limit of $1.00."
-    end = words.form_words(0.9, spend=Spend(1.0, 0.0, 0.0), limit_usd=1.0)["lengths"]
+    end = form_words(0.9, spend=Spend(1.0, 0.0, 0.0), limit_usd=1.0)["lengths"]
     assert end[0]["off"] == "Nothing of your limit of $1.00 is left; this clip needs about $0.05."

@@ -14,7 +14,7 @@ from widgets.doubles import FOX, clip, view
 from reelbook.text.compare import (
     NOT_HERE,
     PROMPT_CHARACTERS,
-    Shown,
+    ComparedClip,
     differing,
     figure_words,
     length_words,
@@ -79,16 +79,16 @@ def test_each_clip_has_its_tile_and_what_is_missing_is_said(tmp_path: Path) -> N
     here = clip(tmp_path / "a.mp4")
     one, two, three = tiles(
         [
-            Shown("req-1", FOX, here, None, True, ""),
-            Shown("req-2", FOX, None, view(), False, ""),
-            Shown("req-3", None, None, None, False, "b.mp4"),
+            ComparedClip("req-1", FOX, here, None, True, ""),
+            ComparedClip("req-2", FOX, None, view(), False, ""),
+            ComparedClip("req-3", None, None, None, False, "b.mp4"),
         ]
     )
     assert (one["clip"] > 0, one["money"], one["facts"][-1]) == (True, [("$0.25", True)], ("sandbox", True))
     assert (two["word"], two["bar"], two["clip"]) == ("Processing", 0.62, 0)
     assert (three["stage"], plain_runs(three["prompt"])) == (NOT_HERE, "b.mp4")
     assert figure_words(one, won=True) == "Winner · 1.0 s · 64 × 36 · seed 7 · sandbox · $0.25"
-    assert length_words([Shown("req-1", FOX, here, None, True, "")]) == ""
+    assert length_words([ComparedClip("req-1", FOX, here, None, True, "")]) == ""
 
 
 def test_the_winner_is_said_with_where_that_is_kept() -> None:

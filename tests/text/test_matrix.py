@@ -10,11 +10,12 @@ from widgets.doubles import FOX, view
 from reelbook.explore import Plan, Sweep
 from reelbook.formatting import plain
 from reelbook.text import matrix as words
+from reelbook.text.board import Tally
 
 PLAN = Plan(18, 1.6, 2, 22.9, None, (240.0, 300.0, 360.0))
 
 
-def face(state: str = "processing", **known: Any) -> words.Face:
+def face(state: str = "processing", **known: Any) -> words.CellFace:
     given: dict[str, Any] = {"request_id": "req-1", "clip": None, **known}
     return words.face(state, given.pop("view", view(state=state)), FOX, **given)
 
@@ -78,10 +79,11 @@ def test_a_clip_that_was_there_before_cost_nothing() -> None:
 
 def test_the_head_counts() -> None:
     """What is here of what is wanted, what went wrong, and what was paid."""
+    paid = Tally("done", 0.1, "spent")
     states = ["completed"] * 6 + ["failed", "uncertain", "left out", "planned"]
-    said = words.head(states, state="paused", here=6, cost_usd=0.6)
-    assert said == "Paused · 6 of 9 here · 1 not certain · 1 failed · 1 left out · $0.60"
-    assert words.head(["completed"] * 2, state="completed", here=2, cost_usd=0.2) == "All 2 here · $0.20"
+    said = words.head(states, state="paused", here=6, bought=[*[paid] * 6, Tally("failed", 0.1, "uncertain")])
+    assert said == ("Paused · 6 of 9 here · 1 failed · 1 not certain · 1 left out · $0.60, $0.10 not certain")
+    assert words.head(["completed"] * 2, state="completed", here=2, bought=[paid]) == "All 2 here · $0.10"
 
 
 def test_how_long_it_takes() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from widgets.doubles import clip_file, heard, page_sends
 from reelbook.widgets import clip_serving
 from reelbook.widgets.base import Panel
 from reelbook.widgets.bundle import module, style
-from reelbook.widgets.clip_serving import ReportsTime, ServesClip, ServesClips
+from reelbook.widgets.clip_serving import PosterCache, ReportsTime, ServesClip, ServesClips
 from reelbook.widgets.static_html import POSTER_BYTES
 
 
@@ -89,3 +91,56 @@ def test_time_is_reported_only_where_somebody_asks() -> None:
     clock.observe(lambda change: seen.append(change["new"]), ["time"])
     clock.time = 1.5
     assert (clock.reports_time, seen) == (True, [1.5])
+
+
+def test_a_poster_is_drawn_once_for_each_state_of_its_file(tmp_path: Path) -> None:
+    """A file that was replaced is drawn anew; one that isn't there has none."""
+    posters, drawn = PosterCache(), list[str]()
+    path = tmp_path / "a.mp4"
+
+    def draw() -> bytes:
+        drawn.append(path.read_text())
+        return path.read_bytes()
+
+    assert posters.of(path, draw) == b""
+    path.write_text("one")
+    assert (posters.of(path, draw), posters.of(path, draw)) == (b"one", b"one")
+    path.write_text("two")
+    os.utime(path, (1, 1))
+    assert posters.of(path, draw) == b"two"
+    assert drawn == ["one", "two"]
+
+
+def test_only_the_last_ones_used_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was looked at lately stays."""
+    monkeypatch.setattr(clip_serving, "POSTERS_KEPT", 2)
+    posters, drawn = PosterCache(), list[str]()
+    for name in "abc":
+        (tmp_path / name).touch()
+    for name in "abacab":
+        path = tmp_path / name
+        posters.of(path, lambda name=name: drawn.append(name) or b"x")  # type: ignore[func-returns-value, misc]  # notes it
+    assert drawn == ["a", "b", "c", "b"]
+
+
+def test_two_threads_draw_one_poster(tmp_path: Path) -> None:
+    """The second one waits for it."""
+    posters, drawn = PosterCache(), list[int]()
+    path = tmp_path / "a.mp4"
+    path.touch()
+    both = threading.Barrier(2, timeout=60)
+
+    def draw() -> bytes:
+        drawn.append(1)
+        return b"x"
+
+    def look() -> None:
+        both.wait()
+        posters.of(path, draw)
+
+    threads = [threading.Thread(target=look) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert drawn == [1]

@@ -17,8 +17,9 @@ from widgets.doubles import heard, page_sends
 from reelbook.errors import InvalidInput
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, Session, connect
-from reelbook.widgets import Gallery, search_results
+from reelbook.widgets import Gallery
 from reelbook.widgets import gallery as module
+from reelbook.widgets.gallery import SearchResults
 
 
 @pytest.fixture
@@ -60,7 +61,6 @@ def until(condition: Any, seconds: float = 120) -> None:
 
 def test_tiles_come_a_page_at_a_time(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first page when a view opens, the next ones as it asks; a page of another search is not sent."""
-    monkeypatch.setattr(search_results, "PAGE", 2)
     monkeypatch.setattr(module, "PAGE", 2)
     finished(session, "one", "two", "three", seed=4)
     gallery = Gallery(session)
@@ -290,10 +290,18 @@ def test_the_panel_stays_small(session: Session) -> None:
     assert text == "Gallery: 6 clips"
 
 
-def test_a_misspelt_argument_is_refused(session: Session) -> None:
-    """With the arguments that there are."""
-    with pytest.raises(TypeError, match=r"doesn't take tags.*text"):
-        Gallery(session, tags=["x"])
+def test_a_job_of_an_earlier_search_is_still_known(session: Session) -> None:
+    """The page may speak of it until it has the new one. A closed session keeps what was found."""
+    fox, wolf = finished(session, "a fox", "a wolf")
+    found = SearchResults(session)
+    found.search({})
+    found.search({"text": "wolf"})
+    assert (found.jobs, fox in found, wolf in found, found.turn) == ([wolf], False, True, 2)
+    assert (found.by_key(str(fox.number)), found.by_key("none")) == (fox, None)
+    assert (found.by_id(fox.request_id or ""), found.by_id("none")) == (fox, None)
+    session.close()
+    found.load(9)
+    assert (list(found.take_in()), found.jobs) == ([], [wolf])
 
 
 def test_errors_of_a_callback_are_shown_under_the_panel(session: Session) -> None:

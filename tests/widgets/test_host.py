@@ -5,8 +5,7 @@ from __future__ import annotations
 import ipywidgets
 from widgets.doubles import page_sends
 
-from reelbook.widgets.hint import Hint
-from reelbook.widgets.host import Host
+from reelbook.widgets.host import Hint, Host
 
 
 def test_the_page_is_told_the_panels_by_their_ids() -> None:
@@ -33,3 +32,13 @@ def test_the_page_says_that_a_child_isnt_drawn() -> None:
     assert not host.undrawn
     page_sends(host, {"name": "undrawn"})
     assert host.undrawn
+
+
+def test_a_press_is_told_to_all_who_asked() -> None:
+    """In the order in which they did."""
+    hint, heard = Hint(text="The clip appears here.", button="Make one"), list[str]()
+    hint.on_press(lambda: heard.append("one"))
+    hint.on_press(lambda: heard.append("two"))
+    page_sends(hint, {"name": "press"})
+    assert heard == ["one", "two"]
+    assert (hint.text, hint.button) == ("The clip appears here.", "Make one")

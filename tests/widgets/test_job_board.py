@@ -23,7 +23,7 @@ from reelbook.ledger import Spend
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, JobRequest, display
-from reelbook.widgets.job_board import JobBoard
+from reelbook.widgets.job_board import BoardEntry, JobBoard
 
 MOST_BYTES = 400
 
@@ -504,7 +504,24 @@ def test_a_closed_board_listens_to_nothing() -> None:
     assert session.listeners == []
 
 
-def test_an_unknown_argument_is_refused() -> None:
-    """A misspelt one would be swallowed."""
-    with pytest.raises(TypeError, match="doesn't take choosen"):
-        JobBoard(FakeLedgerSession(), choosen=[])  # type: ignore[arg-type] # a double
+def test_a_row_is_sent_whole_and_then_only_what_changed() -> None:
+    """What is empty isn't said of a new row; a page that was reloaded has nothing."""
+    kept = BoardEntry(job(progress=0.5), 0)
+    first = kept.news(0.0, chosen=False)
+    assert (first["key"], first["order"], first["word"], first["bar"]) == ("0", 0, "Processing", 0.5)
+    assert "chosen" not in first
+    assert kept.news(0.0, chosen=False) == {}
+    assert kept.news(0.0, chosen=True) == {"key": "0", "chosen": True}
+    kept.page.forget()
+    assert kept.news(0.0, chosen=True).keys() >= first.keys()
+
+
+def test_a_row_follows_its_job(tmp_path: Path) -> None:
+    """Its picture has another name once it is another picture."""
+    mine = job()
+    kept = BoardEntry(mine, 0)
+    kept.news(0.0, chosen=False)
+    learn(mine, state="completed", clip=clip(tmp_path / "a.mp4"))
+    kept.update()
+    news = kept.news(0.0, chosen=False)
+    assert (news["word"], news["picture"]) == ("Completed", "0c")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
-from reelbook.widgets.live import Live
+import pytest
+
+from reelbook.widgets.live import Live, PageState, same_line
 
 
 class Virtual:
@@ -109,3 +112,26 @@ def test_a_panel_that_fails_does_not_end_the_others() -> None:
     Live(fail).changed()
     Live(arrived.set).changed()
     assert arrived.wait(60)
+
+
+def test_time_that_merely_passed_is_not_sent() -> None:
+    """The page counts seconds itself; a line is sent when it would be off."""
+    page = PageState()
+    assert page.news(100.0, {}, {"time": [[14.0, -1], " left"]}) == {"time": [[14.0, -1], " left"]}
+    assert page.news(105.0, {}, {"time": [[9.4, -1], " left"]}) == {}
+    assert page.news(105.0, {}, {"time": [[30.0, -1], " left"]}) == {"time": [[30.0, -1], " left"]}
+
+
+@pytest.mark.parametrize(
+    ("second", "same"),
+    [
+        ([[10.0, -1], " left"], True),
+        ([[10.0, 1], " left"], False),
+        ([[10.0, -1], " more"], False),
+        ([[10.0, -1]], False),
+        (["10 s", " left"], False),
+    ],
+)
+def test_lines_are_compared_as_they_read_by_then(second: Any, *, same: bool) -> None:
+    """Text, pace and seconds have to agree."""
+    assert same_line([[14.0, -1], " left"], second, 4.0) is same

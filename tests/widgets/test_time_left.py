@@ -91,12 +91,11 @@ def test_with_no_requests_left_every_place_says_when_the_next_may_go_out(
     second_later(session, sandbox)
     card = rb.JobCard(first)
     board = rb.JobBoard(session)
-    board.opened = next(entry.key for entry in board._rows if entry.job is first)
+    entry = board._entries[first]
+    board.opened = entry.key
     gallery = rb.Gallery(session, state="any", opened=first.request_id)
     comparison = rb.Compare(jobs)
     number = jobs.index(first) + 1
-    entry = board._rows.of(first)
-    assert entry is not None
 
     def said_of_cell() -> Any:
         sent = [cell for message, _ in list(messages) for cell in message.get("cells", [])]

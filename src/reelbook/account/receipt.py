@@ -22,6 +22,7 @@ from ..formatting import count, exact_dollars, local, spreadsheet_cell, terminal
 from ..ledger import Entry, ToolJob
 from ..ledger.records import told_state
 from ..requests import JobRequest, options
+from ..states import BEFORE_AMOUNT, Charge
 
 CostIs = Literal["charged", "estimated", "uncertain"]
 
@@ -29,7 +30,11 @@ SHOWN: Final = 100
 _PROMPT: Final = 60
 _HEAD: Final = ("when", "id", "prompt", "length", "shape", "seed", "state", "cost")
 _WIDE: Final = _HEAD.index("prompt")
-_COST_IS: Final[dict[str, CostIs]] = {"spent": "charged", "reserved": "estimated", "uncertain": "uncertain"}
+_COST_IS: Final[dict[Charge, CostIs]] = {
+    "spent": "charged",
+    "reserved": "estimated",
+    "uncertain": "uncertain",
+}
 
 
 @dataclass(frozen=True)
@@ -272,9 +277,8 @@ def _length(row: ReceiptRow) -> str:
 
 
 def _cost(row: ReceiptRow) -> str:
-    return {"charged": "", "estimated": "about ", "uncertain": "maybe "}[row.cost_is] + exact_dollars(
-        row.cost_usd
-    )
+    [charge] = [charge for charge, cost_is in _COST_IS.items() if cost_is == row.cost_is]
+    return f"{BEFORE_AMOUNT[charge]}{exact_dollars(row.cost_usd)}"
 
 
 def _shown(row: ReceiptRow) -> tuple[str, ...]:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from .. import settings, wire
+from .. import settings, states, wire
 from ..errors import InvalidInput, ReelbookError
-from ..formatting import count, dollars, file_size, iso_time, seconds, terminal_line
+from ..formatting import count, dollars, file_size, iso_time, price, seconds, terminal_line
 from ..lazy_module import LazyModule
 from .console import STOPPED, CtrlC, say, say_data, say_json, shell_word
 from .options import AsJson, Home, ManyArguments, Service, argument, command_line, option
@@ -272,13 +272,7 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    styles = {
-        wire.COMPLETED: "green",
-        wire.FAILED: "red",
-        ledger.REFUSED: "red",
-        ledger.LOST: "red",
-        ledger.UNCERTAIN: "yellow",
-    }
+    colours = {"done": "green", "fail": "red", "odd": "yellow"}
     several = len(lookup.accounts) > 1
     named = any(entry.experiment for entry in entries)
     lengths = width >= (WIDE_ENOUGH_FOR_BOTH if several or named else WIDE_ENOUGH_FOR_LENGTHS)
@@ -296,10 +290,10 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
         table.add_column("Experiment", no_wrap=True)
     id_characters = _distinct_length(entries)
     for entry in entries:
-        state = job_lookup.state_of(entry)
+        word, tone = job_lookup.state_of(entry), states.state(entry.state).tone
         cells: list[str | Text] = [
             _short_time(entry.intended_at),
-            Text(terminal_line(state), styles.get(state, "")),
+            Text(terminal_line(word), colours.get(tone, "")),
             entry.prompt,
         ]
         if lengths:
@@ -435,11 +429,11 @@ def _seed(entry: Entry) -> str | None:
 
 
 def _cost_words(entry: Entry) -> str:
-    if entry.state in _unpaid():
+    if entry.charge == "none":
         return "nothing"
     doubt = {
-        ledger.UNCERTAIN: ", if it was accepted",
-        ledger.LOST: ", billed",
+        states.UNCERTAIN: ", if it was accepted",
+        states.LOST: ", billed",
         wire.FAILED: ", if failed jobs are billed: that isn't documented",
     }
     return _cost(entry) + ("" if entry.cost_usd is not None else doubt.get(entry.state, ""))
@@ -471,24 +465,16 @@ def _clip_bytes(entry: Entry) -> int | None:
 
 
 def _advice(entry: Entry, resume_command: str) -> str | None:
-    if entry.state == ledger.UNCERTAIN:
+    if entry.state == states.UNCERTAIN:
         return f"It was not sent again. To find out from the balance:\n  {resume_command} --find-out"
-    open_ended = entry.state not in (wire.FAILED, ledger.LOST, *_unpaid())
-    if entry.request_id is not None and open_ended and _clip_bytes(entry) is None:
+    if entry.request_id is not None and not states.state(entry.state).missing and _clip_bytes(entry) is None:
         return f"To get its clip:\n  {resume_command} {shell_word(entry.request_id)}"
     return None
 
 
 def _cost(entry: Entry) -> str:
-    """What it cost, or may: "$0.25", "about $0.25", or nothing where nothing was bought."""
-    if entry.cost_usd is not None:
-        return dollars(entry.cost_usd)
-    return "" if entry.state in _unpaid() else f"about {dollars(entry.estimated_cost_usd)}"
-
-
-def _unpaid() -> tuple[str, ...]:
-    """The states of what was never bought."""
-    return (ledger.REFUSED, ledger.CANCELLED, ledger.NOT_ACCEPTED)
+    """What it cost, or may: "$0.25", "about $0.25", "maybe $0.25", or nothing where nothing was bought."""
+    return price(entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd, entry.charge)
 
 
 def _list_document(lookup: JobLookup | None, entries: Sequence[Entry]) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
-from .. import text, wire
 from ..errors import NotFound, ReelbookError, WaitTimeout
 from ..formatting import dollars, file_size, plain, terminal_line
 from ..session import Clip, Job, JobView, Session
+from ..states import state
+from ..text.card import job_face, job_lines, share_done
 from .console import CtrlC, say
 
 LOOK_SECONDS = 0.1
@@ -101,22 +102,14 @@ def _outcome(
 
 def state_word(job: Job, view: JobView) -> str:
     """The state as the cards name it."""
-    face = text.job_face(
-        view, job.request, request_id=job.request_id, clip=None, service=Session.of(job).service
-    )
-    return terminal_line(face["word"])
+    return terminal_line(job_face(view, job.request, request_id=job.request_id)["word"])
 
 
 def progress_figures(job: Job, view: JobView) -> str:
     """How far it is and how long it takes: "62 % · about 9 s left · 14 s so far"."""
     # When the service was asked last is for a card, which has a line for it.
     view, limit = replace(view, asked_seconds_ago=None), Session.of(job).facts.requests_limit
-    return " · ".join(plain(line) for line in text.job_lines(view, None, requests_limit=limit))
-
-
-def share_done(view: JobView) -> float | None:
-    """How full the bar is, from 0 to 1; None while there is no figure."""
-    return view.download if view.state == wire.COMPLETED else view.progress
+    return " · ".join(plain(line) for line in job_lines(view, None, requests_limit=limit))
 
 
 def clip_figures(clip: Clip) -> str:
@@ -196,7 +189,7 @@ class _News:
             self._id = job.request_id
             self._say_line(f"The job's id: {terminal_line(self._id or '')}")
         # The error that ends the waiting is said at the end, by the command.
-        passing = view.watched and view.state not in text.FINAL
+        passing = view.watched and not state(view.state).final
         if passing and view.error is not None and view.error != self._error:
             self._say_line(terminal_line(view.error))
         self._error = view.error

@@ -21,10 +21,11 @@ from .. import states, wire
 from ..errors import ConfirmationNeeded, InvalidInput, LedgerLocked, ReelbookError, WaitTimeout
 from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
-from ..ledger.sweeps import LEFT_OUT, PAUSED, PLANNED, RUNNING, STOPPED, sweep_state
+from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
 from ..listeners import Listeners
 from ..session.batch import stop_error, stop_reason
 from ..session.session import current_experiment
+from ..states import LEFT_OUT, PLANNED
 from .axes import Axis, Cell
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
 

@@ -20,6 +20,7 @@ from .. import wire
 from ..executions import CellId, current_execution, is_another
 from ..formatting import local
 from ..requests import JobRequest
+from ..states import LEFT_OUT, PLANNED
 from .places import PlaceCounter
 from .process_locks import Kernel
 from .records import CANCELLED, UNPAID, Account, Entry, Place, SweepCell, told_state
@@ -31,10 +32,6 @@ PAUSED: Final = "paused"
 STOPPED: Final = "stopped"
 # What else it can come to.
 COMPLETED: Final = "completed"
-
-# A cell's state where it isn't that of its entry.
-PLANNED: Final = "planned"  # not bought, or taken back before it was sent
-LEFT_OUT: Final = "left out"
 
 # Nothing more becomes of these by itself.
 _ENDED: Final = frozenset({wire.COMPLETED, wire.FAILED, "uncertain", "lost", *UNPAID})

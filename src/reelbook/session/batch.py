@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
 from typing import Any, overload
 
-from .. import wire
 from ..errors import (
     AuthenticationError,
     InsufficientBalance,
@@ -21,13 +20,11 @@ from ..errors import (
 )
 from ..event_thread import EventThread, Future, until_done
 from ..formatting import dollars
-from ..ledger import CANCELLED, REFUSED, SENDING, UNCERTAIN, UNPAID
 from ..requests import JobRequest
+from ..states import REFUSED, SENDING, STATES, UNCERTAIN, names, state
 from . import display
 from .clip import Clip
 from .job import Job
-
-_ORDER = (wire.COMPLETED, wire.PROCESSING, wire.PENDING, SENDING, wire.FAILED, REFUSED, CANCELLED, UNCERTAIN)
 
 # What the service will say to the rest of a batch too: why it stops, and what to do.
 _STOPPED_BY: dict[type[ReelbookError], tuple[str, str]] = {
@@ -121,7 +118,7 @@ class Batch(Sequence[Job]):
 
         A clip that an earlier run of the cell paid for is counted.
         """
-        paid = (job for job in self._distinct if job.state not in UNPAID)
+        paid = (job for job in self._distinct if state(job.state).charge != "none")
         return round(sum(job.request.estimated_cost_usd for job in paid if job.request is not None), 6)
 
     @property
@@ -131,7 +128,7 @@ class Batch(Sequence[Job]):
             return None
         why, remedy = _stopped_by(self._stop_error)
         states = Counter(job.state for job in self._distinct)
-        unpaid = sum(states[state] for state in UNPAID)
+        unpaid = sum(states[word] for word in names(charge="none"))
         open_ended, uncertain = states[SENDING], states[UNCERTAIN]
         through = len(self._distinct) - unpaid - open_ended - uncertain
         said = (
@@ -147,11 +144,12 @@ class Batch(Sequence[Job]):
     @property
     def unpaid(self) -> tuple[JobRequest, ...]:
         """The requests that were refused or taken back, in their order: nothing was paid for them."""
-        return tuple(job.request for job in self._distinct if job.request and job.state in UNPAID)
+        unpaid = (job for job in self._distinct if state(job.state).charge == "none")
+        return tuple(job.request for job in unpaid if job.request is not None)
 
     def __repr__(self) -> str:
         states = Counter(job.state for job in self._distinct)
-        words = [state for state in _ORDER if state in states] + sorted(set(states) - set(_ORDER))
+        words = [word for word in STATES if word in states] + sorted(states.keys() - STATES.keys())
         parts = [f"{states[word]} {word}" for word in words]
         return f"<Batch of {len(self)}: {', '.join([*parts, f'about {dollars(self.estimated_cost_usd)}'])}>"
 

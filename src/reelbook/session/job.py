@@ -41,7 +41,8 @@ class JobView:
     `from_earlier_run`: the cell was run again, and this is the job
     that its earlier run submitted; `earlier_run` says which run that was.
     `unanswered`: so many attempts before the last were never answered, and may be billed too. `unheard`: it
-    was taken up by its id, and the service hasn't said anything of it yet.
+    was taken up by its id, and the service hasn't said anything of it yet. `given_up`: the service says again
+    and again that it doesn't know the job.
     """
 
     state: str
@@ -63,6 +64,17 @@ class JobView:
     earlier_run: EarlierRun | None = None
     unanswered: int = 0
     unheard: bool = False
+    given_up: bool = False
+
+    @property
+    def price_usd(self) -> float | None:
+        """What it cost, or the estimate while that isn't known."""
+        return self.estimated_cost_usd if self.cost_usd is None else self.cost_usd
+
+    @property
+    def charge(self) -> states.Charge:
+        """How sure it is that its price has to be paid."""
+        return states.charge_of(self.state, cost_known=self.cost_usd is not None, abandoned=self.given_up)
 
 
 _EARLIER: Final = {
@@ -206,6 +218,7 @@ class Job(SuggestsNames):
             earlier_run=self.earlier_run,
             unheard=self.request is None and known.status is None,
             unanswered=known.unanswered,
+            given_up=known.given_up,
         )
 
     def result(self, timeout: float | None = None) -> Clip:

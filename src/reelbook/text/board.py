@@ -10,33 +10,24 @@ from typing import TYPE_CHECKING, Final, TypedDict
 from reelbook import wire
 
 from ..formatting import Line, count, counting, dollars, seconds
-from .card import ALMOST_DONE, FINAL, almost_done, job_face
+from ..states import SENDING, STATES, Charge, state
+from .card import ALMOST_DONE, almost_done, bar_share, job_face, seed_words
 
 if TYPE_CHECKING:
     from reelbook.account import Facts
+    from reelbook.ledger import Spend
     from reelbook.session import Clip, JobRequest, JobView
 
 # A row's prompt is two short lines; the open row has all of it.
 PROMPT_BYTES = 150
 
-# What is counted on top, in this order.
-_KINDS = (
-    *("running", "waiting", "not watched", "done"),
-    *("failed", "refused", "lost", "not certain", "not accepted", "taken back"),
-)
-_BY_STATE = {
-    wire.COMPLETED: "done",
-    wire.FAILED: "failed",
-    "refused": "refused",
-    "lost": "lost",
-    "uncertain": "not certain",
-    "cancelled": "taken back",
-    "not accepted": "not accepted",
-}
-_UNPAID = {wire.FAILED, "refused", "cancelled", "not accepted"}
+NOT_WATCHED: Final = "not watched"
+# What is counted on top, in this order: under way, the nearest to its end first, then ended.
+_UNDER_WAY = [row.word for row in reversed(STATES.values()) if not row.final]
+_KINDS = dict.fromkeys([*_UNDER_WAY, NOT_WATCHED, *(row.word for row in STATES.values() if row.final)])
 
 
-class Row(TypedDict):
+class BoardRow(TypedDict):
     """A job in a line; the page draws it as it is."""
 
     prompt: str
@@ -51,11 +42,11 @@ class Row(TypedDict):
 
 @dataclass(frozen=True)
 class Tally:
-    """What a job adds to the sums: its kind, what was paid, and what it may still cost, in USD."""
+    """What a job adds to the sums: its kind, its price, and how sure it is that this has to be paid."""
 
     kind: str
-    paid_usd: float
-    open_usd: float
+    usd: float
+    charge: Charge
 
 
 def board_row(
@@ -65,18 +56,16 @@ def board_row(
     request_id: str | None,
     clip: Clip | None,
     prompt: str | None = None,
-) -> Row:
+) -> BoardRow:
     """A job's row; `prompt` is shown if there is no request."""
-    face = job_face(view, request, request_id=request_id, clip=clip, service="", prompt=prompt)
-    unsent = view.state == "sending" and view.waiting_seconds is not None
-    share = view.download if view.state == wire.COMPLETED else view.progress
-    bar = None if not face["bar"] else -1.0 if face["bar"] == "open" else round(share or 0.0, 2)
-    return Row(
+    face = job_face(view, request, request_id=request_id, clip=clip, prompt=prompt)
+    unsent = view.state == SENDING and view.waiting_seconds is not None
+    return BoardRow(
         prompt=_cut(face["prompt"]),
         about=_about(request),
         word=face["word"],
         tone=face["tone"],
-        bar=bar,
+        bar=bar_share(face, view),
         time=[] if unsent else _time(view, clip),
         wait=unsent,
         money=face["money"],
@@ -85,13 +74,9 @@ def board_row(
 
 def tally(view: JobView) -> Tally:
     """What the job adds to the sums."""
-    kind = _BY_STATE.get(view.state, "waiting" if view.state == "sending" else "running")
-    if view.state not in FINAL and not view.watched:
-        kind = "not watched"
-    if view.cost_usd is not None:
-        return Tally(kind, view.cost_usd, 0.0)
-    owed = 0.0 if view.state in _UNPAID else view.estimated_cost_usd or 0.0
-    return Tally(kind, 0.0, owed)
+    row = state(view.state)
+    kind = row.word if row.final or view.watched else NOT_WATCHED
+    return Tally(kind, view.price_usd or 0.0, view.charge)
 
 
 def count_words(tallies: Sequence[Tally]) -> str:
@@ -106,12 +91,19 @@ def kind_words(tallies: Iterable[Tally]) -> str:
 
 
 def sum_words(tallies: Iterable[Tally]) -> str:
-    """What they cost: "$0.75", "spent $0.25 of about $0.75" while some cost isn't final."""
+    """What they cost: "$0.75", or "spent $0.25 of about $0.75, $0.25 not certain" while some is open."""
     tallies = list(tallies)
-    paid, owed = sum(each.paid_usd for each in tallies), sum(each.open_usd for each in tallies)
-    if owed < 1e-9:
-        return dollars(paid)
-    return f"about {dollars(owed)}" if not paid else f"spent {dollars(paid)} of about {dollars(paid + owed)}"
+    charges: tuple[Charge, ...] = ("spent", "reserved", "uncertain")
+    spent, reserved, uncertain = (
+        sum(each.usd for each in tallies if each.charge == charge) for charge in charges
+    )
+    said, doubt = dollars(spent), _uncertain_words(uncertain)
+    if reserved:
+        total = f"about {dollars(spent + reserved)}"
+        said = f"spent {said} of {total}" if spent else total
+    elif doubt and not spent:
+        return doubt
+    return ", ".join(filter(None, [said, doubt]))
 
 
 def heading_words(name: str, tallies: Sequence[Tally]) -> list[str]:
@@ -119,12 +111,16 @@ def heading_words(name: str, tallies: Sequence[Tally]) -> list[str]:
     return [name or "Without an experiment", f"{count_words(tallies)} · {sum_words(tallies)}"]
 
 
-def spent_words(spent_usd: float, uncertain_usd: float, max_spend_usd: float | None) -> str:
-    """What the key has cost: "spent $2.40 of $5.00"."""
-    said = f"spent {dollars(spent_usd)}"
+def spent_words(spend: Spend, max_spend_usd: float | None) -> str:
+    """What the key has cost: "spent $2.40 of $5.00, $0.25 not certain"."""
+    said = f"spent {dollars(spend.spent_usd)}"
     if max_spend_usd is not None:
         said += f" of {dollars(max_spend_usd)}"
-    return said + (f", {dollars(uncertain_usd)} not certain" if uncertain_usd > 0.004 else "")
+    return ", ".join(filter(None, [said, _uncertain_words(spend.uncertain_usd)]))
+
+
+def _uncertain_words(usd: float) -> str:
+    return f"{dollars(usd)} not certain" if usd > 0.004 else ""
 
 
 def requests_words(facts: Facts) -> Line:
@@ -159,10 +155,7 @@ def empty_words(*, whole_session: bool, can_create: bool) -> str:
 def _about(request: JobRequest | None) -> str:
     if request is None:
         return ""
-    if request.mode == "image-to-video":
-        start = "from an image"
-    else:
-        start = "random seed" if request.seed in (None, wire.RANDOM_SEED) else f"seed {request.seed}"
+    start = "from an image" if request.mode == "image-to-video" else seed_words(request) or "random seed"
     return " · ".join(filter(None, [start, f"{request.duration_seconds} s", request.aspect_ratio]))
 
 
@@ -171,12 +164,12 @@ def _time(view: JobView, clip: Clip | None) -> Line:
         if view.error:
             return ["not on this disk"]
         return ["waits to be fetched" if view.download is None else f"fetching {int(view.download * 100)} %"]
-    if view.state in FINAL:
+    if state(view.state).final:
         took = view.took_seconds if clip is None else clip.took_seconds
         return [] if took is None or view.state != wire.COMPLETED else [f"took {seconds(took)}"]
     if not view.watched:
-        return ["not watched"]
-    if view.state == "sending":
+        return [NOT_WATCHED]
+    if view.state == SENDING:
         return ["being sent"]
     if view.remaining_seconds is not None:
         return [counting(view.remaining_seconds, -1), " left"]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 from reelbook import wire
 
-from ..formatting import Line, counting, dollars, seconds
+from ..formatting import Line, counting, dollars, price, seconds
 from ..session.clip import clip_file_name
+from ..states import LOST, NOT_ACCEPTED, REFUSED, SENDING, STATES, UNCERTAIN, state
 
 if TYPE_CHECKING:
     from reelbook.session import Clip, EarlierRun, JobRequest, JobView
@@ -20,24 +21,10 @@ ALMOST_DONE = "waiting for the service"
 NOT_KEPT = "There is no ledger: this clip's id is gone when the kernel ends."
 CODE_ACTION = ["code", "Copy as code"]
 
-# state: the word shown, and the tone of its dot (wait, run, done, fail, odd)
-_STATES = {
-    "sending": ("Sending", "wait"),
-    wire.PENDING: ("Pending", "wait"),
-    wire.PROCESSING: ("Processing", "run"),
-    wire.COMPLETED: ("Completed", "done"),
-    wire.FAILED: ("Failed", "fail"),
-    "refused": ("Refused", "fail"),
-    "uncertain": ("Not certain", "odd"),
-    "lost": ("Lost", "fail"),
-    "not accepted": ("Not accepted", "wait"),
-    "cancelled": ("Taken back", "wait"),
-}
-FINAL = {wire.COMPLETED, wire.FAILED, "refused", "uncertain", "lost", "not accepted", "cancelled"}
 _SIZES = {"16:9": [640, 360], "9:16": [360, 640], "1:1": [480, 480]}
 
 
-class Face(TypedDict):
+class CardFace(TypedDict):
     """Everything on a card except its bar's share and its counting lines. The page draws it as it is."""
 
     prompt: str
@@ -59,9 +46,9 @@ class Face(TypedDict):
     seconds: float  # of the clip
 
 
-def empty_face() -> Face:
+def empty_face() -> CardFace:
     """A card without a job."""
-    return Face(
+    return CardFace(
         prompt="", word="", tone="wait", shape=_SIZES["16:9"], stage=RUNNING_STAGE, note="", aside="", bar="",
         money="", actions=[], mark="", id="", clip=0, file="", codec="", fps=24.0, seconds=0.0,
     )  # fmt: skip
@@ -71,40 +58,38 @@ def job_face(
     view: JobView,
     request: JobRequest | None,
     *,
-    request_id: str | None,
-    clip: Clip | None,
-    service: str,
+    request_id: str | None = None,
+    clip: Clip | None = None,
+    service: str = "",
     prompt: str | None = None,
     finding_out: bool = False,
     word_would_tell: bool = False,
     kept: bool = True,
-) -> Face:
+) -> CardFace:
     """A job's card. `clip` is the finished clip, None while it isn't on the disk.
-
-    `kept` is whether the session has a ledger on the disk.
 
     `prompt` is shown if there is no request: a job that an agent tool submitted has only a prompt.
     `finding_out`: the service is being asked what became of the job. `word_would_tell`: the answer would be
-    certain if nobody else used the account, which only the person knows.
+    certain if nobody else used the account, which only the person knows. `kept` is whether the session has a
+    ledger on the disk.
     """
-    face = empty_face()
-    word, tone = _STATES.get(view.state, (view.state, "odd"))
-    final = view.state in FINAL
-    done = view.state == wire.COMPLETED
-    if view.state == "sending" and view.waiting_seconds is not None:
-        word = "Waiting"
-    if view.unheard and not final:
-        word = "Asking"
+    face, row = empty_face(), state(view.state)
     face["prompt"] = request.prompt if request else prompt or f"Job {request_id}"
-    face["word"], face["tone"] = word, tone
-    face["shape"] = _shape(request, clip) if done or not final else None
+    face["word"], face["tone"] = row.title, row.tone
+    if view.state == SENDING and view.waiting_seconds is not None:
+        face["word"] = "Waiting"
+    if view.unheard and not row.final:
+        face["word"] = "Asking"
+    face["shape"] = None if row.missing else _shape(request, clip)
     face["stage"] = "Your image. " + RUNNING_STAGE if request and request.image else RUNNING_STAGE
-    face["note"] = " ".join(filter(None, [_note(view, final), "" if kept else NOT_KEPT]))
+    face["note"] = " ".join(filter(None, [_note(view), "" if kept else NOT_KEPT]))
     face["aside"] = _aside(view)
-    face["bar"] = _bar(view, final, clip)
-    face["money"] = _money(view)
-    face["actions"] = _actions(view, request, request_id, clip, final)
-    if view.state == "uncertain":
+    fetching = view.state == wire.COMPLETED and clip is None and not view.error
+    if fetching or not row.final:
+        face["bar"] = "figure" if fetching or view.progress is not None else "open"
+    face["money"] = price(view.price_usd, view.charge)
+    face["actions"] = _actions(view, request, request_id, clip)
+    if view.state == UNCERTAIN:
         if finding_out:
             face["aside"] = "Asking for balance and usage."
         else:
@@ -117,7 +102,19 @@ def job_face(
     return face
 
 
-def clip_face(clip: Clip) -> Face:
+def share_done(view: JobView, clip: Clip | None = None) -> float | None:
+    """How full the bar is, 0 to 1: of the making, then of the fetching. None while there is no figure."""
+    return view.download if view.state == wire.COMPLETED and clip is None else view.progress
+
+
+def bar_share(face: CardFace, view: JobView) -> float | None:
+    """The bar of a row, a tile or a cell: 0 to 1; -1: running with no figure; None: no bar."""
+    if not face["bar"]:
+        return None
+    return -1.0 if face["bar"] == "open" else round(share_done(view) or 0.0, 2)
+
+
+def clip_face(clip: Clip) -> CardFace:
     """A player's caption."""
     face = empty_face()
     face["prompt"] = clip.request.prompt if clip.request else clip.path.name
@@ -133,32 +130,40 @@ def clip_face(clip: Clip) -> Face:
 
 def clip_lines(clip: Clip) -> list[Line]:
     """The facts of a finished clip: length, size, seed, and the time it took."""
-    lines: list[Line] = [[f"{clip.duration_seconds:.1f} s"], [f"{clip.width} × {clip.height}"]]
-    if clip.request is not None and clip.request.seed is not None:
-        seed = clip.request.seed
-        lines += [["random seed" if seed == wire.RANDOM_SEED else f"seed {seed}"]]
-    if clip.took_seconds is not None:
-        lines += [[f"took {seconds(clip.took_seconds)}"]]
-    return lines
+    said = [
+        f"{clip.duration_seconds:.1f} s",
+        f"{clip.width} × {clip.height}",
+        seed_words(clip.request),
+        "" if clip.took_seconds is None else f"took {seconds(clip.took_seconds)}",
+    ]
+    return [[each] for each in said if each]
+
+
+def seed_words(request: JobRequest | None) -> str:
+    """The seed: "seed 7", "random seed", or nothing where none was asked for."""
+    if request is None or request.seed is None:
+        return ""
+    return "random seed" if request.seed == wire.RANDOM_SEED else f"seed {request.seed}"
 
 
 def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = None) -> list[Line]:
     """The lines under the bar: progress, times, and waiting for the request budget."""
     if view.state == wire.COMPLETED:
         return clip_lines(clip) if clip is not None else _fetching(view)
-    if view.state in FINAL:
+    if state(view.state).final:
         return []
+    sending = view.state == SENDING
     waits: Line | None = None
-    if view.waiting_seconds is not None and (view.watched or view.state == "sending"):
+    if view.waiting_seconds is not None and (view.watched or sending):
         budget = f"The key's {requests_limit} requests are" if requests_limit else "The key's requests are"
-        verb = "Sending" if view.state == "sending" else "Asking again"
+        verb = "Sending" if sending else "Asking again"
         waits = [f"{budget} used up. {verb} in ", counting(view.waiting_seconds, -1), "."]
-    if view.state == "sending":
+    if sending:
         return [waits or ["Being sent."]]
     so_far: Line = [counting(view.elapsed_seconds, 1), " so far"]
-    lines = [_figure(view), so_far]
     if not view.watched:
-        return lines[1:]
+        return [so_far]
+    lines = [_figure(view), so_far]
     if waits:
         return [*lines, waits]
     if view.asked_seconds_ago is not None:
@@ -178,9 +183,9 @@ def _figure(view: JobView) -> Line:
         line = ["No figure yet" if view.state == wire.PROCESSING else "Not finished yet"]
     else:
         line = [f"{int(view.progress * 100)} %"]
-    if view.remaining_seconds is not None and view.watched:
+    if view.remaining_seconds is not None:
         line += [" · about ", counting(view.remaining_seconds, -1), " left"]
-    elif almost_done(view) and view.watched:
+    elif almost_done(view):
         line += [f" · {ALMOST_DONE}"]
     return line
 
@@ -198,18 +203,19 @@ def _fetching(view: JobView) -> list[Line]:
     return [[f"Fetching the clip · {int(view.download * 100)} %"]]
 
 
-def _note(view: JobView, final: bool) -> str:
+def _note(view: JobView) -> str:
+    final = state(view.state).final
     if view.error:
         return f"{view.error} Reelbook asks again." if view.watched and not final else view.error
-    if view.state == "uncertain":
-        bill = "" if view.estimated_cost_usd is None else f" {dollars(view.estimated_cost_usd)}"
+    if view.state == UNCERTAIN:
+        bill = "it" if view.price_usd is None else dollars(view.price_usd)
         return (
-            "The connection broke before the service answered. It may be making this clip, and it may bill"
-            f"{bill or ' it'}. Reelbook didn't send it again."
+            "The connection broke before the service answered. It may be making this clip, and it may bill "
+            f"{bill}. Reelbook didn't send it again."
         )
-    if view.state == "lost":
+    if view.state == LOST:
         return "The service accepted this clip, and its id never arrived. It counts as spent."
-    if view.state == "not accepted":
+    if view.state == NOT_ACCEPTED:
         return "The service never answered, and nothing was paid for it. Send it again if you want the clip."
     if not final and not view.watched:
         return NOT_WATCHING
@@ -227,16 +233,16 @@ def _aside(view: JobView) -> str:
                 else f" Your balance went from {dollars(before)} to {dollars(after)}, other clips included."
             )
         return text
-    if view.state == "refused":
+    if view.state == REFUSED:
         return "The service took no job."
-    if view.unanswered and view.state != "uncertain":
+    if view.unanswered and view.state != UNCERTAIN:
         one = view.unanswered == 1
         what = "An earlier attempt was" if one else f"{view.unanswered} earlier attempts were"
         return f"{what} never answered and may be billed too."
-    if view.state not in _STATES:
+    if view.state not in STATES:
         return "Reelbook doesn't know this state. It goes on asking."
     if view.from_earlier_run:
-        return _earlier(view.earlier_run, final=view.state in FINAL)
+        return _earlier(view.earlier_run, final=state(view.state).final)
     return ""
 
 
@@ -262,34 +268,18 @@ def _earlier(run: EarlierRun | None, *, final: bool) -> str:
     return f"{said} That was on {when}{where}{doubt}. For another clip: again=True in the code{button}."
 
 
-def _bar(view: JobView, final: bool, clip: Clip | None) -> str:
-    if view.state == wire.COMPLETED and clip is None and not view.error:
-        return "figure"
-    if final:
-        return ""
-    return "open" if view.progress is None else "figure"
-
-
-def _money(view: JobView) -> str:
-    if view.cost_usd is not None:
-        return dollars(view.cost_usd)
-    if view.estimated_cost_usd is None or view.state in {wire.FAILED, "refused", "cancelled", "not accepted"}:
-        return ""
-    return f"about {dollars(view.estimated_cost_usd)}"
-
-
 def _actions(
-    view: JobView, request: JobRequest | None, request_id: str | None, clip: Clip | None, final: bool
+    view: JobView, request: JobRequest | None, request_id: str | None, clip: Clip | None
 ) -> list[list[str]]:
-    actions = []
-    if view.state == "sending":
+    actions, row = [], state(view.state)
+    if view.state == SENDING:
         actions.append(["cancel", "Don't send"])
-    elif not final:
+    elif not row.final:
         actions.append(["stop", "Stop watching"] if view.watched else ["watch", "Watch again"])
     elif view.state == wire.COMPLETED and clip is None and view.error:
         actions.append(["watch", "Fetch again"])
-    if final and request is not None and request.complete:
-        verb = "Send again" if view.state in {"refused", "uncertain", "lost", "not accepted"} else "Again"
+    if row.final and request is not None and request.complete:
+        verb = "Send again" if row.group == "uncertain" or view.state == REFUSED else "Again"
         actions.append(["again", f"{verb} · {dollars(request.estimated_cost_usd)}"])
     if request_id:
         actions.append(["copy", "Copy id"])
@@ -318,7 +308,7 @@ def _shape(request: JobRequest | None, clip: Clip | None) -> list[int]:
     return _SIZES.get((request.aspect_ratio if request else None) or "", _SIZES["16:9"])
 
 
-def _with_clip(face: Face, clip: Clip) -> None:
+def _with_clip(face: CardFace, clip: Clip) -> None:
     # Only a change of this number matters: the page then loads the clip anew.
     face["clip"] = zlib.crc32(str(clip.path).encode()) + 1
     face["file"] = clip_file_name(clip.request, clip.request_id)

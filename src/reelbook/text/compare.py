@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 from reelbook import wire
 
-from ..formatting import Line, dollars
-from .card import clip_face, empty_face, job_face, job_lines
+from ..formatting import Line, price
+from ..states import state
+from .card import bar_share, clip_face, empty_face, job_face, job_lines, seed_words
 
 if TYPE_CHECKING:
     from reelbook.session import Clip, JobRequest, JobView
@@ -32,7 +33,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
-class Tile(TypedDict):
+class CompareTile(TypedDict):
     """One clip of a comparison; the page draws it as it is."""
 
     key: str
@@ -55,7 +56,7 @@ class Tile(TypedDict):
 
 
 @dataclass(frozen=True)
-class Shown:
+class ComparedClip:
     """What is known of one clip. `clip` is None while there is no file; `view` is None without a job."""
 
     name: str
@@ -66,7 +67,7 @@ class Shown:
     title: str  # shown if the prompt isn't known
 
 
-def tiles(shown: Sequence[Shown]) -> list[Tile]:
+def tiles(shown: Sequence[ComparedClip]) -> list[CompareTile]:
     """The clips of a comparison, in their order."""
     prompts = differing([each.request.prompt if each.request else each.title for each in shown])
     figures = [_figures(each) for each in shown]
@@ -105,7 +106,7 @@ def differing(texts: Sequence[str]) -> list[list[Run]]:
     return [_shortened(_runs(words, common)) for words in split]
 
 
-def length_words(shown: Sequence[Shown]) -> str:
+def length_words(shown: Sequence[ComparedClip]) -> str:
     """How clips of different lengths play together; empty if all are equally long."""
     lengths = [each.clip.duration_seconds for each in shown if each.clip]
     if not lengths or max(lengths) - min(lengths) < 0.05:
@@ -128,7 +129,7 @@ def winner_words(place: int | None, *, kept: bool, recorded: bool, session: bool
     return said if session else f"{said} Compare(…, session=session) has the ledger keep it."
 
 
-def figure_words(tile: Tile, *, won: bool) -> str:
+def figure_words(tile: CompareTile, *, won: bool) -> str:
     """What is known of a clip beside its prompt, in one line."""
     told = [text for text, _ in [*tile["facts"], *tile["money"]]]
     return " · ".join(filter(None, ["Winner" if won else "", tile["word"], *told]))
@@ -180,47 +181,43 @@ def _core(word: str) -> str:
     return _EDGES.sub("", word).casefold() or word.strip()
 
 
-def _figures(shown: Shown) -> dict[str, str]:
+def _figures(shown: ComparedClip) -> dict[str, str]:
     clip, request = shown.clip, shown.request
     length = clip.duration_seconds if clip else request.duration_seconds if request else None
-    seed = request.seed if request else None
-    cost = clip.cost_usd if clip else None
-    if cost is None and shown.view is not None:
-        cost = shown.view.cost_usd
+    money = price(clip.cost_usd, "spent") if clip else ""
+    if not money and shown.view is not None and shown.view.charge != "reserved":
+        money = price(shown.view.price_usd, shown.view.charge)
     shape = f"{clip.width} × {clip.height}" if clip else (request.aspect_ratio if request else None)
     return {
         "length": "" if length is None else f"{length:.1f} s",
         "shape": shape or "",
-        "seed": "" if seed is None else "random seed" if seed == wire.RANDOM_SEED else f"seed {seed}",
+        "seed": seed_words(request),
         "from": "from an image" if request and request.mode == "image-to-video" else "",
-        "money": "" if cost is None else dollars(cost),
+        "money": money,
     }
 
 
-def _without_clip(shown: Shown, prompt: list[Run], key: str) -> Tile:
+def _without_clip(shown: ComparedClip, prompt: list[Run], key: str) -> CompareTile:
     face, lines, bar = empty_face(), list[Line](), None
     if shown.view is not None and shown.clip is None:
         view = shown.view
-        face = job_face(view, shown.request, request_id=shown.name, clip=None, service="")
-        lines = job_lines(view, None)[:1]
-        share = view.download if view.state == wire.COMPLETED else view.progress
-        if face["bar"]:
-            bar = -1.0 if face["bar"] == "open" else round(share or 0.0, 2)
+        face = job_face(view, shown.request, request_id=shown.name)
+        lines, bar = job_lines(view, None)[:1], bar_share(face, view)
         if view.state == wire.COMPLETED and not view.watched:
             face["stage"], bar, lines = NOT_HERE, None, []
         elif not face["bar"]:
-            unknown = view.state in ("uncertain", "lost")
+            unknown = state(view.state).group == "uncertain" and view.charge != "none"
             face["stage"] = "Whether there is a clip isn't known." if unknown else "There is no clip."
     elif shown.clip is None:
         face["stage"] = NOT_HERE
-    return Tile(
+    return CompareTile(
         key=key, name=shown.name, prompt=prompt, facts=[], money=[], shape=face["shape"] or [640, 360],
         clip=0, seconds=0.0, fps=24.0, codec="", ended="", word=face["word"], tone=face["tone"],
         stage=face["stage"], note=face["note"], bar=bar, lines=lines,
     )  # fmt: skip
 
 
-def _with_clip(tile: Tile, clip: Clip, longest: float) -> None:
+def _with_clip(tile: CompareTile, clip: Clip, longest: float) -> None:
     tile["clip"] = clip_face(clip)["clip"]
     tile["shape"] = [clip.width, clip.height]
     tile["seconds"], tile["fps"] = clip.duration_seconds, clip.frames_per_second

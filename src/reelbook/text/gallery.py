@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from reelbook import wire
 
-from ..formatting import Line, count
+from ..formatting import count
+from ..states import names
 from .board import IN_CODE, board_row
-from .card import CODE_ACTION, Face, empty_face, job_face, job_lines
+from .card import CODE_ACTION, CardFace, empty_face, job_face
 
 if TYPE_CHECKING:
     from reelbook.session import Clip, JobRequest, JobView
 
 # The choices: the value, its label on the page, and the states that are looked for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
-    "completed": ("Finished clips", (wire.COMPLETED,)),
-    "under way": ("Under way", ("intended", "sending", wire.PENDING, wire.PROCESSING)),
-    "failed": ("Failed or refused", (wire.FAILED, "refused")),
-    "uncertain": ("Not certain", ("uncertain", "lost", "not accepted")),
+    "completed": ("Finished clips", names(group="completed")),
+    "under way": ("Under way", names(group="under way")),
+    "failed": ("Failed or refused", names(group="failed")),
+    "uncertain": ("Not certain", names(group="uncertain")),
     "any": ("Everything asked for", None),
 }
 SORTS: Final = {"newest": "Newest first", "oldest": "Oldest first", "costliest": "Costliest first"}
@@ -45,7 +46,7 @@ DELETE: Final = (
 DELETED: Final = "The file was deleted. The record stays."
 
 
-class Tile(TypedDict, total=False):
+class GalleryTile(TypedDict, total=False):
     """A clip in the grid; empty values are left out."""
 
     key: str
@@ -60,7 +61,7 @@ class Tile(TypedDict, total=False):
     here: bool  # its file is on this disk
 
 
-class Opened(Face):
+class OpenedFace(CardFace):
     """The opened clip: its card, and the person's marks."""
 
     key: str
@@ -70,19 +71,19 @@ class Opened(Face):
     delete: str
 
 
-def nothing_opened() -> Opened:
+def nothing_opened() -> OpenedFace:
     """The card while no clip is open."""
-    return Opened(**empty_face(), key="", starred=False, remark="", tags="", delete="")
+    return OpenedFace(**empty_face(), key="", starred=False, remark="", tags="", delete="")
 
 
 def tile(
     view: JobView, request: JobRequest | None, *, key: str, request_id: str | None, here: bool, starred: bool
-) -> Tile:
+) -> GalleryTile:
     """A job's tile: the board's row with parts left out."""
     # Without the clip: a tile needs nothing from its file, which would have to be read.
     row = board_row(view, request, request_id=request_id, clip=None)
     about = row["about"].removeprefix("random seed · ")  # a tile is narrow, and that says little
-    shown = Tile(key=key, prompt=row["prompt"], about=about, money=row["money"])
+    shown = GalleryTile(key=key, prompt=row["prompt"], about=about, money=row["money"])
     if request_id:
         shown["id"] = request_id
     if view.state != wire.COMPLETED:
@@ -107,11 +108,10 @@ def opened_face(
     note: str,
     tags: Collection[str],
     can_vary: bool,
-) -> Opened:
+) -> OpenedFace:
     """The card of the opened clip."""
     face = job_face(view, request, request_id=request_id, clip=clip, service=service)
-    lost = view.state == wire.COMPLETED and clip is None and not view.watched
-    if lost:
+    if file_is_gone(view, clip):
         face["note"], face["stage"], face["bar"] = NOT_HERE, "No file here.", ""
     when = f"{submitted_at:%d %b %Y, %H:%M}".lstrip("0")
     face["aside"] = " · ".join(filter(None, [face["aside"], when, request_id]))
@@ -122,17 +122,15 @@ def opened_face(
     if clip is not None:
         actions += [["delete", "Delete file…"]]
     face["actions"] = actions
-    return Opened(
+    return OpenedFace(
         **face, key=key, starred=starred, remark=note, tags=", ".join(tags),
         delete=DELETE if clip is not None else "",
     )  # fmt: skip
 
 
-def opened_lines(view: JobView, clip: Clip | None, *, limit: int | None) -> list[Line]:
-    """The lines under the opened clip; none if its file is neither here nor being fetched."""
-    if view.state == wire.COMPLETED and clip is None and not view.watched:
-        return []
-    return job_lines(view, clip, requests_limit=limit)
+def file_is_gone(view: JobView, clip: Clip | None) -> bool:
+    """Whether the clip's file is neither here nor being fetched: then no line stands under it."""
+    return view.state == wire.COMPLETED and clip is None and not view.watched
 
 
 def choice_words(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from reelbook import wire
 
 from ..explore.plan import duration
 from ..formatting import Line, count, counting, dollars, seconds
-from .card import FINAL, job_face, job_lines
+from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
+from ..states import state as row_of
+from .board import Tally, sum_words
+from .card import bar_share, job_face, job_lines, seed_words
 from .compare import Run, differing
 
 if TYPE_CHECKING:
@@ -24,25 +27,15 @@ KEYS: Final = (
     "+ - zoom, 0 shows all. Escape closes."
 )
 PLANNING: Final = "Working out cost and time."
-PLANNED: Final = "planned"
-LEFT_OUT: Final = "left out"
 
 # The states that are counted on top, in this order, as they are called there.
-_COUNTED: Final = {
-    "uncertain": "not certain",
-    wire.FAILED: "failed",
-    "refused": "refused",
-    "lost": "lost",
-    "not accepted": "not accepted",
-    "cancelled": "taken back",
-    LEFT_OUT: "left out",
-}
+_COUNTED: Final = {row.name: row.word for row in STATES.values() if row.missing} | {LEFT_OUT: LEFT_OUT}
 # What a person may do with a cell, in this order; "again" only where there is no clip and none is coming.
 _ACTIONS: Final = ("find_out", "only_me", "again", "cancel", "watch")
 _RUN_STATES: Final = {"paused": "Paused", "stopped": "Stopped"}
 
 
-class Place(TypedDict):
+class CellPlace(TypedDict):
     """What never changes of a cell: where it is, and what is different in it."""
 
     n: int
@@ -51,7 +44,7 @@ class Place(TypedDict):
     about: str
 
 
-class Face(TypedDict):
+class CellFace(TypedDict):
     """What changes of a cell; the page draws it as it is."""
 
     word: str
@@ -69,11 +62,11 @@ class Face(TypedDict):
     id: str
 
 
-def places(sweep: Sweep) -> list[Place]:
+def places(sweep: Sweep) -> list[CellPlace]:
     """The cells of a sweep, with the words that differ between them marked."""
     prompts = differing([cell.request.prompt for cell in sweep.cells])
     return [
-        Place(n=cell.number, at=list(cell.place), prompt=prompt, about=_about(cell.request))
+        CellPlace(n=cell.number, at=list(cell.place), prompt=prompt, about=_about(cell.request))
         for cell, prompt in zip(sweep.cells, prompts, strict=True)
     ]
 
@@ -92,9 +85,9 @@ def face(
     can_leave_out: bool = False,
     finding_out: bool = False,
     word_would_tell: bool = False,
-) -> Face:
+) -> CellFace:
     """A cell as it is now. `view` is None for a cell that wasn't sent."""
-    made = Face(
+    made = CellFace(
         word="Planned", tone="wait", bar=None, note="", money=f"about {dollars(request.estimated_cost_usd)}",
         clip=0, seconds=0.0, fps=24.0, acts=[], star=starred, pick=picked, remark=remark, id=request_id or "",
     )  # fmt: skip
@@ -109,17 +102,12 @@ def face(
         request,
         request_id=request_id,
         clip=clip,
-        service="",
         finding_out=finding_out,
         word_would_tell=word_would_tell,
     )
-    share = view.download if view.state == wire.COMPLETED else view.progress
-    made["word"], made["tone"] = card["word"], card["tone"]
+    made["word"], made["tone"], made["bar"] = card["word"], card["tone"], bar_share(card, view)
     made["money"] = "$0.00, from the ledger" if found else card["money"]
-    made["bar"] = None if not card["bar"] else -1.0 if card["bar"] == "open" else round(share or 0.0, 2)
-    made["note"] = card["note"]
-    if view.state == "uncertain" and card["aside"]:
-        made["note"] = card["aside"]
+    made["note"] = card["aside"] if view.state == UNCERTAIN and card["aside"] else card["note"]
     wanted = [name for name in _ACTIONS if name != "again" or view.state != wire.COMPLETED]
     acts = {name: label for name, label in card["actions"] if name in wanted}
     if "again" in acts:
@@ -132,20 +120,20 @@ def face(
 
 def time_line(view: JobView | None) -> Line:
     """The line of a cell that counts: its progress, or how long it waits. Nothing once it has ended."""
-    if view is None or (view.state in FINAL and view.state != wire.COMPLETED):
+    if view is None or row_of(view.state).missing:
         return []
-    if view.state == "sending" and view.waiting_seconds is not None:
+    if view.state == SENDING and view.waiting_seconds is not None:
         return ["sent in ", counting(view.waiting_seconds, -1)]
     return next(iter(job_lines(view, None)), [])
 
 
-def head(states: Sequence[str], *, state: str, here: int, cost_usd: float) -> str:
-    """How far a sweep is: "6 of 18 here · 1 failed · $0.80"."""
+def head(states: Sequence[str], *, state: str, here: int, bought: Iterable[Tally]) -> str:
+    """How far a sweep is: "6 of 18 here · 1 failed · spent $0.80 of about $1.60"."""
     wanted = len(states) - states.count(LEFT_OUT)
     counts = Counter(states)
     parts = [_RUN_STATES.get(state, ""), f"{here} of {wanted} here" if here < wanted else f"All {here} here"]
     parts += [f"{counts[each]} {word}" for each, word in _COUNTED.items() if counts[each]]
-    parts.append(dollars(cost_usd))
+    parts.append(sum_words(bought))
     return " · ".join(filter(None, parts))
 
 
@@ -190,14 +178,5 @@ def saved(path: Path) -> str:
 
 
 def _about(request: JobRequest) -> str:
-    seed: Any = request.seed
-    return " · ".join(
-        filter(
-            None,
-            [
-                "" if seed is None else "random seed" if seed == wire.RANDOM_SEED else f"seed {seed}",
-                f"{request.duration_seconds} s",
-                request.aspect_ratio or "",
-            ],
-        )
-    )
+    said = [seed_words(request), f"{request.duration_seconds} s", request.aspect_ratio]
+    return " · ".join(filter(None, said))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -46,30 +47,12 @@ __all__ = [
     "UsageChart",
 ]
 
-_MODULES = {
-    "ClassroomPanel": "classroom_panel",
-    "Compare": "compare",
-    "ConnectionPanel": "connection_panel",
-    "Gallery": "gallery",
-    "ImagePicker": "image_picker",
-    "JobBoard": "job_board",
-    "JobCard": "job_card",
-    "KeyManager": "key_manager",
-    "Matrix": "matrix",
-    "Player": "player",
-    "PromptForm": "prompt_form",
-    "Studio": "studio",
-    "SweepForm": "sweep_form",
-    "ToolExplorer": "tool_explorer",
-    "UsageChart": "usage_chart",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
-    globals()[name] = value
+    module = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()  # JobBoard is in job_board
+    value = globals()[name] = getattr(import_module(f".{module}", __name__), name)
     return value
 
 

@@ -26,6 +26,8 @@ import traitlets
 from reelbook.errors import InvalidInput, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
 
+from .live import Live
+
 if TYPE_CHECKING:
     from reelbook.session import Session
 
@@ -136,10 +138,12 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     _endings: tuple[Callable[[], object], ...] = ()
     _trouble: str | None = None
     _over = ""  # what is said when that is over
+    _sends_news = False  # in messages of its own, which aren't kept until the page asks
     says_trouble = True  # not where another panel beside it does
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
+        self._live = Live(self._refresh_from_thread)
         self._sending = threading.RLock()
         self._unsent_traits: set[str] = set()
         if in_marimo():
@@ -148,6 +152,7 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
             self._esm = f"data:text/javascript;base64,{code}"
         # In Colab an update sent by a thread never shows (googlecolab/colabtools#3373).
         super().__init__(asks="google.colab" in sys.modules, **traits)
+        self._endings = (self._live.close,)
         with _panels_lock:
             _panels.add(self)
         self.on_msg(self._heard)
@@ -198,6 +203,12 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         with self.showing_errors(doing), contextlib.suppress(SessionClosed):
             yield
 
+    def _call_back(self, name: str, callbacks: Iterable[Callable[..., object]], *news: object) -> None:
+        """Calls what a person registered with the method `name`; errors are shown."""
+        for callback in tuple(callbacks):
+            with self.showing_errors(f"Your {name} callback"):
+                callback(*news)
+
     def refresh(self) -> None:
         """Calls `update`, on one thread at a time and with its errors shown."""
         with self._sending, self.updating():
@@ -220,8 +231,7 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         self._trouble = trouble
 
     def _refresh_from_thread(self) -> None:
-        """`refresh` for panels that send custom messages, which aren't kept until the page asks."""
-        if self.asks:
+        if self.asks and self._sends_news:
             self.live = True  # so that the page asks
         else:
             self.refresh()
@@ -260,6 +270,8 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     def _on_ask(self, *_: object) -> None:
         self.refresh()
         self.send({"name": "here"})
+        if self.asks and self._sends_news:  # it may have changed while the page couldn't be reached
+            self.send_state("live")
 
 
 def name_of(value: object) -> str | None:

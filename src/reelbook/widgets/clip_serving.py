@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import traitlets
 
@@ -11,6 +16,46 @@ from .base import Panel
 from .static_html import small_poster
 
 PIECE_BYTES = 960 * 1024  # with its header a message stays under 1 MiB
+POSTERS_KEPT = 600
+
+
+class PosterCache:
+    """The last posters by file. A replaced file gets a new poster."""
+
+    def __init__(self) -> None:
+        self._drawn: OrderedDict[tuple[str, float], bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, path: Path, draw: Callable[[], bytes]) -> bytes:
+        """The poster of the clip at `path`, made by `draw` the first time; empty without a file."""
+        if not path.exists():
+            return b""
+        name = (str(path), path.stat().st_mtime)
+        with self._lock:
+            if name not in self._drawn:
+                self._drawn[name] = draw()
+            self._drawn.move_to_end(name)
+            while len(self._drawn) > POSTERS_KEPT:
+                self._drawn.popitem(last=False)
+            return self._drawn[name]
+
+
+def send_piece(panel: Panel, content: dict[str, Any], read: Callable[[], BinaryIO] | None, gone: str) -> None:
+    """Answers a `chunk` message: one of the pieces in which a file goes to the page, or that it is gone."""
+    index = content.get("index")
+    answer = {"name": "chunk", "id": content.get("id"), "index": index}
+    try:
+        if read is None:
+            raise FileNotFoundError
+        with read() as file:
+            total = max(1, -(-file.seek(0, os.SEEK_END) // PIECE_BYTES))
+            place = min(max(0, index if isinstance(index, int) else 0), total - 1)
+            file.seek(place * PIECE_BYTES)
+            piece = file.read(PIECE_BYTES)
+    except OSError:
+        panel.send({**answer, "problem": gone})
+    else:
+        panel.send({**answer, "total": total}, [piece])
 
 
 class ServesClips(Panel):
@@ -25,28 +70,20 @@ class ServesClips(Panel):
         raise NotImplementedError
 
     def clip_poster(self, key: str) -> bytes:
-        """A small JPEG of the clip, empty if there is none."""
+        """A small JPEG of the clip, drawn once however often it is asked for; empty if there is none."""
         from reelbook.media.clips import poster
 
         path = self.clip_path(key)
-        return small_poster(poster(path)) if path is not None and path.exists() else b""
+        return b"" if path is None else self._posters.of(path, lambda: small_poster(poster(path)))
+
+    @cached_property
+    def _posters(self) -> PosterCache:
+        return PosterCache()
 
     def _on_chunk(self, content: dict[str, Any], _: object) -> None:
-        key, index = str(content.get("key", "")), content.get("index")
-        answer = {"name": "chunk", "id": content.get("id"), "index": index}
-        path = self.clip_path(key)
-        try:
-            if path is None:
-                raise FileNotFoundError
-            total = max(1, -(-path.stat().st_size // PIECE_BYTES))
-            place = min(max(0, int(index or 0)), total - 1)
-            with path.open("rb") as file:
-                file.seek(place * PIECE_BYTES)
-                piece = file.read(PIECE_BYTES)
-        except OSError:
-            self.send({**answer, "problem": "The clip's file is no longer where it was."})
-            return
-        self.send({**answer, "total": total}, [piece])
+        path = self.clip_path(str(content.get("key", "")))
+        read = None if path is None else lambda: path.open("rb")
+        send_piece(self, content, read, "The clip's file is no longer where it was.")
 
     def _on_posters(self, content: dict[str, Any], _: object) -> None:
         keys = [str(key) for key in content.get("keys", [])][:50]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import os
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ from ..text import compare as words
 from .base import session_of
 from .bundle import packed, pressed, style
 from .clip_serving import ReportsTime, ServesClips
-from .live import Live
+from .static_html import picture_html
 
 FEWEST, MOST = 2, 9
 STILL_BYTES = 24_000  # of all posters in the still form together
@@ -84,13 +83,12 @@ class Compare(ReportsTime, ServesClips):  # type: ignore[misc] # as in Panel
         own = next((Session.of(job) for job in jobs), None)
         self.session = own if session is None else session_of(self, session)
         self._kept = False
-        self._live = Live(self.refresh)
         super().__init__(**traits)
         super().observe(self._picked, "winner")
         if self.winner:
             with self.showing_errors("Keeping the winner"):
                 self._kept = is_kept(self.session, self.winner, self._recorded()) or self._keep()
-        self._endings = (self._live.close, *(job.subscribe(self._live.changed) for job in jobs))
+        self._endings += tuple(job.subscribe(self._live.changed) for job in jobs)
         self.update()
 
     @property
@@ -166,23 +164,21 @@ class Compare(ReportsTime, ServesClips):  # type: ignore[misc] # as in Panel
         if isinstance(place, int) and 0 <= place < len(self.clips) and self.clip_path(str(place)):
             self.winner = self.names[place]
 
-    def _figure(self, tile: words.Tile, *, won: bool) -> str:
+    def _figure(self, tile: words.CompareTile, *, won: bool) -> str:
         from reelbook.media.images import thumbnail
 
-        picture, told = "", html.escape(words.figure_words(tile, won=won))
+        poster, told = b"", html.escape(words.figure_words(tile, won=won))
         path = self.clip_path(tile["key"])
         if tile["clip"] and path is not None and path.exists():
             most = min(6_000, STILL_BYTES // len(self.clips))
             poster = thumbnail(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
-            data = base64.b64encode(poster).decode()
-            picture = f'<img alt="" src="data:image/jpeg;base64,{data}" style="max-width:100%;display:block">'
         prompt = "".join(
             f"<u>{html.escape(text)}</u>" if differs else html.escape(text)
             for text, differs in tile["prompt"]
         )
         edge = "outline:2px solid;outline-offset:3px;" if won else ""
         return (
-            f'<figure style="margin:5px;width:240px;{edge}">{picture}'
+            f'<figure style="margin:5px;width:240px;{edge}">{picture_html(poster)}'
             f"<figcaption>{prompt}<br><small>{told}</small></figcaption></figure>"
         )
 
@@ -239,9 +235,9 @@ def _name(each: Clip | Job, among: Iterable[Clip | Job]) -> str:
     return each.path.name if len(alike) == 1 else str(each.path)
 
 
-def _shown(each: Clip | Job, name: str) -> words.Shown:
+def _shown(each: Clip | Job, name: str) -> words.ComparedClip:
     clip = _clip(each)
     if isinstance(each, Job):
         sandbox = Session.of(each).service == "sandbox"
-        return words.Shown(name, each.request, clip, each.view(), sandbox, f"Job {each.request_id}")
-    return words.Shown(name, each.request, clip, None, each.sandbox, each.path.name)
+        return words.ComparedClip(name, each.request, clip, each.view(), sandbox, f"Job {each.request_id}")
+    return words.ComparedClip(name, each.request, clip, None, each.sandbox, each.path.name)

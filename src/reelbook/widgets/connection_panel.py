@@ -120,6 +120,4 @@ class ConnectionPanel(WorksInBackground):
 
     def _take(self, session: Session, source: str | None) -> None:
         self.session, self._source = session, source
-        for callback in self._callbacks:
-            with self.showing_errors("Your on_session callback"):
-                callback(session)
+        self._call_back("on_session", self._callbacks, session)

@@ -1,42 +1,92 @@
-"""The gallery of the ledger: pages of tiles, one opened clip, stars, notes and tags.
-
-`search_results` looks the clips up.
-"""
+"""The gallery of the ledger: pages of tiles, one opened clip, stars, notes and tags."""
 
 from __future__ import annotations
 
 import os
 import queue
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from reelbook import wire
 from reelbook.session import Job, Session
 from reelbook.session.export import export
-from reelbook.session.request_code import request_code
 
-from ..text import CREATE
 from ..text import gallery as words
+from ..text.board import CREATE
 from .base import session_of
 from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import TWICE_SECONDS, send_again
-from .live import Live
-from .poster_cache import PosterCache
-from .search_results import PAGE, SearchResults
+from .job_actions import ShowsJob, send_again
 from .static_html import tiles_html
 
+PAGE = 60
 FILTERS = ("text", "state", "starred", "tag", "experiment", "mode", "days")
 DAY_SECONDS = 86_400.0
 STILL_TILES, STILL_BYTES = 4, 3_000
 
 
-class Gallery(ServesClips):
+class SearchResults:
+    """What a search finds in a session's ledger, looked up page by page."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._filters: Mapping[str, Any] = {}
+        self._here: set[Job] = set()
+        self._by_key: dict[str, Job] = {}
+        self.jobs: list[Job] = []
+        self.more = True
+        self.turn = 0  # counts the searches, so that the page knows which one a message belongs to
+
+    def __contains__(self, job: Job) -> bool:
+        return job in self._here
+
+    def search(self, filters: Mapping[str, Any]) -> None:
+        """Starts a new search, with the arguments of `Session.jobs`, and looks up its first page."""
+        self._filters = filters
+        self.turn += 1
+        self.jobs, self._here, self.more = [], set(), True
+        self.load(PAGE)
+
+    def load(self, upto: int) -> None:
+        """Looks up more jobs, until there are `upto` of them or no more."""
+        while self.more and len(self.jobs) < upto and not self._session.closed:
+            after = self.jobs[-1] if self.jobs else None
+            found = self._session.jobs(limit=PAGE, after=after, **self._filters)
+            self.more = len(found) == PAGE
+            self.jobs += [job for job in found if job not in self._here]
+            for job in found:
+                self._keep(job)
+
+    def take_in(self) -> Iterator[tuple[int, Job]]:
+        """Inserts jobs that have come to match the first page, and yields each with its place."""
+        if self._session.closed:
+            return
+        for place, job in enumerate(self._session.jobs(limit=PAGE, **self._filters)):
+            if job not in self._here:
+                self.jobs.insert(place, job)
+                self._keep(job)
+                yield place, job
+        # There new jobs come last, and are looked up as the rest is.
+        self.more = self.more or self._filters.get("sort") == "oldest"
+
+    def by_key(self, key: str) -> Job | None:
+        """The job with that key on the page, of this search or an earlier one."""
+        return self._by_key.get(key)
+
+    def by_id(self, request_id: str) -> Job | None:
+        """The job with that request id, if any search here found it."""
+        return next((job for job in self._by_key.values() if job.request_id == request_id), None)
+
+    def _keep(self, job: Job) -> None:
+        self._here.add(job)
+        self._by_key[str(job.number)] = job
+
+
+class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
     """All clips of the account, including those of earlier kernels: search, filter, mark, compare, export.
 
     `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
@@ -76,27 +126,24 @@ class Gallery(ServesClips):
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the selected clips.").tag(sync=True)
     opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)
     choices = traitlets.Dict(help="What can be chosen in the filters, and what is offered.").tag(sync=True)
-    face = traitlets.Dict(help="What the page draws of the opened clip.").tag(sync=True)
-    figures: traitlets.List[Any] = traitlets.List(help="The opened clip's counting lines.").tag(sync=True)
-    progress = traitlets.Float(None, allow_none=True, help="Of the opened clip, 0 to 1.").tag(sync=True)
+
+    _sends_news = True
+    _empty_face = staticmethod(words.nothing_opened)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
         self._found = SearchResults(session)
-        self._sent: dict[str, words.Tile] = {}
+        self._sent: dict[str, words.GalleryTile] = {}
         self._still_setting = False
         self._open_job: Job | None = None
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._posters = PosterCache()
-        self._pressed_at = float("-inf")
-        self._vary: list[Callable[[Job], object]] = []
+        self._on_varies: list[Callable[[Job], object]] = []
         self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
         self._on_creates: list[Callable[[], object]] = []
         self._on_jobs: list[Callable[[Job], object]] = []
-        self._live = Live(self._refresh_from_thread)
         opened = traits.pop("opened", "")
-        super().__init__(face=dict(words.nothing_opened()), **traits)
-        self._endings = (self._live.close, session.subscribe(self._told))
+        super().__init__(**traits)
+        self._endings += (session.subscribe(self._told),)
         self._found.search(self._filters())
         self.opened = opened  # only now, because it has to be among those found
         self._offer()
@@ -114,7 +161,7 @@ class Gallery(ServesClips):
 
     def on_vary(self, callback: Callable[[Job], object]) -> None:
         """`callback(job)` is called when "Vary…" is pressed, to ask for a clip like that one."""
-        self._vary.append(callback)
+        self._on_varies.append(callback)
         self._offer()
 
     def on_compare(self, callback: Callable[[tuple[Job, ...]], object]) -> None:
@@ -156,9 +203,6 @@ class Gallery(ServesClips):
         job = self._found.by_key(key) if key else self._open_job
         return job.clip.path if job is not None and job.clip is not None else None
 
-    def clip_poster(self, key: str) -> bytes:
-        return self._posters.of(self.clip_path(key), lambda: super(Gallery, self).clip_poster(key))
-
     def still(self) -> tuple[str, str]:
         """The first clips with their posters, and how many were found."""
         from reelbook.media.images import thumbnail
@@ -195,7 +239,7 @@ class Gallery(ServesClips):
             self._found.search(self._filters())
             self._send_tiles(0)
 
-    def _tile(self, job: Job) -> words.Tile:
+    def _tile(self, job: Job) -> words.GalleryTile:
         return words.tile(
             job.view(),
             job.request,
@@ -246,29 +290,27 @@ class Gallery(ServesClips):
     def _show_opened(self) -> None:
         job = self._open_job
         if job is None:
-            self.face, self.figures, self.progress = dict(words.nothing_opened()), [], None
+            self._draw_nothing()
             return
         view, clip = job.view(), job.clip
         if clip is not None and not clip.path.exists():
             clip = None
-        self.face = dict(
-            words.opened_face(
-                view,
-                job.request,
-                key=str(job.number),
-                request_id=job.request_id,
-                clip=clip,
-                service=self.session.service,
-                submitted_at=job.submitted_at,
-                starred=job.starred,
-                note=job.note,
-                tags=job.tags,
-                can_vary=bool(self._vary),
-            )
+        face = words.opened_face(
+            view,
+            job.request,
+            key=str(job.number),
+            request_id=job.request_id,
+            clip=clip,
+            service=self.session.service,
+            submitted_at=job.submitted_at,
+            starred=job.starred,
+            note=job.note,
+            tags=job.tags,
+            can_vary=bool(self._on_varies),
         )
-        self.figures = words.opened_lines(view, clip, limit=self.session.facts.requests_limit)
-        fetching = view.state == wire.COMPLETED and clip is None
-        self.progress = view.download if fetching else view.progress
+        self._draw(job, face, view, clip)
+        if words.file_is_gone(view, clip):
+            self.figures = []
 
     def _open(self, job: Job | None) -> None:
         self._open_job = job
@@ -298,11 +340,6 @@ class Gallery(ServesClips):
             self._offer()
             self._send_tiles(0)
         super()._on_hello(*args)
-
-    def _on_ask(self, *args: object) -> None:
-        super()._on_ask(*args)
-        if self.asks:  # it may have changed while the page couldn't be reached
-            self.send_state("live")
 
     def _on_page(self, content: dict[str, Any], _: object) -> None:
         first = int(content.get("from", 0))
@@ -350,34 +387,19 @@ class Gallery(ServesClips):
 
     def _on_again(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)
-        if job is None or time.monotonic() - self._pressed_at < TWICE_SECONDS:
-            return
-        self._pressed_at = time.monotonic()
-        sent = send_again(job)
-        if sent is None:
-            return
-        self.say("Sent. The clip appears here when it is done.")
-        for callback in self._on_jobs:
-            with self.showing_errors("Your on_job callback"):
-                callback(sent)
+        if job is not None and not self._twice(job) and (sent := send_again(job)) is not None:
+            self.say("Sent. The clip appears here when it is done.")
+            self._call_back("on_job", self._on_jobs, sent)
 
     def _on_vary(self, content: dict[str, Any], _: object) -> None:
         if (job := self._job(content)) is not None:
-            for callback in self._vary:
-                callback(job)
-
-    def _on_code(self, content: dict[str, Any], _: object) -> None:
-        job = self._job(content)
-        if job is not None and job.request is not None:
-            self._send_code(content, request_code(job.request, content["kind"]))
+            self._call_back("on_vary", self._on_varies, job)
 
     def _on_compare(self, *_: object) -> None:
-        for callback in self._on_compares:
-            callback(self.chosen)
+        self._call_back("on_compare", self._on_compares, self.chosen)
 
     def _on_create(self, *_: object) -> None:
-        for callback in self._on_creates:
-            callback()
+        self._call_back("on_create", self._on_creates)
 
     def _on_export(self, *_: object) -> None:
         self.say(words.exported_words(*export(self.chosen)))
@@ -389,10 +411,8 @@ class Gallery(ServesClips):
             self._send_if_new(job)
             self.refresh()
 
-    def _on_watch(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            job.watch()
-            self.refresh()
-
     def _job(self, content: dict[str, Any]) -> Job | None:
         return self._found.by_key(str(content.get("key", "")))
+
+    def _news_of(self, _: Job) -> None:
+        self.refresh()

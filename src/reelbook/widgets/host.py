@@ -1,7 +1,8 @@
-"""A panel made of panels, in place of ipywidgets' boxes: marimo, too, draws this one."""
+"""A panel made of panels, in place of ipywidgets' boxes: marimo, too, draws this one. And a placeholder."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
@@ -9,7 +10,7 @@ import ipywidgets
 import traitlets
 
 from .base import Panel
-from .bundle import added_style, packed
+from .bundle import added_style, packed, style
 
 
 class Host(Panel):
@@ -45,6 +46,27 @@ class Host(Panel):
     def _on_undrawn(self, *_: object) -> None:
         self.undrawn = True
         self.refresh()
+
+
+class Hint(Panel):
+    """A placeholder: a line on what will appear, and a button that makes it happen: `on_press(callback)`."""
+
+    _esm = packed("hint")
+    _css = style("hint")
+
+    text = traitlets.Unicode(help="What will appear here.").tag(sync=True)
+    button = traitlets.Unicode(help="The button's label.").tag(sync=True)
+
+    def __init__(self, **traits: Any) -> None:
+        self._callbacks: list[Callable[[], object]] = []
+        super().__init__(**traits)
+
+    def on_press(self, callback: Callable[[], object]) -> None:
+        """`callback()` is called when the button is pressed."""
+        self._callbacks.append(callback)
+
+    def _on_press(self, *_: object) -> None:
+        self._call_back("on_press", self._callbacks)
 
 
 def _references(widgets: Any) -> list[str]:

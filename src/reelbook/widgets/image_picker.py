@@ -1,4 +1,4 @@
-"""Choosing a still image, which is prepared, cropped and shown here. `image_upload` receives files in pieces.
+"""Choosing a still image, which is received in pieces, prepared, cropped and shown here.
 
 Most of the page's code is sent when it is first needed, because a notebook saves a panel's code with every
 panel.
@@ -6,12 +6,11 @@ panel.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import html
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import traitlets
 
@@ -19,18 +18,72 @@ from reelbook import settings, wire
 from reelbook.errors import InvalidImage
 from reelbook.secret import quotable, veiled
 
-from ..text import image_words
-from ..text.picker import recent_words, where_words
+from ..text.form import image_words
+from ..text.picker import page_notes, recent_words, where_words
 from .base import Panel
 from .bundle import added_style, module, packed, style
 from .clip_serving import PIECE_BYTES
-from .image_upload import MAX_BYTES, NOT_WHOLE, ImageUpload
+from .static_html import picture_html
 
 if TYPE_CHECKING:
     from reelbook.media.images import Crop, PreparedImage
     from reelbook.media.recent_images import RecentImages
 
 PREVIEW_SIDE = 256
+MAX_PIECE_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 50 << 20
+NOT_WHOLE: Final = "The image didn't arrive whole. Choose it again."
+
+
+class ImageUpload:
+    """One file in pieces, begun with the message of the first piece, which goes to `take` like all others.
+
+    Raises InvalidImage if the file is too large, or if its first bytes show that it isn't a picture.
+    """
+
+    def __init__(self, content: dict[str, Any], buffers: Sequence[Any]) -> None:
+        from reelbook.media.image_files import never_a_picture
+
+        self._id = content["id"]
+        self._total, self._size = int(content["total"]), int(content["size"])
+        if self._size > MAX_BYTES or not 1 <= self._total <= MAX_BYTES // 1024:
+            raise InvalidImage("The image is larger than 50 MB. Nothing was sent to the service.")
+        if reason := never_a_picture(bytes(buffers[0][:2048])):
+            raise InvalidImage(reason)
+        # What the page did to the file, None if nothing; then what else was in the file, by name.
+        self._made: dict[str, Any] | None = content.get("made")
+        names = self._made["segments"] if self._made else []
+        self._segments = list(zip(names, map(bytes, buffers[1:]), strict=True))
+        self._pieces: list[bytes] = []
+
+    def take(self, content: dict[str, Any], buffers: Sequence[Any]) -> PreparedImage | None:
+        """Takes one piece, and returns the image with the last one. Raises InvalidImage."""
+        piece = bytes(buffers[0])
+        if (content["id"], content["index"]) != (self._id, len(self._pieces)) or len(piece) > MAX_PIECE_BYTES:
+            raise InvalidImage(NOT_WHOLE)
+        self._pieces.append(piece)
+        if len(self._pieces) < self._total:
+            return None
+        whole = b"".join(self._pieces)
+        if len(whole) != self._size:
+            raise InvalidImage(NOT_WHOLE)
+        return self._prepared(whole)
+
+    def _prepared(self, data: bytes) -> PreparedImage:
+        from reelbook.media.images import prepare
+        from reelbook.media.metadata import removed_by_the_page
+
+        image = prepare(data)
+        if (made := self._made) is None:
+            return image
+        notes = page_notes(
+            removed_by_the_page(self._segments),
+            str(made["kind"]),
+            image.format,
+            (int(made["width"]), int(made["height"])),
+            (image.width, image.height),
+        )
+        return replace(image, notes=(*notes, *image.notes))
 
 
 class TakesImage(Panel):
@@ -187,13 +240,9 @@ class ImagePicker(TakesImage):
         """A small picture of the part that is sent, and its facts."""
         if self.image is None:
             return super().still()
-        data = base64.b64encode(_thumbnail(self.image, PREVIEW_SIDE)).decode()
-        picture = f'<img alt="" src="data:image/jpeg;base64,{data}" style="max-width:100%;display:block">'
-        words = f"Image: {self.image_words}"
-        return (
-            f'<figure style="margin:0">{picture}<figcaption>{html.escape(words)}</figcaption></figure>',
-            words,
-        )
+        picture, words = picture_html(_thumbnail(self.image, PREVIEW_SIDE)), f"Image: {self.image_words}"
+        caption = f"<figcaption>{html.escape(words)}</figcaption>"
+        return f'<figure style="margin:0">{picture}{caption}</figure>', words
 
 
 def _thumbnail(image: Any, side: int) -> bytes:

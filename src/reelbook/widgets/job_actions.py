@@ -1,18 +1,21 @@
-"""What the buttons of a panel do with a job."""
+"""What the buttons of a panel do with a job, and how it draws one."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Hashable, Sequence
+import time
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
+
+import traitlets
 
 from reelbook.event_thread import Future
 from reelbook.session import Clip, Job, JobView, Reconciliation, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
-from .. import text
+from ..text.card import CardFace, empty_face, job_face, job_lines, share_done
 from .background import WorksInBackground
 
 TWICE_SECONDS = 1.5  # two presses within this time are one double press
@@ -22,12 +25,12 @@ class ActsOnJobs(WorksInBackground):
     """Answers the page's `stop`, `watch`, `cancel`, `find_out`, `only_me` and `code`, each about one job.
 
     `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A panel implements `_job` and
-    `_news_of`. They aren't abstract methods only because a widget's metaclass
-    doesn't allow those.
+    `_news_of`. They aren't abstract methods only because a widget's metaclass doesn't allow those.
     """
 
     def __init__(self, **traits: Any) -> None:
         self._word_would_tell: set[Job] = set()
+        self._pressed: dict[object, float] = {}
         super().__init__(**traits)
 
     def _job(self, content: dict[str, Any]) -> Job | None:
@@ -38,20 +41,11 @@ class ActsOnJobs(WorksInBackground):
         """Called on any thread when there may be news of the job."""
         raise NotImplementedError
 
-    def _face(self, job: Job, view: JobView, clip: Clip | None) -> text.Face:
-        """What the page draws of the job in that view."""
-        session = Session.of(job)
-        return text.job_face(
-            view,
-            job.request,
-            request_id=job.request_id,
-            clip=clip,
-            service=session.service,
-            prompt=job.prompt,
-            finding_out=bool(self._doing(job)),
-            word_would_tell=job in self._word_would_tell,
-            kept=session.facts.kept,
-        )
+    def _twice(self, button: object) -> bool:
+        """Whether that button was pressed a moment ago, too: a double press buys once."""
+        now = time.monotonic()
+        before, self._pressed[button] = self._pressed.get(button, float("-inf")), now
+        return now - before < TWICE_SECONDS
 
     def _forget_what_was_asked(self) -> None:
         """Other jobs are shown from now on; whatever is found out of the former ones isn't shown."""
@@ -110,6 +104,42 @@ class ActsOnJobs(WorksInBackground):
     def _work_ended(self, name: Hashable) -> None:
         if isinstance(name, Job):
             self._news_of(name)
+
+
+class ShowsJob(ActsOnJobs):
+    """Draws the card of a job: what stands on it, its lines that count, its bar."""
+
+    progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
+    face = traitlets.Dict(help="What the page draws of the job.").tag(sync=True)
+    figures: traitlets.List[Any] = traitlets.List(help="The lines that count on.").tag(sync=True)
+
+    _empty_face: Callable[[], CardFace] = staticmethod(empty_face)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(face=dict(self._empty_face()), **traits)
+
+    def _face(self, job: Job, view: JobView, clip: Clip | None) -> CardFace:
+        """What the page draws of the job in that view."""
+        session = Session.of(job)
+        return job_face(
+            view,
+            job.request,
+            request_id=job.request_id,
+            clip=clip,
+            service=session.service,
+            prompt=job.prompt,
+            finding_out=bool(self._doing(job)),
+            word_would_tell=job in self._word_would_tell,
+            kept=session.facts.kept,
+        )
+
+    def _draw(self, job: Job, face: CardFace, view: JobView, clip: Clip | None) -> None:
+        self.face = dict(face)
+        self.figures = job_lines(view, clip, requests_limit=Session.of(job).facts.requests_limit)
+        self.progress = share_done(view, clip)
+
+    def _draw_nothing(self) -> None:
+        self.face, self.figures, self.progress = dict(self._empty_face()), [], None
 
 
 def send_again(job: Job) -> Job | None:

@@ -1,4 +1,4 @@
-"""The board of many jobs. `reelbook.text` composes a row, `board_rows` knows what the page has of it."""
+"""The board of many jobs, of which only what changed is sent. `reelbook.text.board` composes a row."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from typing import Any
 
 import traitlets
 
-from reelbook import wire
 from reelbook.session import Batch, Job, Session
 
-from .. import text as words
+from ..text import board as words
 from .base import session_of
-from .board_rows import BoardEntry, PageState, Rows
 from .bundle import packed, pressed, style
 from .clip_serving import ServesClips
-from .job_actions import TWICE_SECONDS, ActsOnJobs, send_again
-from .live import Live
+from .job_actions import ShowsJob, send_again
+from .live import PageState
 from .static_html import board_html
 
 RECENT = 50
@@ -30,7 +28,51 @@ STILL_PICTURES = 5
 THUMB_SIDE, THUMB_BYTES = 160, 2_500
 
 
-class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
+class BoardEntry:
+    """A job on the board. `number` grows with each newer job."""
+
+    def __init__(self, job: Job, number: int) -> None:
+        self.job = job
+        self.number = number
+        self.page = PageState()
+        self.update()
+
+    @property
+    def key(self) -> str:
+        """How the page calls the job."""
+        return str(self.number)
+
+    def update(self) -> None:
+        """Takes over what is known of the job now."""
+        job, view = self.job, self.job.view()
+        self.row = words.board_row(
+            view, job.request, request_id=job.request_id, clip=job.clip, prompt=job.prompt
+        )
+        self.tally = words.tally(view)
+
+    def news(self, now: float, *, chosen: bool) -> dict[str, Any]:
+        """What the page doesn't have yet: its key and what changed, or nothing."""
+        values: dict[str, Any] = {
+            "order": self.number,
+            "group": self.job.experiment or "",
+            **self.row,
+            "picture": self._picture(),
+            "chosen": chosen,
+        }
+        changed = self.page.news(now, values, {"time": values.pop("time")})
+        # A new row starts with empty values: those needn't be sent.
+        if "order" in changed:
+            changed = {name: value for name, value in changed.items() if value or name in {"order", "group"}}
+        return {"key": self.key, **changed} if changed else {}
+
+    def _picture(self) -> str:
+        """The name by which the page asks for the picture; it changes with the picture."""
+        if self.job.clip is not None:
+            return f"{self.key}c"
+        return f"{self.key}i" if self.job.request is not None and self.job.request.image is not None else ""
+
+
+class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
     """The running and recent jobs of a session, newest first and grouped by experiment.
 
     `JobBoard(session)` shows the running jobs, the `limit` newest ones of earlier kernels, and every job that
@@ -57,9 +99,8 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
 
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)
     opened = traitlets.Unicode(help="The open row, by the page's key; empty: none.").tag(sync=True)
-    progress = traitlets.Float(None, allow_none=True, help="Of the open row, 0 to 1.").tag(sync=True)
-    face = traitlets.Dict(help="What the page draws in the open row.").tag(sync=True)
-    figures: traitlets.List[Any] = traitlets.List(help="The open row's counting lines.").tag(sync=True)
+
+    _sends_news = True
 
     def __init__(
         self,
@@ -74,17 +115,16 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         self.session = session = session_of(self, session)
         self.limit = limit
         self._given = jobs
-        self._rows = Rows()
+        self._entries: dict[Job, BoardEntry] = {}  # the last one added is the newest
+        self._by_key: dict[str, BoardEntry] = {}
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._head, self._groups = PageState(), PageState()
         self._page = self._waited = False
-        self._pressed: dict[Job, float] = {}
         self._on_creates: list[Callable[[], object]] = []
         self._spent = ""
-        self._live = Live(self._refresh_from_thread)
-        super().__init__(face=dict(words.empty_face()), **traits)
+        super().__init__(**traits)
         sessions = {session, *(Session.of(job) for job in jobs or ())}
-        self._endings = (self._live.close, *(each.subscribe(self._told) for each in sessions))
+        self._endings += tuple(each.subscribe(self._told) for each in sessions)
         with self._sending:
             self._look_up()
         self.refresh()
@@ -92,7 +132,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
     @property
     def jobs(self) -> tuple[Job, ...]:
         """The jobs shown, newest first."""
-        return tuple(entry.job for entry in self._rows)
+        return tuple(entry.job for entry in self._rows())
 
     def on_create(self, callback: Callable[[], object]) -> None:
         """`callback()` is called when "Make your first clip" is pressed, the button of an empty board.
@@ -120,15 +160,15 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         waits = facts.requests_back_in_seconds is not None
         changed = self._changed()
         if waits != self._waited:
-            changed |= {entry for entry in self._rows if entry.unsent}
+            changed |= {entry for entry in self._rows() if entry.tally.kind == "waiting"}
             self._waited = waits
         for entry in changed:
             entry.update()
-        opened = self._opened()
+        opened = self._by_key.get(self.opened)
         running = any(job.running for job in self.jobs)
         with self.hold_sync():
             if opened is None:
-                self.face, self.figures, self.progress = dict(words.empty_face()), [], None
+                self._draw_nothing()
             elif opened in changed or not self.face.get("word"):
                 self._open(opened.job)
             # The key's requests come back with time, which nothing announces: in Colab the page has to ask.
@@ -142,11 +182,11 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
             self.keep_still()
 
     def clip_path(self, key: str = "") -> Path | None:
-        job = self._rows.by_key(key or self.opened)
+        job = self._named(key or self.opened)
         return job.clip.path if job is not None and job.clip is not None else None
 
     def clip_poster(self, key: str) -> bytes:
-        job = self._rows.by_key(key)
+        job = self._named(key)
         return b"" if job is None else _thumb(job)
 
     def still(self) -> tuple[str, str]:
@@ -154,18 +194,34 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         self.refresh()
         head = self._head_words()
         text = " · ".join(filter(None, [head["count"], head["states"], head["money"], head["mark"]]))
-        if not len(self._rows):
+        if not self._entries:
             text = head["empty"]
         rows, pictures = [], 0
-        for entry in list(self._rows)[:STILL_ROWS]:
+        for entry in self._rows()[:STILL_ROWS]:
             picture = _thumb(entry.job) if pictures < STILL_PICTURES and entry.job.clip is not None else b""
             pictures += bool(picture)
             rows.append((entry.row, picture))
-        more = max(0, len(self._rows) - STILL_ROWS)
+        more = max(0, len(self._entries) - STILL_ROWS)
         return board_html(text, rows, f"and {more} more" if more else ""), text
 
     def still_of(self) -> object:
-        return [(entry.row["word"], entry.job.clip) for entry in self._rows]
+        return [(entry.row["word"], entry.job.clip) for entry in self._rows()]
+
+    def _rows(self) -> list[BoardEntry]:
+        """Newest first; an entry added meanwhile is left out."""
+        return list(self._entries.values())[::-1]
+
+    def _add(self, job: Job) -> BoardEntry:
+        """The job's entry; a new one if the board doesn't have the job yet. On one thread at a time."""
+        if job not in self._entries:
+            entry = BoardEntry(job, len(self._entries))
+            self._entries[job] = self._by_key[entry.key] = entry
+        return self._entries[job]
+
+    def _named(self, key: str) -> Job | None:
+        """The job of that key, or of the picture of that name."""
+        entry = self._by_key.get(key.rstrip("ci"))
+        return None if entry is None else entry.job
 
     def _look_up(self) -> None:
         """Looks up the jobs to be shown; those that are on the board already keep their place."""
@@ -177,8 +233,7 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
             recent = self.session.jobs(limit=self.limit) if self.limit > 0 else ()
             found = dict.fromkeys([*reversed(recent), *self.session.running])
         for job in found:
-            if job not in self._rows:
-                self._rows.add(job)
+            self._add(job)
 
     def _told(self, job: Job | None) -> None:
         self._news.put(job)
@@ -191,14 +246,14 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
             job = self._news.get_nowait()
             if job is None:
                 self._spent = ""
-            elif job in self._rows or self._given is None:
-                changed.add(self._rows.add(job))
+            elif job in self._entries or self._given is None:
+                changed.add(self._add(job))
                 self._spent = ""
         return changed
 
     def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
         chosen = set(self.selected)
-        newest_first = sorted(changed, key=lambda entry: -entry.order)
+        newest_first = sorted(changed, key=lambda entry: -entry.number)
         said = (entry.news(now, chosen=(entry.job.request_id or "") in chosen) for entry in newest_first)
         rows = [news for news in said if news]
         facts = self.session.facts
@@ -206,14 +261,17 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         message = self._head.news(now, self._head_words(), lines)
         if rows:
             message["rows"] = rows
-        headings = {name: words.heading_words(name, found) for name, found in self._rows.groups().items()}
-        if headings.keys() - {""} and (groups := self._groups.news(now, headings, {})):
-            message["groups"] = groups
+        groups: dict[str, list[words.Tally]] = {}  # by experiment
+        for entry in self._rows():
+            groups.setdefault(entry.job.experiment or "", []).append(entry.tally)
+        headings = {name: words.heading_words(name, found) for name, found in groups.items()}
+        if headings.keys() - {""} and (new := self._groups.news(now, headings, {})):
+            message["groups"] = new
         if message:
             self.send({"name": "rows", **message})
 
     def _head_words(self) -> dict[str, Any]:
-        tallies = [entry.tally for entry in self._rows]
+        tallies = [entry.tally for entry in self._rows()]
         whole = self._given is None
         create = whole and bool(self._on_creates)
         return {
@@ -228,16 +286,11 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
 
     def _money_words(self) -> str:
         if self._given is not None:
-            return words.sum_words(entry.tally for entry in self._rows)
+            return words.sum_words(entry.tally for entry in self._rows())
         if not self._spent and not self.session.closed:
-            spend = self.session.spending().of_key
             limit = self.session.facts.max_spend_usd
-            self._spent = words.spent_words(spend.spent_usd, spend.uncertain_usd, limit)
+            self._spent = words.spent_words(self.session.spending().of_key, limit)
         return self._spent
-
-    def _opened(self) -> BoardEntry | None:
-        job = self._rows.by_key(self.opened)
-        return None if job is None else self._rows.of(job)
 
     def _open(self, job: Job) -> None:
         view, clip = job.view(), job.clip
@@ -245,15 +298,12 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         if job.request_id:
             label = "Deselect" if job.request_id in self.selected else "Select"
             face["actions"] = [*face["actions"], ["select", label]]
-        self.face = dict(face)
-        self.figures = words.job_lines(view, clip, requests_limit=Session.of(job).facts.requests_limit)
-        fetching = view.state == wire.COMPLETED and clip is None
-        self.progress = view.download if fetching else view.progress
+        self._draw(job, face, view, clip)
 
     @traitlets.observe("selected", "opened")
     def _view_changed(self, change: Any) -> None:
         changed = set(change["new"]) ^ set(change["old"]) if change["name"] == "selected" else set()
-        for entry in self._rows:
+        for entry in self._rows():
             if entry.key == self.opened or entry.job.request_id in changed:
                 self._news.put(entry.job)
         self.refresh()
@@ -262,25 +312,19 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
         with self._sending, self.updating("Looking for the jobs"):
             self._page = True
             self._look_up()
-            for each in (self._head, self._groups, *(entry.page for entry in self._rows)):
+            for each in (self._head, self._groups, *(entry.page for entry in self._rows())):
                 each.forget()
-            for entry in self._rows:
+            for entry in self._rows():
                 self._news.put(entry.job)
         super()._on_hello(*args)
-
-    def _on_ask(self, *args: object) -> None:
-        super()._on_ask(*args)
-        if self.asks:  # it may have changed while the page couldn't be reached
-            self.send_state("live")
 
     def _on_open(self, content: dict[str, Any], _: object) -> None:
         key = str(content.get("key", ""))
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is
-            self.opened = "" if key == self.opened or self._rows.by_key(key) is None else key
+            self.opened = key if key != self.opened and key in self._by_key else ""
 
     def _on_create(self, *_: object) -> None:
-        for callback in self._on_creates:
-            callback()
+        self._call_back("on_create", self._on_creates)
 
     def _on_select(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)
@@ -291,16 +335,14 @@ class JobBoard(ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
 
     def _on_again(self, content: dict[str, Any], _: object) -> None:
         job = self._job(content)
-        if job is None or time.monotonic() - self._pressed.get(job, float("-inf")) < TWICE_SECONDS:
+        if job is None or self._twice(job):
             return
-        sent = send_again(job)
-        if sent is not None:
-            self._pressed[job] = time.monotonic()
+        if (sent := send_again(job)) is not None:
             with self._sending, self.hold_sync():
-                self.opened = self._rows.add(sent).key
+                self.opened = self._add(sent).key
 
     def _job(self, content: dict[str, Any]) -> Job | None:
-        return self._rows.by_key(str(content.get("key", "")))
+        return self._named(str(content.get("key", "")))
 
     def _news_of(self, job: Job) -> None:
         self._told(job)

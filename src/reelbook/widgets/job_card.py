@@ -9,18 +9,17 @@ from typing import Any
 
 import traitlets
 
-from reelbook import wire
 from reelbook.session import Clip, Job, Session
 
-from .. import text
+from ..states import state
+from ..text.card import RUNNING_STAGE, clip_actions
 from .bundle import packed, pressed, style
 from .clip_serving import ServesClip
-from .job_actions import ActsOnJobs, send_again
-from .live import Live
-from .static_html import card_html, card_text, small_poster
+from .job_actions import ShowsJob, send_again
+from .static_html import card_still, small_poster
 
 
-class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
+class JobCard(ShowsJob, ServesClip):  # type: ignore[misc] # as in Panel
     """A job's state, progress, time left and cost, and its clip once it is there.
 
         card = rb.JobCard(session.text_to_video("a red fox in snow", duration_seconds=2))
@@ -39,18 +38,14 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
 
     job = traitlets.Instance(Job, allow_none=True, help="The job shown.")
     state = traitlets.Unicode(help="The job's state in one word.").tag(sync=True)
-    progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
-    face = traitlets.Dict(help="What the page draws.").tag(sync=True)
-    figures: traitlets.List[Any] = traitlets.List(help="The lines that count on.").tag(sync=True)
 
     def __init__(self, job: Job | None = None, **traits: Any) -> None:
-        self._live = Live(self.refresh)
-        self._unsubscribe = _nothing
+        self._unsubscribe: Callable[[], object] = lambda: None
         self._pictured: object = None
         self._vary_callbacks: list[Callable[[Job], object]] = []
         self._compare_callbacks: list[Callable[[tuple[Job, ...]], object]] = []
-        super().__init__(face=dict(text.empty_face()), **traits)
-        self._endings = (self._live.close, lambda: self._unsubscribe())
+        super().__init__(**traits)
+        self._endings += (lambda: self._unsubscribe(),)
         self.job = job
 
     @property
@@ -73,7 +68,7 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
         self._unsubscribe()
         self._forget_what_was_asked()
         job = change["new"]
-        self._unsubscribe = _nothing
+        self._unsubscribe = lambda: None
         if job is not None:
             subscriptions = contextlib.ExitStack()
             subscriptions.callback(job.subscribe(self._live.changed))
@@ -89,13 +84,13 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
         job = self.job
         if job is None:
             with self.hold_sync():
-                self.face, self.figures = dict(text.empty_face()), []
-                self.state, self.progress, self.poster, self.live = "", None, b"", False
+                self._draw_nothing()
+                self.state, self.poster, self.live = "", b"", False
             return
         view, clip = job.view(), job.clip
         face = self._face(job, view, clip)
         if clip is not None:
-            face["actions"] += text.clip_actions(
+            face["actions"] += clip_actions(
                 job.request,
                 starred=job.starred,
                 compares=bool(self._compare_callbacks),
@@ -104,12 +99,9 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
         with self.hold_sync():
             self._picture(job, clip)
             self.state = view.state
-            fetching = view.state == wire.COMPLETED and clip is None
-            self.progress = view.download if fetching else view.progress
-            self.face = dict(face)
-            self.figures = text.job_lines(view, clip, requests_limit=Session.of(job).facts.requests_limit)
+            self._draw(job, face, view, clip)
             self.live = (bool(face["bar"]) and view.watched) or self._busy
-        if view.state in text.FINAL and not face["bar"]:
+        if state(view.state).final and not face["bar"]:
             self.keep_still()
 
     def clip_path(self, key: str = "") -> Path | None:
@@ -119,25 +111,19 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
     def still(self) -> tuple[str, str]:
         self.refresh()
         if self.job is None:
-            return f"<div>{text.RUNNING_STAGE}</div>", text.RUNNING_STAGE
+            return f"<div>{RUNNING_STAGE}</div>", RUNNING_STAGE
         face: Any = self.face
-        return card_html(face, self.figures, self.poster), card_text(face, self.figures)
+        return card_still(face, self.figures, self.poster)
 
     def still_of(self) -> object:
         return None if self.job is None else (self.job, self.job.state, self.job.clip, self.job.error)
 
     def _picture(self, job: Job, clip: Clip | None) -> None:
         image = job.request.image if job.request is not None else None
-        wanted = clip or image
-        if wanted is self._pictured:
-            return
-        if clip is not None:
-            self.poster = small_poster(clip.poster())
-        elif image is not None:
-            self.poster = small_poster(image.data)
-        else:
-            self.poster = b""
-        self._pictured = wanted
+        if (wanted := clip or image) is not self._pictured:
+            picture = clip.poster() if clip is not None else image and image.data
+            self.poster = small_poster(picture) if picture else b""
+            self._pictured = wanted
 
     def _job(self, _: dict[str, Any]) -> Job | None:
         return self.job
@@ -152,8 +138,7 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
 
     def _on_vary(self, *_: object) -> None:
         if (job := self.job) is not None:
-            for callback in tuple(self._vary_callbacks):
-                callback(job)
+            self._call_back("on_vary", self._vary_callbacks, job)
 
     def _on_compare(self, *_: object) -> None:
         if (job := self.job) is None:
@@ -163,8 +148,7 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
         if before is None:
             self.say("There is no other clip to compare it with yet. Make a second one.")
             return
-        for callback in tuple(self._compare_callbacks):
-            callback((job, before))
+        self._call_back("on_compare", self._compare_callbacks, (job, before))
 
     def _on_again(self, *_: object) -> None:
         job = self.job
@@ -172,7 +156,3 @@ class JobCard(ActsOnJobs, ServesClip):  # type: ignore[misc] # as in Panel
         if job is None or job.request is None or not job.request.complete or self.live:
             return
         self.job = send_again(job)
-
-
-def _nothing() -> None:
-    """Stands for unsubscribing while there is no subscription."""

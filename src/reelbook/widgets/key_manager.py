@@ -59,7 +59,7 @@ class KeyManager(WorksInBackground):
         self._shown: CreatedKey | None = None  # until the page says that it has it
         self._rows_sent = self._secret_sent = False
         super().__init__(**traits)
-        self._endings = (self._forget,)
+        self._endings += (self._forget,)
         self.refresh()
 
     def update(self) -> None:

@@ -1,4 +1,4 @@
-"""Brings changes from a session's thread to the page, at most five times a second.
+"""Brings changes from a session's thread to the page, at most five times a second, and nothing twice.
 
 A session's thread only reports that something changed. One thread for all panels then reads the latest state
 and sends it. Where no thread reaches the page (Colab), the page asks and the panel answers.
@@ -12,9 +12,14 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..formatting import Line
 
 EVERY_SECONDS = 0.2
+# A line whose seconds run by themselves is sent again only if it would be off by more than this.
+OFF_SECONDS = 1.5
 
 Later = Callable[[float, Callable[[], None]], None]
 
@@ -79,6 +84,40 @@ class Live:
                 return
             self._next_at = self._clock() + self._every
         self._send()
+
+
+class PageState:
+    """The values that the page has, by name; `news` gives those that it doesn't have yet."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self._lines: dict[str, tuple[Line, float]] = {}
+
+    def news(self, now: float, values: Mapping[str, Any], lines: Mapping[str, Line]) -> dict[str, Any]:
+        """What differs from what the page has, to be sent now. The seconds in `lines` run by themselves."""
+        changed = {name: value for name, value in values.items() if self._values.get(name) != value}
+        self._values.update(changed)
+        for name, line in lines.items():
+            had, at = self._lines.get(name, ([], now))
+            if not same_line(had, line, now - at):
+                self._lines[name] = (line, now)
+                changed[name] = line
+        return changed
+
+    def forget(self) -> None:
+        """A new page has nothing yet."""
+        self._values.clear()
+        self._lines.clear()
+
+
+def same_line(first: Line, second: Line, passed_seconds: float) -> bool:
+    """Whether the page shows `second` after it had `first` for that time."""
+    return len(first) == len(second) and all(
+        a == b
+        if isinstance(a, str) or isinstance(b, str)
+        else a[1] == b[1] and abs(a[0] + a[1] * passed_seconds - b[0]) <= OFF_SECONDS
+        for a, b in zip(first, second, strict=True)
+    )
 
 
 class _Courier:

@@ -20,19 +20,18 @@ from reelbook.errors import InvalidInput
 from reelbook.explore import Sweep, SweepRun
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
-from reelbook.ledger import UNCERTAIN
 from reelbook.session import Job, Session
 from reelbook.session.request_code import request_code
 
+from ..states import LEFT_OUT, PLANNED, UNCERTAIN
 from ..text import matrix as words
+from ..text.board import tally
 from .base import session_of
-from .board_rows import PageState
 from .bundle import packed
 from .clip_serving import ReportsTime, ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import TWICE_SECONDS, ActsOnJobs
-from .live import Live
-from .poster_cache import PosterCache
+from .job_actions import ActsOnJobs
+from .live import PageState
 from .static_html import matrix_html
 
 if TYPE_CHECKING:
@@ -40,11 +39,12 @@ if TYPE_CHECKING:
     from reelbook.media.grid import Grid
 
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
+NOT_PRESSED = ("left", "ask", "hello", "posters", "chunk")  # messages that no person sends
 PAGE_SETS = ("rows", "columns", "page", "selected", "opened", "by")
 SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0}
 
 
-class Names(traitlets.List):  # type: ignore[type-arg] # Colab's can't be subscripted
+class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be subscripted
     """A list of names; a single name may be given without a list around it."""
 
     def validate(self, obj: Any, value: Any) -> Any:
@@ -75,8 +75,8 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
 
     _esm = packed("matrix", styled=True)
 
-    rows: Any = Names(traitlets.Unicode(), help="The axes in rows.").tag(sync=True)
-    columns: Any = Names(traitlets.Unicode(), help="The axes in columns.").tag(sync=True)
+    rows: Any = AxisNames(traitlets.Unicode(), help="The axes in rows.").tag(sync=True)
+    columns: Any = AxisNames(traitlets.Unicode(), help="The axes in columns.").tag(sync=True)
     page = traitlets.Dict(help="The page shown: a label for each axis that makes pages.").tag(sync=True)
     time = traitlets.Float(0.0, min=0.0, help="Where the clock is, in seconds.").tag(sync=True)
     playing = traitlets.Bool(help="Whether the clips play.").tag(sync=True)
@@ -88,12 +88,9 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
     shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 
-    def __init__(
-        self,
-        sweep: Sweep | SweepRun,
-        session: Session | None = None,
-        **traits: Any,
-    ) -> None:
+    _sends_news = True
+
+    def __init__(self, sweep: Sweep | SweepRun, session: Session | None = None, **traits: Any) -> None:
         if not isinstance(sweep, Sweep | SweepRun):
             raise InvalidInput(f"Matrix takes a sweep, not {type(sweep).__name__}: rb.Sweep(…).")
         if session is None and isinstance(sweep, SweepRun):
@@ -109,22 +106,15 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         self._head = PageState()
         self._greeting: dict[str, Any] = {}  # goes to a new page in one message with its cells
         self._page = self._away = False
-        self._pressed: dict[int, float] = {}
         self._picked: set[int] | None = None
-        self._posters = PosterCache()
         self._on_varies: list[Callable[[Job], object]] = []
         self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
-        self._live = Live(self._refresh_from_thread)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
         rows, columns = traits.pop("rows", None), traits.pop("columns", None)
         rows = rows if rows is not None else [name for name in many if name not in _names(columns)][:1]
         columns = columns if columns is not None else [name for name in many if name not in _names(rows)][:1]
         super().__init__(rows=rows, columns=columns, shape=_shape(self.run.cells), **traits)
-        self._endings = (
-            self._live.close,
-            session.subscribe(self._session_changed),
-            self.run.subscribe(self._told),
-        )
+        self._endings += (session.subscribe(self._session_changed), self.run.subscribe(self._told))
         self.refresh()
 
     @property
@@ -165,9 +155,6 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         job = self._job_of(int(key)) if key.isdecimal() else None
         return job.clip.path if job is not None and job.clip is not None else None
 
-    def clip_poster(self, key: str) -> bytes:
-        return self._posters.of(self.clip_path(key), lambda: super(Matrix, self).clip_poster(key))
-
     def still(self) -> tuple[str, str]:
         """The grid with small posters under the labels of its columns, beside those of its rows."""
         from reelbook.media.images import thumbnail
@@ -192,11 +179,7 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         return matrix_html(f"{prompt} · {said}", tables, more), f"Matrix: {prompt} · {said}"
 
     def still_of(self) -> object:
-        return [
-            self.rows,
-            self.columns,
-            [(cell.state, cell.job and cell.job.clip) for cell in self.run.cells],
-        ]
+        return self.rows, self.columns, [(cell.state, cell.job and cell.job.clip) for cell in self.run.cells]
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the whole grid, all its pages, into one file, and returns where it is.
@@ -241,7 +224,7 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
 
     def _cell_news(self, number: int, now: float) -> dict[str, Any]:
         cell = self.run.cells[number - 1]
-        job = None if cell.state in (words.PLANNED, words.LEFT_OUT) else cell.job
+        job = None if cell.state in (PLANNED, LEFT_OUT) else cell.job
         view = None if job is None else job.view()
         clip = None if job is None else job.clip
         if clip is not None and not clip.path.exists():
@@ -270,12 +253,11 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
             said = words.PLANNING if plan is None else words.planned(plan)
             problem = "" if plan is None else " ".join(plan.problems)
         else:
-            bought = [cell for cell in run.cells if cell.job is not None and not cell.found]
             said = words.head(
                 [cell.state for cell in run.cells],
                 state=run.state,
                 here=sum(cell.job is not None and cell.job.clip is not None for cell in run.cells),
-                cost_usd=sum(cell.job.view().cost_usd or 0.0 for cell in bought if cell.job),
+                bought=[tally(cell.job.view()) for cell in run.cells if cell.job and not cell.found],
             )
             if running and run.planned_seconds:
                 planned, elapsed = run.planned_seconds[1], run.elapsed_seconds
@@ -403,13 +385,7 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
     # What the page sends
 
     def _heard(self, widget: object, content: Any, buffers: Any) -> None:
-        if isinstance(content, dict) and content.get("name") not in (
-            "left",
-            "ask",
-            "hello",
-            "posters",
-            "chunk",
-        ):
+        if isinstance(content, dict) and content.get("name") not in NOT_PRESSED:
             self._away = False
         super()._heard(widget, content, buffers)
 
@@ -436,11 +412,6 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
                 "most_compared": MOST_COMPARED,
             }
         super()._on_hello(*args)
-
-    def _on_ask(self, *args: object) -> None:
-        super()._on_ask(*args)
-        if self.asks:  # it may have changed while the page couldn't be reached
-            self.send_state("live")
 
     def _on_set(self, content: dict[str, Any], _: object) -> None:
         """What was arranged or selected in the page."""
@@ -479,11 +450,8 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
         self.run.take_in([_number(content)])
 
     def _on_again(self, content: dict[str, Any], _: object) -> None:
-        number = _number(content)
-        if time.monotonic() - self._pressed.get(number, float("-inf")) < TWICE_SECONDS:
-            return
-        self._pressed[number] = time.monotonic()
-        self.run.send_again(number)
+        if not self._twice(number := _number(content)):
+            self.run.send_again(number)
 
     def _on_mark(self, content: dict[str, Any], _: object) -> None:
         if (job := self._job(content)) is not None:
@@ -519,12 +487,10 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
 
     def _on_vary(self, content: dict[str, Any], _: object) -> None:
         if (job := self._job(content)) is not None:
-            for callback in self._on_varies:
-                callback(job)
+            self._call_back("on_vary", self._on_varies, job)
 
     def _on_compare(self, *_: object) -> None:
-        for callback in self._on_compares:
-            callback(self.chosen)
+        self._call_back("on_compare", self._on_compares, self.chosen)
 
 
 def _number(content: dict[str, Any]) -> int:

@@ -13,10 +13,10 @@ import traitlets
 from reelbook.errors import InvalidInput
 from reelbook.session import Clip
 
-from .. import text
+from ..text.card import clip_face, clip_lines
 from .bundle import packed
 from .clip_serving import ReportsTime, ServesClip
-from .static_html import card_html, card_text
+from .static_html import card_still
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -80,8 +80,8 @@ class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
             )
         self.clip = clip if isinstance(clip, Clip) else Clip(path=Path(clip), request_id="")
         super().__init__(
-            face=dict(text.clip_face(self.clip)),
-            figures=text.clip_lines(self.clip),
+            face=dict(clip_face(self.clip)),
+            figures=clip_lines(self.clip),
             poster=thumbnail(self.clip.poster(), max_side=400, max_bytes=POSTER_BYTES),
             **traits,
         )
@@ -101,7 +101,7 @@ class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
 
     def still(self) -> tuple[str, str]:
         face: Any = self.face
-        return card_html(face, self.figures, self.poster), card_text(face, self.figures)
+        return card_still(face, self.figures, self.poster)
 
     def _on_code(self, content: dict[str, Any], _: object) -> None:
         self._send_code(content, self.clip.as_code(content["kind"]))

@@ -17,8 +17,7 @@ from reelbook.session import Job, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
-from ..text import form_words
-from ..text.form import NO_PLACE_FOR_A_KEY, form_fields, plan_words, sent_alone
+from ..text.form import NO_PLACE_FOR_A_KEY, form_fields, form_words, plan_words, sent_alone
 from .base import name_of, session_of
 from .bundle import packed, style
 from .image_picker import TakesImage

@@ -9,10 +9,9 @@ import traitlets
 
 from reelbook.session import Session
 
-from ..text import facts_words
+from ..text.status_line import facts_words
 from .base import Panel
 from .bundle import added_style, packed, style
-from .live import Live
 
 
 class StatusLine(Panel):
@@ -34,8 +33,7 @@ class StatusLine(Panel):
         self.session = session
         self._callbacks: list[Callable[[], object]] = []
         super().__init__(facts=self._facts(), **traits)
-        self._live = Live(self.refresh)
-        self._endings = (self._live.close, session.subscribe(self._live.changed))
+        self._endings += (session.subscribe(self._live.changed),)
         self._live.changed()
 
     def on_left(self, callback: Callable[[], object]) -> None:
@@ -51,8 +49,7 @@ class StatusLine(Panel):
             self._live.changed_in(facts.requests_back_in_seconds or 3.0)
 
     def _on_left(self, *_: object) -> None:
-        for callback in self._callbacks:
-            callback()
+        self._call_back("on_left", self._callbacks)
 
     def _facts(self) -> dict[str, Any]:
         spend = None if self.session.closed else self.session.spending().of_key

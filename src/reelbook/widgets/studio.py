@@ -15,8 +15,7 @@ from .base import Panel, only_known, session_of
 from .compare import Compare
 from .connection_panel import ConnectionPanel
 from .gallery import Gallery
-from .hint import Hint
-from .host import Host
+from .host import Hint, Host
 from .job_board import JobBoard
 from .job_card import JobCard
 from .key_manager import KeyManager
@@ -170,19 +169,16 @@ class Studio(Host):
 
     def _make_board(self) -> Panel:
         self.board = JobBoard(self.session)
-        self.board.on_create(self._create)
+        self.board.on_create(lambda: self.set_trait("view", "create"))
         return self.board
 
     def _make_gallery(self) -> Panel:
         self.gallery = Gallery(self.session)
         self.gallery.on_vary(self._vary)
         self.gallery.on_compare(self._put_side_by_side)
-        self.gallery.on_create(self._create)
+        self.gallery.on_create(lambda: self.set_trait("view", "create"))
         self.gallery.on_job(self._take)
         return self.gallery
-
-    def _create(self) -> None:
-        self.view = "create"
 
     def _nothing_to_compare(self) -> Panel:
         hint = Hint(

@@ -7,7 +7,9 @@ What a server says of itself is text here and nothing else.
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import html
+import io
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -28,10 +30,9 @@ from reelbook.session.tools import ToolRun, Tools
 from ..text import tools as words
 from .base import Panel, only_known, session_of
 from .bundle import added_style, packed, pressed, style
-from .clip_serving import PIECE_BYTES
+from .clip_serving import send_piece
 from .host import Host
 from .job_card import JobCard
-from .live import Live
 from .player import Player
 from .schema_form import form_of
 from .tool_result_view import ShownResult, encodable, shown_result
@@ -81,8 +82,7 @@ class ToolPanel(Panel):
         self._fetching = False
         self._fetched: Path | None = None
         super().__init__(**traits)
-        self._live = Live(self.refresh)
-        self._endings = (self._live.close, self._stop)
+        self._endings += (self._stop,)
         self.observe(self._renew_form, "selected")
         self.refresh()
 
@@ -292,20 +292,13 @@ class ToolPanel(Panel):
         self._shown, self._jobs = shown_result(result), found_jobs(result)
         self._outcome = words.answered(tool, took, failed=result.is_error)
         self._outcome |= {"parts": self._shown.parts, "jobs": words.jobs(self._jobs)}
-        for callback in self.callbacks:
-            with self.showing_errors("Your on_result callback"):
-                callback(tool, result)
+        self._call_back("on_result", self.callbacks, tool, result)
 
     def _on_chunk(self, content: dict[str, Any], _: object) -> None:
         """A piece of a picture, of sound or of film, as the page asks for a clip's."""
-        index = content.get("index")
-        answer = {"name": "chunk", "id": content.get("id"), "index": index}
-        if (data := self._shown.media.get(str(content.get("key")))) is None:
-            self.send({**answer, "problem": "This result is no longer here."})
-            return
-        total = max(1, -(-len(data) // PIECE_BYTES))
-        place = min(max(0, index if isinstance(index, int) else 0), total - 1)
-        self.send({**answer, "total": total}, [data[place * PIECE_BYTES : (place + 1) * PIECE_BYTES]])
+        data = self._shown.media.get(str(content.get("key")))
+        read = None if data is None else functools.partial(io.BytesIO, data)
+        send_piece(self, content, read, "This result is no longer here.")
 
     def _on_take(self, content: dict[str, Any], _: object) -> None:
         """Takes up a job, or fetches a clip on a thread, because that may take a while."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import threading
 import time
@@ -29,7 +28,7 @@ from ..text.usage import (
 from .base import Panel, only_known, session_of
 from .bundle import added_style, packed, style
 from .host import Host
-from .live import Live
+from .static_html import picture_html
 from .usage_bars import BarFigure, Bars, bars, bars_png
 
 PERIODS: Final = (7, 30, 90)
@@ -105,17 +104,15 @@ class UsageChart(Host):
         self.history: UsageHistory | None = None
         self._left = False
         self.head, self.foot = UsageWords(self, part="head"), UsageFoot(self, part="foot")
-        self._live = Live(self.head.refresh)
         self._figure = BarFigure(self._take_slot)
         super().__init__(
             kind="reelbook-usage", panes={"": [self.head, self._figure.figure, self.foot]}, **traits
         )
         traitlets.link((self, "days"), (self.head, "days"))
         traitlets.link((self, "selected_day"), (self.foot, "selected"))
-        self._endings = (
+        self._endings += (
             self.session.subscribe(self._something_changed),
             self._end_history,
-            self._live.close,
             self.head.close,
             self.foot.close,
             self._figure.figure.close,
@@ -131,24 +128,15 @@ class UsageChart(Host):
         words = self.head.words
         text = " · ".join(filter(None, [words.get("total"), words.get("about"), words.get("pace")]))
         text = text or "Usage over time. Run the cell again to see it."
-        picture = ""
-        if self._bars.highest_usd:
-            data = base64.b64encode(bars_png(self._bars)).decode()
-            told = self._bars.period
-            picture = f'<div><img alt="Spend per day, {told}" src="data:image/png;base64,{data}"></div>'
-            picture += f"<small>{html.escape(told)}</small>"
-        return f"<div>{html.escape(text)}</div>{picture}", text
+        page, shown = f"<div>{html.escape(text)}</div>", self._bars
+        if shown.highest_usd:
+            picture = picture_html(bars_png(shown), "", alt=f"Spend per day, {shown.period}", kind="png")
+            page += f"<div>{picture}</div><small>{html.escape(shown.period)}</small>"
+        return page, text
 
     def still_of(self) -> object:
         """Drawn for the notebook once the days are told apart; a swap at every later clip would disturb."""
         return self.days, self._whole
-
-    def close(self) -> None:
-        """Ends the chart and asks no more."""
-        for end in self._endings:
-            end()
-        self._endings = ()
-        super().close()
 
     def update(self) -> None:
         self.head.refresh()
