@@ -58,6 +58,15 @@ def test_what_is_nearly_used_up_is_said_before_the_press() -> None:
     assert "leaves" not in said["line"]
 
 
+def test_the_nearer_of_two_ends_is_said() -> None:
+    """What a clip leaves of the limit, or that it is the last; one sentence beside the button is enough."""
+    limit: dict[str, Any] = {"spend": Spend(1.2, 0.3, 0.1), "limit_usd": 2.0}
+    assert length(1, None, **limit)["low"] == "This leaves $0.35 of your limit of $2.00."
+    last = length(8, None, **limit)["low"]
+    assert last == "This leaves $0.00 of your limit of $2.00: not enough for another clip like it."
+    assert length(4, 0.9, spend=Spend(0.6, 0, 0), limit_usd=1.0)["low"].endswith("your limit of $1.00.")
+
+
 def test_an_image_is_described_with_what_was_changed() -> None:
     """Size, kind and weight first."""
     assert image_words(640, 360, "JPEG", 120_000, ["turned upright"]) == (

@@ -14,7 +14,7 @@ from widgets.doubles import clip_file, heard, page_sends
 from reelbook.widgets import clip_serving
 from reelbook.widgets.base import Panel
 from reelbook.widgets.bundle import module, style
-from reelbook.widgets.clip_serving import PosterCache, ReportsTime, ServesClip, ServesClips
+from reelbook.widgets.clip_serving import Plays, PosterCache, ServesClips
 from reelbook.widgets.static_html import POSTER_BYTES
 
 
@@ -71,17 +71,10 @@ def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> No
     assert len(ask(panel, name="posters", keys=["gone"] * 99)[1]) == 50
 
 
-def test_who_serves_clips_says_where_they_lie() -> None:
-    """And a poster of the one clip can be saved with it."""
-    with pytest.raises(NotImplementedError):
-        ServesClips.clip_path(Folder(Path()), "a")
-    assert ServesClip.class_traits()["poster"].metadata["sync"]
-
-
 def test_time_is_reported_only_where_somebody_asks() -> None:
     """A message every quarter of a second would keep the kernel busy."""
 
-    class Clock(ReportsTime):
+    class Clock(Plays):
         time = traitlets.Float()
         word = traitlets.Unicode()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ import traitlets
 from widgets.doubles import FOX, FakeSession, clip_file, heard, job, learn, page_sends
 
 from reelbook.errors import InvalidInput, NotAVideo
-from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Clip, JobRequest, Session, connect
+from reelbook.session import Clip, JobRequest, Session
 from reelbook.widgets.compare import Compare
 
 DUNES = replace(FOX, prompt="a red fox runs through dunes", seed=9)
@@ -174,12 +172,6 @@ def test_code_and_state_of_nine_clips_fit_in_thirty_kilobytes(tmp_path: Path) ->
     ]
     state = Compare(clips).get_state()
     assert len(json.dumps(state).encode()) < 30_000
-
-
-@pytest.fixture
-def session(sandbox: Sandbox, home: Path) -> Iterator[Session]:
-    with connect("sandbox") as opened:
-        yield opened
 
 
 def test_the_ledger_keeps_the_winner(session: Session) -> None:

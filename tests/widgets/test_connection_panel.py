@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import settings
@@ -21,13 +21,6 @@ def panel(sandbox: Sandbox) -> Iterator[ConnectionPanel]:
     panel.close()
     panel.session.close()
     session.close()
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
 
 
 def say(panel: ConnectionPanel, **content: object) -> None:
@@ -54,7 +47,7 @@ def test_a_known_address_needs_no_typing(sandbox: Sandbox, monkeypatch: pytest.M
 def test_testing_sends_one_request_and_says_the_balance(panel: ConnectionPanel, sandbox: Sandbox) -> None:
     """The message says so in plain words."""
     say(panel, name="test")
-    wait_for(lambda: panel.message["text"])
+    until(lambda: panel.message["text"])
     assert panel.message == {"text": "The key works. The balance is $25.00.", "tone": "info"}
 
 
@@ -64,7 +57,7 @@ def test_a_typed_key_is_tried_used_and_kept_nowhere(panel: ConnectionPanel, sand
     panel.on_session(heard.append)
     before, key = panel.session, sandbox.api_key.reveal()
     say(panel, name="use", key=key, address=sandbox.url)
-    wait_for(lambda: heard)
+    until(lambda: heard)
     assert panel.session is heard[0] is not before
     assert key not in repr(panel.get_state())
     assert heard[0].balance().balance_usd == 25
@@ -74,7 +67,7 @@ def test_a_key_that_is_refused_changes_nothing(panel: ConnectionPanel, sandbox: 
     """The session in use stays, and what the service said stands there."""
     before = panel.session
     say(panel, name="use", key="sk-planted-wrong", address=sandbox.url)
-    wait_for(lambda: panel.message["text"])
+    until(lambda: panel.message["text"])
     assert (panel.session, panel.message["tone"]) == (before, "problem")
     assert "sk-planted-wrong" not in repr(panel.get_state())
     assert not before.closed
@@ -97,9 +90,9 @@ def test_a_ticked_key_goes_into_the_keyring(
     monkeypatch.setattr(settings, "has_keyring", lambda: True)
     monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
     say(panel, name="use", key="sk-planted-wrong", address=sandbox.url, keep=True)
-    wait_for(lambda: panel.message["text"])
+    until(lambda: panel.message["text"])
     assert kept == {}
     say(panel, name="use", key=sandbox.api_key.reveal(), address=sandbox.url, keep=True)
-    wait_for(lambda: panel.message["text"].startswith("The key works."))
+    until(lambda: panel.message["text"].startswith("The key works."))
     assert kept == {settings.API_KEY: sandbox.api_key.reveal(), settings.BASE_URL: sandbox.url}
     assert "kept in this system's keyring" in panel.words["keep"]

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
-import time
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.waiting import until
 from widgets.doubles import heard, page_sends
 
 from reelbook.errors import InvalidInput
-from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Job, Session, connect
+from reelbook.session import Job, Session
 from reelbook.widgets import Gallery
 from reelbook.widgets import gallery as module
 from reelbook.widgets.gallery import SearchResults
-
-
-@pytest.fixture
-def session(sandbox: Sandbox, home: Path) -> Iterator[Session]:
-    with connect("sandbox") as opened:
-        yield opened
 
 
 def finished(session: Session, *prompts: str, **arguments: Any) -> list[Job]:
@@ -49,14 +41,6 @@ def alone(sent: list[tuple[dict[str, Any], list[bytes]]]) -> list[dict[str, Any]
 def prompts(message: dict[str, Any]) -> list[str]:
     """What the tiles of a message say."""
     return [tile["prompt"] for tile in message["tiles"]]
-
-
-def until(condition: Any, seconds: float = 120) -> None:
-    """Waits for what another thread does."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.01)
 
 
 def test_tiles_come_a_page_at_a_time(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

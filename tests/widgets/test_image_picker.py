@@ -15,7 +15,7 @@ from widgets.doubles import heard, page_sends
 from reelbook.errors import InvalidImage
 from reelbook.media.images import PreparedImage
 from reelbook.media.recent_images import RecentImages
-from reelbook.widgets.image_picker import MAX_BYTES, MAX_PIECE_BYTES, NOT_WHOLE, ImagePicker, ImageUpload
+from reelbook.widgets.image_picker import MAX_PIECE_BYTES, NOT_WHOLE, ImagePicker, ImageUpload
 
 
 def png(width: int = 40, height: int = 30) -> bytes:
@@ -258,24 +258,3 @@ def test_pieces_out_of_order_are_refused() -> None:
     ):
         with pytest.raises(InvalidImage, match=NOT_WHOLE):
             ImageUpload(head, [b"x"]).take(content, [piece])
-
-
-@pytest.mark.parametrize("head", [{"size": MAX_BYTES + 1, "total": 1}, {"size": 1, "total": 10**9}])
-def test_what_is_too_large_is_refused_at_its_first_piece(head: dict[str, int]) -> None:
-    """Nothing more is sent by the page then."""
-    with pytest.raises(InvalidImage, match="larger than 50 MB"):
-        ImageUpload({"id": "a", "index": 0, **head}, [b"x"])
-
-
-def test_what_is_never_a_picture_is_refused_at_its_first_piece() -> None:
-    """With what it is."""
-    with pytest.raises(InvalidImage, match="PDF"):
-        ImageUpload({"id": "a", "index": 0, "size": 10, "total": 1}, [b"%PDF-1.7"])
-
-
-def test_what_the_page_did_to_the_file_is_said() -> None:
-    """It was a larger one of another kind."""
-    picker, data = ImagePicker(), png()
-    made = {"segments": [], "kind": "image/webp", "width": 4000, "height": 3000}
-    send_in_pieces(picker, data, len(data), made=made)
-    assert "4000 × 3000" in picker.image_words

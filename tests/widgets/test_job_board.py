@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from support.waiting import until
 from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends, work_ends
 
 import reelbook as rb
@@ -91,19 +90,6 @@ def head(messages: list[Any]) -> dict[str, Any]:
     for content, _ in messages:
         said.update(content)
     return said
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
 
 
 def test_running_and_recent_jobs_are_shown_newest_first() -> None:
@@ -347,12 +333,12 @@ def test_the_buttons_do_what_they_say(session: rb.Session, sandbox: Sandbox) -> 
     """Stop watching, Watch again and Don't send reach the job; a late Don't send is said."""
     sandbox.settings(pace=3600)
     running = session.text_to_video("slow", duration_seconds=1)
-    wait_for(lambda: running.request_id)
+    until(lambda: running.request_id)
     board = JobBoard(session)
     page_sends(board, {"name": "stop", "key": "0"})
-    wait_for(lambda: not running.view().watched)
+    until(lambda: not running.view().watched)
     page_sends(board, {"name": "watch", "key": "0"})
-    wait_for(lambda: running.view().watched)
+    until(lambda: running.view().watched)
     page_sends(board, {"name": "cancel", "key": "0"})
     assert board.message["text"] == "It was already sent. The job goes on and is billed."
     page_sends(board, {"name": "stop", "key": "99"})
@@ -417,7 +403,7 @@ def test_a_real_run_sends_at_most_400_bytes_for_a_changed_job(session: rb.Sessio
     session.submit_many(
         [f"{'雪の中を走る狐 ' * 40}{number}" for number in range(8)], duration_seconds=1
     ).results(60)
-    wait_for(lambda: head(messages).get("states") == "8 done")
+    until(lambda: head(messages).get("states") == "8 done")
     sizes = [
         len(json.dumps(row, ensure_ascii=False).encode())
         for content, _ in messages
@@ -436,7 +422,7 @@ def test_a_stopped_batch_says_so(session: rb.Session, sandbox: Sandbox) -> None:
     messages = heard(board)
     page_sends(board, {"name": "hello"})
     assert all(end.wait(30) for end in batch._ends)
-    wait_for(lambda: "The balance ended" in str(head(messages).get("note")))
+    until(lambda: "The balance ended" in str(head(messages).get("note")))
     board.close()
 
 
@@ -492,16 +478,6 @@ def test_code_and_state_stay_under_30_kb() -> None:
         name: value for name, value in board.get_state().items() if name not in {"_esm", "_css", "layout"}
     }
     assert len(JobBoard._esm) + len(JobBoard._css) + len(json.dumps(kept, default=str)) < 30_000
-
-
-def test_a_closed_board_listens_to_nothing() -> None:
-    """Neither the session nor a thread holds it any longer."""
-    session = FakeLedgerSession()
-    found: Any = session
-    board = JobBoard(found)
-    assert len(session.listeners) == 1
-    board.close()
-    assert session.listeners == []
 
 
 def test_a_row_is_sent_whole_and_then_only_what_changed() -> None:

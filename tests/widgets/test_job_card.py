@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from reelbook import errors
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import JobRequest
-from reelbook.widgets.bundle import packed
 from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
 from reelbook.widgets.static_html import POSTER_BYTES
@@ -113,14 +111,6 @@ def test_the_persons_own_image_stands_on_the_stage_until_the_clip_does(tmp_path:
     assert card.poster != preview
 
 
-def test_code_and_state_of_a_card_fit_in_thirty_kilobytes(tmp_path: Path) -> None:
-    """anywidget saves a panel's code with every instance."""
-    card = JobCard(job(state="completed", clip=clip(tmp_path / "c.mp4"), cost_usd=0.25))
-    state = {name: value for name, value in card.get_state().items() if not isinstance(value, bytes)}
-    assert state["_esm"] == packed("job_card")
-    assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 30_000
-
-
 def test_the_clip_comes_in_pieces_under_one_mebibyte(tmp_path: Path) -> None:
     """Each piece answers one question, under the id of the view that asked."""
     finished = clip(tmp_path / "c.mp4")
@@ -134,16 +124,6 @@ def test_the_clip_comes_in_pieces_under_one_mebibyte(tmp_path: Path) -> None:
     assert b"".join(buffers[0] for _, buffers in messages) == data
     assert max(len(buffers[0]) for _, buffers in messages) < 1 << 20
     assert {(content["id"], content["total"]) for content, _ in messages} == {("view-1", 3)}
-
-
-def test_a_clip_that_is_gone_is_said(tmp_path: Path) -> None:
-    """The page hears a sentence, not silence."""
-    finished = clip(tmp_path / "c.mp4")
-    card = JobCard(job(state="completed", clip=finished))
-    messages = heard(card)
-    finished.path.unlink()
-    page_sends(card, {"name": "chunk", "id": "v", "index": 0})
-    assert messages[0][0]["problem"] == "The clip's file is no longer where it was."
 
 
 def test_again_sends_the_same_request_once(tmp_path: Path) -> None:
@@ -193,13 +173,6 @@ def test_a_finished_card_replaces_its_still_form_once(tmp_path: Path) -> None:
     card.refresh()
     assert len(shown.pages) == 1
     assert "Completed" in shown.pages[0]
-
-
-def test_a_closed_card_listens_no_more() -> None:
-    """Closing ends the subscription."""
-    running = job()
-    JobCard(running).close()
-    assert not running._listeners
 
 
 def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import settings
@@ -41,21 +41,14 @@ def page(sandbox: Sandbox) -> Iterator[Page]:
         panel = KeyManager(session)
         page = Page(panel)
         page.says(name="hello")
-        wait_for(lambda: panel.words["listed"] and not panel.words["busy"])
+        until(lambda: panel.words["listed"] and not panel.words["busy"])
         yield page
         panel.close()
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
-
-
 def done(page: Page) -> None:
-    wait_for(lambda: not page.panel._busy and not page.panel.words["busy"])
-    wait_for(lambda: page.panel._rows_sent)
+    until(lambda: not page.panel._busy and not page.panel.words["busy"])
+    until(lambda: page.panel._rows_sent)
 
 
 def create(page: Page, name: str = "ada", limit: int = 20) -> None:
@@ -99,8 +92,8 @@ def test_where_only_answers_arrive_the_secret_waits_for_a_question(page: Page) -
     page.panel.asks = True
     page.sent.clear()
     page.says(name="create", called="ada", limit=20)
-    wait_for(lambda: not page.panel._busy)
-    wait_for(lambda: page.panel.active == 2)
+    until(lambda: not page.panel._busy)
+    until(lambda: page.panel.active == 2)
     assert page.sent == []
     page.says(name="ask")
     assert [content["name"] for content in page.sent] == ["rows", "secret", "here"]
@@ -115,7 +108,7 @@ def test_the_new_key_is_kept_before_the_old_one_goes(page: Page, monkeypatch: py
     monkeypatch.setattr(settings, "keep", lambda name, value: kept.append(name))
     monkeypatch.setattr(page.panel.session._connection, "sandbox", None)  # as a service by its address
     page.says(name="rotate", called="second", limit=30)
-    wait_for(lambda: page.panel.words["rotation"])
+    until(lambda: page.panel.words["rotation"])
     done(page)
     assert page.panel.words["rotation"]["can_keep"]
     assert "Keep it before the old key is revoked" in page.panel.words["rotation"]["text"]
@@ -147,7 +140,7 @@ def test_a_key_is_revoked_after_it_was_asked_about(page: Page) -> None:
     assert page.panel.question == {}
     page.says(name="ask_revoke", id=key_id)
     page.says(name="revoke", id=key_id)
-    wait_for(lambda: page.panel.message["text"] == "“ada” is revoked.")
+    until(lambda: page.panel.message["text"] == "“ada” is revoked.")
     done(page)
     assert page.rows()["ada"]["state"] == "revoked"
 
@@ -164,7 +157,7 @@ def test_a_rotation_ends_with_the_old_key_revoked(page: Page, sandbox: Sandbox) 
     """The new one is shown, tried and used; the old one goes last, by the person's word."""
     (old,) = page.last("rows")["rows"]
     page.says(name="rotate", called="second", limit=30)
-    wait_for(lambda: page.panel.words["rotation"])
+    until(lambda: page.panel.words["rotation"])
     done(page)
     assert "This session uses “second” now." in page.panel.words["rotation"]["text"]
     assert page.last("secret")["called"] == "second"
@@ -172,7 +165,7 @@ def test_a_rotation_ends_with_the_old_key_revoked(page: Page, sandbox: Sandbox) 
     assert "still works" in page.panel.words["rotation"]["text"]
     page.says(name="ask_revoke", id=page.panel.words["rotation"]["old"])
     page.says(name="revoke", id=old["id"])
-    wait_for(lambda: not page.panel.words["rotation"])
+    until(lambda: not page.panel.words["rotation"])
     done(page)
     assert page.rows()[old["name"]]["state"] == "revoked"
     assert page.panel.session.balance().balance_usd == 25
@@ -182,7 +175,7 @@ def test_a_failed_rotation_says_what_exists(page: Page, sandbox: Sandbox) -> Non
     """The session stays with its key."""
     sandbox.fault("html", endpoint="balance")
     page.says(name="rotate", called="second", limit=30)
-    wait_for(lambda: page.panel.message["text"])
+    until(lambda: page.panel.message["text"])
     done(page)
     assert page.panel.message["tone"] == "problem"
     assert "which still works" in page.panel.message["text"]
@@ -194,7 +187,7 @@ def test_a_list_that_fails_is_said(page: Page, sandbox: Sandbox) -> None:
     """What was known stays on the page."""
     sandbox.fault("html", endpoint="list-keys")
     page.says(name="refresh")
-    wait_for(lambda: page.panel.message["text"])
+    until(lambda: page.panel.message["text"])
     assert "couldn't be listed" in page.panel.message["text"]
     assert page.panel.active == 1
 

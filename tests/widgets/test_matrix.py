@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.doubles import TinyClips
+from support.waiting import until
 from widgets.doubles import heard, page_sends
 
 import reelbook as rb
@@ -34,23 +34,10 @@ def sandbox(home: Path) -> Iterator[Sandbox]:
         yield running
 
 
-@pytest.fixture
-def session(sandbox: Sandbox, home: Path) -> Iterator[rb.Session]:
-    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home) as opened:
-        yield opened
-
-
 def foxes(**axes: Any) -> rb.Sweep:
     """Six clips for 0.30 USD."""
     given: dict[str, Any] = {"animal": ["fox", "heron", "bear"], "seed": [1, 2], "duration_seconds": [1]}
     return rb.Sweep("a {animal} runs", **{**given, **axes})
-
-
-def until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.01)
 
 
 class Page:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import concurrent.futures
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from support.waiting import until
 from widgets.doubles import clip_file, heard, page_sends
 
 import reelbook as rb
@@ -131,13 +131,6 @@ def typed(prompt: str, count: str = "") -> dict[str, Any]:
     return {"prompt": prompt, "count": count}
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
-
-
 def test_the_tools_are_listed_and_the_first_is_shown(page: Page) -> None:
     """Its form comes with it, its description as text, and what the server says of it."""
     rows = page.last("rows")
@@ -201,7 +194,7 @@ def test_where_the_page_has_to_ask_the_answer_carries_the_result(page: Page) -> 
     thread = threading.Thread(target=run.future.set_result, args=(ToolResult((TextContent("late"),)),))
     thread.start()
     thread.join()
-    wait_for(lambda: page.panel.result is not None)
+    until(lambda: page.panel.result is not None)
     assert len(page.sent) == before
     page.says("ask")
     assert page.last("result")["parts"][0]["text"] == "late"
@@ -268,7 +261,7 @@ def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
     page.says("take", place=0)
     assert page.panel.message["text"] == "no req-1 here"
     page.says("take", place=1)
-    wait_for(lambda: page.shown)
+    until(lambda: page.shown)
     assert (page.session.fetched, page.shown) == (["https://example.org/a.mp4"], [Path("/nowhere")])
     page.says("take", place=7)
     page.says("take", place="x")
@@ -330,11 +323,11 @@ def test_a_clip_is_made_through_the_sandboxs_tools(sandbox: Sandbox) -> None:
             return [content for content, _ in sent if content["name"] == name][-1]
 
         says("hello")
-        wait_for(lambda: explorer.state == "ready")
+        until(lambda: explorer.state == "ready")
         explorer.selected = "generate_video_from_text"
         drafts = last("form")["drafts"] | {"prompt": "a red fox", "duration_seconds": "1"}
         says("call", id="1", tool="generate_video_from_text", drafts=drafts)
-        wait_for(lambda: explorer.result is not None and last("result").get("jobs"))
+        until(lambda: explorer.result is not None and last("result").get("jobs"))
         says("take", place=0)
         assert isinstance(explorer.taken, JobCard)
         assert explorer.taken.job is not None

@@ -31,13 +31,6 @@ def sandbox(home: Path) -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    """A session with the sandbox of this test."""
-    with rb.connect("sandbox") as session:
-        yield session
-
-
-@pytest.fixture
 def chart(session: rb.Session, sandbox: Sandbox) -> Iterator[UsageChart]:
     """A chart of two planted days and one clip, refined to the end."""
     sandbox.plant_history(
@@ -153,12 +146,6 @@ def test_a_refusal_is_said_and_asked_again(session: rb.Session, sandbox: Sandbox
     settled(chart)
     assert (chart.head.words["again"], chart.head.words["total"]) == (False, "$0.00 in 30 days")
     chart.close()
-
-
-def test_unknown_arguments_are_refused(session: rb.Session) -> None:
-    """A misspelt one isn't swallowed."""
-    with pytest.raises(TypeError, match="day"):
-        UsageChart(session, day=7)
 
 
 def test_code_and_state_stay_small(chart: UsageChart) -> None:

@@ -96,9 +96,12 @@ class ServesClip(ServesClips):
     poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)
 
 
-class ReportsTime(traitlets.HasTraits):
-    """For panels whose trait `time` moves while a clip plays in the page."""
+class Plays(traitlets.HasTraits):
+    """For panels that play clips: where they are, whether they play, and how fast."""
 
+    time = traitlets.Float(0.0, min=0.0, help="Where it is, in seconds.").tag(sync=True)
+    playing = traitlets.Bool(help="Whether it plays.").tag(sync=True)
+    speed = traitlets.Float(1.0, min=0.25, max=2.0, help="1 is the clips' own speed.").tag(sync=True)
     reports_time = traitlets.Bool(help="Whether the page reports `time` as it plays.").tag(sync=True)
 
     def observe(

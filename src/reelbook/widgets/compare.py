@@ -16,14 +16,14 @@ from reelbook.session import Clip, Job, Session
 from ..text import compare as words
 from .base import session_of
 from .bundle import packed, pressed, style
-from .clip_serving import ReportsTime, ServesClips
+from .clip_serving import Plays, ServesClips
 from .static_html import picture_html
 
 FEWEST, MOST = 2, 9
 STILL_BYTES = 24_000  # of all posters in the still form together
 
 
-class Compare(ReportsTime, ServesClips):  # type: ignore[misc] # as in Panel
+class Compare(Plays, ServesClips):  # type: ignore[misc] # as in Panel
     """Two to nine clips on one clock: play all, scrub, step, pick the winner.
 
     `Compare([first, second])` takes clips, jobs and files; a job joins when it is finished. These can be
@@ -55,9 +55,6 @@ class Compare(ReportsTime, ServesClips):  # type: ignore[misc] # as in Panel
     _esm = packed("compare")
     _css = pressed(style("compare"))
 
-    time = traitlets.Float(0.0, min=0.0, help="Where the clock is, in seconds.").tag(sync=True)
-    playing = traitlets.Bool(help="Whether the clips play.").tag(sync=True)
-    speed = traitlets.Float(1.0, min=0.25, max=2.0, help="1 is the clips' own speed.").tag(sync=True)
     view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
     winner = traitlets.Unicode(help="Request id of the clip that was picked; empty: none.").tag(sync=True)
     tiles: traitlets.List[Any] = traitlets.List(help="What the page draws of each clip.").tag(sync=True)

@@ -28,7 +28,7 @@ from ..text import matrix as words
 from ..text.board import tally
 from .base import session_of
 from .bundle import packed
-from .clip_serving import ReportsTime, ServesClips
+from .clip_serving import Plays, ServesClips
 from .compare import MOST as MOST_COMPARED
 from .job_actions import ActsOnJobs
 from .live import PageState
@@ -51,7 +51,7 @@ class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be su
         return super().validate(obj, [value] if isinstance(value, str) else value)
 
 
-class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
+class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
     """The clips of a sweep in a grid: planned, bought, watched while they arrive, played on one clock.
 
     `Matrix(sweep, session)` shows a sweep as it is planned, with what it costs and the button that buys it;
@@ -78,9 +78,6 @@ class Matrix(ReportsTime, ActsOnJobs, ServesClips):  # type: ignore[misc] # as i
     rows: Any = AxisNames(traitlets.Unicode(), help="The axes in rows.").tag(sync=True)
     columns: Any = AxisNames(traitlets.Unicode(), help="The axes in columns.").tag(sync=True)
     page = traitlets.Dict(help="The page shown: a label for each axis that makes pages.").tag(sync=True)
-    time = traitlets.Float(0.0, min=0.0, help="Where the clock is, in seconds.").tag(sync=True)
-    playing = traitlets.Bool(help="Whether the clips play.").tag(sync=True)
-    speed = traitlets.Float(1.0, min=0.25, max=2.0, help="1 is the clips' own speed.").tag(sync=True)
     by = traitlets.Enum(["time", "part"], "time", help="What the clips have in common.").tag(sync=True)
     selected = traitlets.List(traitlets.Int(), help="Numbers of the selected cells.").tag(sync=True)
     opened = traitlets.Int(0, help="Number of the opened cell; 0: none.").tag(sync=True)

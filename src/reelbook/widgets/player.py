@@ -15,7 +15,7 @@ from reelbook.session import Clip
 
 from ..text.card import clip_face, clip_lines
 from .bundle import packed
-from .clip_serving import ReportsTime, ServesClip
+from .clip_serving import Plays, ServesClip
 from .static_html import card_still
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ POSTER_BYTES = 4_500
 TILES = range(1, 33)
 
 
-class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
+class Player(Plays, ServesClip):  # type: ignore[misc] # as in Panel
     """Plays a clip, muted and in a loop. It is loaded when it comes into view.
 
     `Player(clip)` or `Player("clip.mp4")`. These can be given, observed, linked and set:
@@ -54,9 +54,6 @@ class Player(ReportsTime, ServesClip):  # type: ignore[misc] # as in Panel
 
     _esm = packed("player", styled=True)
 
-    time = traitlets.Float(0.0, min=0.0, help="Where it is, in seconds.").tag(sync=True)
-    playing = traitlets.Bool(help="Whether it plays.").tag(sync=True)
-    speed = traitlets.Float(1.0, min=0.25, max=2.0, help="1 is the clip's own speed.").tag(sync=True)
     loop = traitlets.Bool(True, help="Whether it begins again at its end.").tag(sync=True)
     loop_range: Any = traitlets.Tuple(
         traitlets.Float(),

@@ -10,7 +10,6 @@ import concurrent.futures
 import functools
 import html
 import io
-import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,7 +27,8 @@ from reelbook.session import Job, Session
 from reelbook.session.tools import ToolRun, Tools
 
 from ..text import tools as words
-from .base import Panel, only_known, session_of
+from .background import WorksInBackground
+from .base import only_known, problem_text, session_of
 from .bundle import added_style, packed, pressed, style
 from .clip_serving import send_piece
 from .host import Host
@@ -43,7 +43,7 @@ NEWS: Final = frozenset(("rows", "form", "result"))
 ResultCallback = Callable[[Tool, ToolResult], object]
 
 
-class ToolPanel(Panel):
+class ToolPanel(WorksInBackground):
     """The list, the form and the result; `ToolExplorer` adds the card of a job that was taken up."""
 
     _esm = packed("tool_explorer")
@@ -79,7 +79,6 @@ class ToolPanel(Panel):
         self._outcome: dict[str, Any] = {}
         self._shown = ShownResult()
         self._jobs: tuple[FoundJob, ...] = ()
-        self._fetching = False
         self._fetched: Path | None = None
         super().__init__(**traits)
         self._endings += (self._stop,)
@@ -114,7 +113,7 @@ class ToolPanel(Panel):
             self.progress = self._told.fraction if calling and self._told else None
             passed = round(time.monotonic() - self._began, 1)
             self.figures = [["Calling for ", [passed, 1]]] if calling else []
-            self.live = calling or self._listing is not None or self._fetching
+            self.live = calling or self._listing is not None or self._busy
         if self.reaches_page:
             self._send_news()
             fetched, self._fetched = self._fetched, None
@@ -210,10 +209,8 @@ class ToolPanel(Panel):
             listed = listing.result()
         except concurrent.futures.CancelledError:
             self._refused("The question was cut off: the session was closed.")
-        except ReelbookError as error:
-            self._refused(str(error))
         except Exception as error:
-            self._refused(f"The tools couldn't be listed. {type(error).__name__}: {error}")
+            self._refused(problem_text(error, "Listing the tools"))
         else:
             self.tools = tuple(tool for tool in listed if encodable(tool.name) == tool.name)
             self._listed = True
@@ -308,19 +305,11 @@ class ToolPanel(Panel):
         found = self._jobs[place]
         if found.request_id is not None:
             self._show(self._with_key().job(found.request_id))
-        elif found.video_url is not None and not self._fetching:
-            self._fetching = True
-            fetch = threading.Thread(
-                target=self._fetch, args=(found.video_url,), name="reelbook-fetch", daemon=True
-            )
-            fetch.start()
-            self.refresh()
+        elif found.video_url is not None:
+            self._start_work("Fetching the clip", functools.partial(self._fetch, found.video_url))
 
     def _fetch(self, url: str) -> None:
-        with self.showing_errors("Fetching the clip"):
-            self._fetched = self._with_key()._fetch_link(url)
-        self._fetching = False
-        self._live.changed()
+        self._fetched = self._with_key()._fetch_link(url)
 
 
 class ToolExplorer(Host):
@@ -350,6 +339,7 @@ class ToolExplorer(Host):
         self.panel = ToolPanel(self.session, self._show)
         self.taken: JobCard | Player | None = None
         super().__init__(kind="reelbook-tools", panes={"": [self.panel]}, **traits)
+        self._endings += (lambda: [panel.close() for panel in self.children],)
         self.panel.when_left = self.keep_still
         traitlets.link((self, "selected"), (self.panel, "selected"))
         self.panel.observe(lambda change: self.set_trait("state", change["new"]), "state")
@@ -372,15 +362,6 @@ class ToolExplorer(Host):
         """The last result, and what was taken up."""
         stills = [panel.still() for panel in (self.panel, self.taken) if panel is not None]
         return f"<div>{''.join(page for page, _ in stills)}</div>", " · ".join(text for _, text in stills)
-
-    def close(self) -> None:
-        """Ends the explorer and a call under way."""
-        if not hasattr(self, "panel"):
-            return  # it was refused before there was anything to end
-        self.panel.close()
-        if self.taken is not None:
-            self.taken.close()
-        super().close()
 
     def _show(self, taken: Job | Path) -> None:
         if isinstance(taken, Job) and isinstance(self.taken, JobCard):
