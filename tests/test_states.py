@@ -76,6 +76,7 @@ def test_a_state_has_one_sum_everywhere(jobs: dict[str, Job]) -> None:
     for name, row in STATES.items():
         job, charge = jobs[name], charge_of(name)
         assert job.state == (SENDING if name == INTENDED else name)
+        assert (job.view().charge, job.view().price_usd) == (charge, USD)
         face = (row.title, row.tone, price(USD, charge))
         assert told_by_panels(job) == dict.fromkeys(("card", "board", "matrix", "gallery"), face)
         assert told_by_sums(job) == [sums[charge]] * 2
