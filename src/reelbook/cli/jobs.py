@@ -19,6 +19,7 @@ from .. import settings, states, wire
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import count, dollars, file_size, iso_time, price, seconds, terminal_line
 from ..lazy_module import LazyModule
+from ..requests import options
 from .console import STOPPED, CtrlC, say, say_data, say_json, shell_word
 from .options import AsJson, Home, ManyArguments, Service, argument, command_line, option
 
@@ -40,6 +41,15 @@ EXPERIMENT_CHARACTERS = 14
 LABEL_CHARACTERS = 13
 WIDE_ENOUGH_FOR_LENGTHS, WIDE_ENOUGH_FOR_BOTH = 72, 90
 EXPERIMENTS_NAMED = 5
+COLOURS: Final = {"done": "green", "fail": "red", "odd": "yellow"}
+_TIMES: Final = {
+    "written down": "intended_at",
+    "sent": "sent_at",
+    "accepted": "accepted_at",
+    "ended": "ended_at",
+    "fetched": "downloaded_at",
+    "given up": "abandoned_at",
+}
 STDOUT: Final = "-"
 ROW_FIELDS: Final = (
     "number",
@@ -246,65 +256,50 @@ def _print_list(
     person = sys.stdout.isatty()
     if not person:
         say("\t".join(ROW_FIELDS))
-    if lookup is not None and not person:
-        for entry in entries:
-            say(_job_row(lookup, entry))
-    elif lookup is not None and entries:
+    if lookup is None or not (entries or lookup.file.find(limit=1)):
+        say('No jobs yet. The first one: reelbook generate "a red fox runs through snow"', err=not person)
+        return
+    if not entries:
+        say("No job is like that. Without the filters there are some.", err=not person)
+    elif person:
         from .screen import Screen
 
         screen = Screen()
         screen.print(job_table(lookup, entries, screen.width))
-    if not entries:
-        if lookup is None or not lookup.file.find(limit=1):
-            say('No jobs yet. The first one: reelbook generate "a red fox runs through snow"', err=not person)
-            return
-        say("No job is like that. Without the filters there are some.", err=not person)
+    else:
+        for entry in entries:
+            say(_job_row(lookup, entry))
     if len(found) > len(entries):
         say(f"There are older ones: --limit {2 * limit} shows more.", err=not person)
-    assert lookup is not None
     for line in _summary(lookup, resume_command):
         say(line, err=not person)
 
 
 def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
     """The list as a table for a terminal of `width` characters; a narrow one gets fewer columns."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from .screen import Column, table
 
-    colours = {"done": "green", "fail": "red", "odd": "yellow"}
     several = len(lookup.accounts) > 1
     named = any(entry.experiment for entry in entries)
     lengths = width >= (WIDE_ENOUGH_FOR_BOTH if several or named else WIDE_ENOUGH_FOR_LENGTHS)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), expand=True, show_edge=False)
-    table.add_column("When", no_wrap=True)
-    table.add_column("State", no_wrap=True)
-    table.add_column("Prompt", no_wrap=True, ratio=1, overflow="ellipsis")
-    if lengths:
-        table.add_column("Length", no_wrap=True, justify="right")
-    table.add_column("Cost", no_wrap=True, justify="right")
-    table.add_column("Id", no_wrap=True)
-    if several:
-        table.add_column("Service", no_wrap=True)
-    if named:
-        table.add_column("Experiment", no_wrap=True)
     id_characters = _distinct_length(entries)
-    for entry in entries:
-        word, tone = job_lookup.state_of(entry), states.state(entry.state).tone
-        cells: list[str | Text] = [
-            _short_time(entry.intended_at),
-            Text(terminal_line(word), colours.get(tone, "")),
-            entry.prompt,
-        ]
-        if lengths:
-            cells.append(f"{entry.duration_seconds} s")
-        cells += [_cost(entry), entry.request_id[:id_characters] if entry.request_id else f"#{entry.id}"]
-        if several:
-            cells.append(lookup.service_of(entry))
-        if named:
-            cells.append(terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS))
-        table.add_row(*(cell if isinstance(cell, Text) else Text(terminal_line(cell)) for cell in cells))
-    return table
+    columns = [
+        Column("When", lambda entry: _short_time(entry.intended_at)),
+        Column(
+            "State", job_lookup.state_of, style=lambda entry: COLOURS.get(states.state(entry.state).tone, "")
+        ),
+        Column("Prompt", lambda entry: entry.prompt, wide=True),
+        *([Column("Length", lambda entry: f"{entry.duration_seconds} s", right=True)] if lengths else []),
+        Column("Cost", _cost, right=True),
+        Column("Id", lambda entry: (entry.request_id or f"#{entry.id}")[:id_characters]),
+        *([Column("Service", lookup.service_of)] if several else []),
+        *([Column("Experiment", _short_experiment)] if named else []),
+    ]
+    return table(columns, entries)
+
+
+def _short_experiment(entry: Entry) -> str:
+    return terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS)
 
 
 def _distinct_length(entries: Sequence[Entry]) -> int:
@@ -387,15 +382,13 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("error", entry.error),
         ("made from", _made_from(entry)),
         ("length", _length(entry)),
-        ("shape", entry.aspect_ratio),
-        ("seed", _seed(entry)),
+        *(
+            (about.label.lower(), about.words(value))
+            for name, about in options().items()
+            if name != "duration_seconds" and (value := getattr(entry.request, name)) is not None
+        ),
         ("cost", _cost_words(entry)),
-        ("written down", _local_time(entry.intended_at)),
-        ("sent", _local_time(entry.sent_at)),
-        ("accepted", _local_time(entry.accepted_at)),
-        ("ended", _local_time(entry.ended_at)),
-        ("fetched", _local_time(entry.downloaded_at)),
-        ("given up", _local_time(entry.abandoned_at)),
+        *((label, _local_time(getattr(entry, name))) for label, name in _TIMES.items()),
         ("took", None if entry.took_seconds is None else seconds(entry.took_seconds)),
         ("experiment", entry.experiment),
         ("cell", _cell(entry)),
@@ -406,9 +399,7 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
 
 def _local_time(epoch_seconds: float | None) -> str | None:
     """A time for a person, on this machine's clock."""
-    if epoch_seconds is None:
-        return None
-    return datetime.fromtimestamp(epoch_seconds).strftime("%Y-%m-%d %H:%M:%S")
+    return None if epoch_seconds is None else f"{datetime.fromtimestamp(epoch_seconds):%Y-%m-%d %H:%M:%S}"
 
 
 def _made_from(entry: Entry) -> str:
@@ -422,10 +413,6 @@ def _length(entry: Entry) -> str:
     if entry.actual_seconds in (None, entry.duration_seconds):
         return asked
     return f"{entry.actual_seconds:g} s, asked for {asked}"
-
-
-def _seed(entry: Entry) -> str | None:
-    return "random" if entry.seed == wire.RANDOM_SEED else None if entry.seed is None else str(entry.seed)
 
 
 def _cost_words(entry: Entry) -> str:
@@ -481,41 +468,27 @@ def _list_document(lookup: JobLookup | None, entries: Sequence[Entry]) -> dict[s
     """The list as JSON: the jobs, and the sums of each service in USD."""
     if lookup is None:
         return {"jobs": [], "spend": {}}
-    spend = {
-        name: {
-            "spent_usd": sums.spent_usd,
-            "reserved_usd": sums.reserved_usd,
-            "uncertain_usd": sums.uncertain_usd,
-        }
-        for name, sums in lookup.spend().items()
-    }
+    amounts = ("spent_usd", "reserved_usd", "uncertain_usd")
+    spend = {name: {each: getattr(sums, each) for each in amounts} for name, sums in lookup.spend().items()}
     return {"jobs": [_job_fields(lookup, entry) for entry in entries], "spend": spend}
 
 
 def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
     """A job for a program: names and units as in the ledger, times in ISO 8601."""
+
+    def own(*names: str) -> dict[str, Any]:
+        return {name: getattr(entry, name) for name in names}
+
+    times = ("intended_at", "sent_at", "accepted_at", "ended_at", "downloaded_at")
     return {
         "number": entry.id,
         "id": entry.request_id,
         "service": lookup.service_of(entry),
         "state": job_lookup.state_of(entry),
-        "mode": entry.mode,
-        "prompt": entry.prompt,
-        "duration_seconds": entry.duration_seconds,
-        "aspect_ratio": entry.aspect_ratio,
-        "seed": entry.seed,
-        "experiment": entry.experiment,
-        "estimated_cost_usd": entry.estimated_cost_usd,
-        "cost_usd": entry.cost_usd,
-        "intended_at": iso_time(entry.intended_at),
-        "sent_at": iso_time(entry.sent_at),
-        "accepted_at": iso_time(entry.accepted_at),
-        "ended_at": iso_time(entry.ended_at),
-        "downloaded_at": iso_time(entry.downloaded_at),
-        "took_seconds": entry.took_seconds,
-        "actual_seconds": entry.actual_seconds,
-        "clip_path": entry.clip_path,
-        "error": entry.error,
+        **{name: getattr(entry.request, name) for name in ("mode", "prompt", *options())},
+        **own("experiment", "estimated_cost_usd", "cost_usd"),
+        **{name: iso_time(at) for name, at in own(*times).items()},
+        **own("took_seconds", "actual_seconds", "clip_path", "error"),
     }
 
 

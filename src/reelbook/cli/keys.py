@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -262,30 +263,22 @@ def _session(service: Service, home: Path | None) -> Session:
 
 
 def _key_document(key: ApiKey, state: str) -> dict[str, object]:
-    return {
-        "id": key.key_id,
-        "name": key.name,
-        "preview": key.key_preview,
-        "rate_limit": key.rate_limit,
-        "state": state,
-        "created_at": key.created_at,
-        "last_used": key.last_used,
-    }
+    told = ("rate_limit", "created_at", "last_used")
+    named = {"id": key.key_id, "name": key.name, "preview": key.key_preview, "state": state}
+    return {**named, **{name: getattr(key, name) for name in told}}
 
 
 def _print_table(rows: list[dict[str, str]]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from .screen import Column, Screen, table
 
-    from .screen import Screen
+    titles = {"Name": "name", "Key": "preview", "Limit": "limit", "State": "state", "Created": "created"}
+    columns = [
+        *(Column(title, itemgetter(name), folded=True) for title, name in titles.items()),
+        Column("Last used", _last_used, folded=True),
+        Column("Id", itemgetter("id")),  # to be copied into `reelbook keys revoke`
+    ]
+    Screen().print(table(columns, rows))
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for title in ("Name", "Key", "Limit", "State", "Created", "Last used", "Id"):
-        # The id is there to be copied into `reelbook keys revoke`.
-        table.add_column(title, overflow="fold", no_wrap=title == "Id")
-    for row in rows:
-        used = f"{row['used']} ({row['stale']})" if row["stale"] else row["used"]
-        cells = [row["name"], row["preview"], row["limit"], row["state"], row["created"], used, row["id"]]
-        table.add_row(*(Text(terminal_line(cell)) for cell in cells))
-    Screen().print(table)
+
+def _last_used(row: dict[str, str]) -> str:
+    return f"{row['used']} ({row['stale']})" if row["stale"] else row["used"]

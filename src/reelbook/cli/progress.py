@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..errors import NotFound, ReelbookError, WaitTimeout
 from ..formatting import dollars, file_size, plain, terminal_line
@@ -20,6 +20,11 @@ from ..session import Clip, Job, JobView, Session
 from ..states import state
 from ..text.card import job_face, job_lines, share_done
 from .console import CtrlC, say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from .screen import Screen
 
 LOOK_SECONDS = 0.1
 SAY_AGAIN_SECONDS = 10.0
@@ -29,17 +34,18 @@ ONE_BAR_CHARACTERS, ROW_BAR_CHARACTERS = 24, 10
 OLD_SECONDS = 60.0
 UNKNOWN_SECONDS = 8.0  # time for a few answers
 
-ShowJob = Callable[[Job], None]
 DescribeEnd = Callable[[Job, Clip | None, Exception | None], tuple[str, bool]]
 
 
 def wait_for_clip(job: Job, ctrl_c: CtrlC) -> Clip:
     """Waits for one job's clip. Raises what `Job.result` raises, and KeyboardInterrupt after Ctrl-C."""
     taken_up = job.request is None
-    with _one_bar() if sys.stderr.isatty() else _one_in_lines() as show:
+    with _display(one=True) as display:
+        news = _News(display)
         while True:
             ctrl_c.check()
-            show(job)
+            news.say(job)
+            display.show([job])
             with contextlib.suppress(WaitTimeout):
                 return job.result(LOOK_SECONDS)
             if taken_up and job.status is None and isinstance(job.error, NotFound):
@@ -55,7 +61,7 @@ def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC, *, describe_end: DescribeE
     """
     running, idle, failed = list(jobs), set[Job](), 0
     unknown_since: dict[Job, float] = {}
-    with _rows() if sys.stderr.isatty() else _rows_in_lines() as display:
+    with _display() as display:
         while running:
             ctrl_c.check()
             display.show(running)
@@ -126,75 +132,6 @@ def clip_figures(clip: Clip) -> str:
     return ", ".join(figures)
 
 
-@contextmanager
-def _one_bar() -> Iterator[ShowJob]:
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    from .screen import Screen
-
-    screen = Screen(stderr=True)
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(ONE_BAR_CHARACTERS),
-        TextColumn("{task.fields[figures]}", markup=False),
-    )
-    news = _News(lambda line: screen.print(line))
-    progress = Progress(*columns, console=screen, transient=True)
-    task = progress.add_task("Sending", total=None, figures="")
-    with progress:
-
-        def show(job: Job) -> None:
-            view = job.view()
-            news.say(job, view)
-            share = share_done(view)
-            progress.update(
-                task,
-                description=state_word(job, view),
-                figures=progress_figures(job, view),
-                total=None if share is None else 1.0,
-                completed=share or 0.0,
-            )
-
-        yield show
-
-
-@contextmanager
-def _one_in_lines() -> Iterator[ShowJob]:
-    news = _News(lambda line: say(line, err=True))
-    last = ("", float("-inf"))
-
-    def show(job: Job) -> None:
-        nonlocal last
-        view, now = job.view(), time.monotonic()
-        news.say(job, view)
-        word = state_word(job, view)
-        if word != last[0] or now - last[1] >= SAY_AGAIN_SECONDS:
-            last = (word, now)
-            figures = progress_figures(job, view)
-            say(f"{word}: {figures}" if figures else word, err=True)
-
-    yield show
-
-
-class _News:
-    """Says once what is new of a job: its id as soon as there is one, and each trouble on the way."""
-
-    def __init__(self, say_line: Callable[[str], None]) -> None:
-        self._say_line = say_line
-        self._id: str | None = None
-        self._error: str | None = None
-
-    def say(self, job: Job, view: JobView) -> None:
-        if job.request_id != self._id:
-            self._id = job.request_id
-            self._say_line(f"The job's id: {terminal_line(self._id or '')}")
-        # The error that ends the waiting is said at the end, by the command.
-        passing = view.watched and not state(view.state).final
-        if passing and view.error is not None and view.error != self._error:
-            self._say_line(terminal_line(view.error))
-        self._error = view.error
-
-
 class _Display(Protocol):
     def show(self, running: Sequence[Job]) -> None:
         """Shows how far those are that still run."""
@@ -204,83 +141,109 @@ class _Display(Protocol):
 
 
 @contextmanager
-def _rows() -> Iterator[_Display]:
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn
+def _display(*, one: bool = False) -> Iterator[_Display]:
+    """Bars where a person watches, else lines. Of `one` job alone neither says which it is."""
+    if not sys.stderr.isatty():
+        yield _Lines(one)
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
 
     from .screen import Screen
 
-    screen = Screen(stderr=True)
-    progress = Progress(
-        TextColumn("{task.description}", markup=False),
+    cut = Column(no_wrap=True, overflow="ellipsis")
+    columns = [
+        *([] if one else [TextColumn("{task.description}", markup=False)]),
         TextColumn("{task.fields[word]}", markup=False),
-        BarColumn(ROW_BAR_CHARACTERS),
-        TextColumn(
-            "{task.fields[figures]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")
-        ),
-        console=screen,
-        transient=True,
-        redirect_stdout=False,
-    )
-    tasks: dict[Job, TaskID] = {}
-    rest = progress.add_task("", total=None, word="", figures="", visible=False)
+        BarColumn(ONE_BAR_CHARACTERS if one else ROW_BAR_CHARACTERS),
+        TextColumn("{task.fields[figures]}", markup=False, table_column=None if one else cut),
+    ]
+    screen = Screen(stderr=True)
+    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as progress:
+        yield _Bars(screen, progress)
 
-    class Rows:
-        def show(self, running: Sequence[Job]) -> None:
-            shown = running[:ROWS]
-            for gone in tasks.keys() - set(shown):
-                progress.remove_task(tasks.pop(gone))
-            for job in shown:
-                view = job.view()
-                share = share_done(view)
-                if job not in tasks:
-                    name = job.request.prompt if job.request else job.request_id or ""
-                    tasks[job] = progress.add_task(
-                        terminal_line(name, PROMPT_CHARACTERS), total=None, word="", figures=""
-                    )
-                progress.update(
-                    tasks[job],
-                    word=state_word(job, view),
-                    figures=progress_figures(job, view),
-                    total=None if share is None else 1.0,
-                    completed=share or 0.0,
+
+class _Bars:
+    """A bar for each of the first jobs, moving in place, and how many more there are."""
+
+    def __init__(self, screen: Screen, progress: Progress) -> None:
+        self._screen = screen
+        self._progress = progress
+        self._tasks: dict[Job, TaskID] = {}
+        self._rest = progress.add_task("", total=None, word="", figures="", visible=False)
+
+    def show(self, running: Sequence[Job]) -> None:
+        shown = running[:ROWS]
+        for gone in self._tasks.keys() - set(shown):
+            self._progress.remove_task(self._tasks.pop(gone))
+        for job in shown:
+            if job not in self._tasks:
+                name = terminal_line(
+                    job.request.prompt if job.request else job.request_id or "", PROMPT_CHARACTERS
                 )
-            more = len(running) - len(shown)
-            progress.update(rest, description=f"and {more} more", visible=more > 0)
+                self._tasks[job] = self._progress.add_task(name, total=None, word="", figures="")
+            view = job.view()
+            share = share_done(view)
+            self._progress.update(
+                self._tasks[job],
+                word=state_word(job, view),
+                figures=progress_figures(job, view),
+                total=None if share is None else 1.0,
+                completed=share or 0.0,
+            )
+        more = len(running) - len(shown)
+        self._progress.update(self._rest, description=f"and {more} more", visible=more > 0)
 
-        def say(self, line: str, *, err: bool) -> None:
-            if err or sys.stdout.isatty():
-                # Through the rows' own screen, which makes room for it.
-                screen.print(line, soft_wrap=True)
-            else:
-                say(line)
-
-    with progress:
-        yield Rows()
+    def say(self, line: str, *, err: bool) -> None:
+        if err or sys.stdout.isatty():
+            self._screen.print(line, soft_wrap=True)  # which makes room for it above the bars
+        else:
+            say(line)
 
 
-@contextmanager
-def _rows_in_lines() -> Iterator[_Display]:
-    words: dict[Job, str] = {}
-    said_at = time.monotonic()
+class _Lines:
+    """A line for each change of a job's state, and one now and then that it still runs."""
 
-    class Lines:
-        def show(self, running: Sequence[Job]) -> None:
-            nonlocal said_at
-            now = time.monotonic()
-            for job in running:
-                view = job.view()
-                word = state_word(job, view)
-                if words.get(job) != word:
-                    words[job] = word
-                    figures = progress_figures(job, view)
-                    name = terminal_line(job.request_id or "")
-                    say(f"{name}: {word}{f': {figures}' if figures else ''}", err=True)
-            if now - said_at >= SAY_AGAIN_SECONDS:
-                said_at = now
-                say(f"{len(running)} still on the way.", err=True)
+    def __init__(self, one: bool) -> None:
+        self._one = one
+        self._words: dict[Job, str] = {}
+        self._said_at = time.monotonic()
 
-        def say(self, line: str, *, err: bool) -> None:
-            say(line, err=err)
+    def show(self, running: Sequence[Job]) -> None:
+        again = time.monotonic() - self._said_at >= SAY_AGAIN_SECONDS
+        for job in running:
+            view = job.view()
+            word = state_word(job, view)
+            if self._words.get(job) != word or (self._one and again):
+                self._words[job] = word
+                name = "" if self._one else f"{terminal_line(job.request_id or '')}: "
+                figures = progress_figures(job, view)
+                say(f"{name}{word}{f': {figures}' if figures else ''}", err=True)
+                if self._one:
+                    self._said_at = time.monotonic()
+        if again and not self._one:
+            self._said_at = time.monotonic()
+            say(f"{len(running)} still on the way.", err=True)
 
-    yield Lines()
+    def say(self, line: str, *, err: bool) -> None:
+        say(line, err=err)
+
+
+class _News:
+    """Says once what is new of a job: its id as soon as there is one, and each trouble on the way."""
+
+    def __init__(self, display: _Display) -> None:
+        self._display = display
+        self._id: str | None = None
+        self._error: str | None = None
+
+    def say(self, job: Job) -> None:
+        view = job.view()
+        if job.request_id != self._id:
+            self._id = job.request_id
+            self._display.say(f"The job's id: {terminal_line(self._id or '')}", err=True)
+        # The error that ends the waiting is said at the end, by the command.
+        passing = view.watched and not state(view.state).final
+        if passing and view.error is not None and view.error != self._error:
+            self._display.say(terminal_line(view.error), err=True)
+        self._error = view.error

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
 
-from ..formatting import terminal_text
+from ..formatting import terminal_line, terminal_text
 
 
 class Screen(Console):
@@ -23,3 +28,37 @@ class Screen(Console):
         """As rich's, with all text cleaned; rich keeps its own control codes apart from text."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(terminal_text(segment.text), segment.style)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its title, and the text and the style of a row's cell in it."""
+
+    title: str
+    text: Callable[[Any], str]
+    style: Callable[[Any], str] = lambda row: ""
+    right: bool = False
+    wide: bool = False  # gets all the room that is left, and is cut to it
+    folded: bool = False  # may take several lines
+
+
+def table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
+    """A table with a line for each of the `rows`, each cell clean and in one line of text."""
+    made = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        expand=any(each.wide for each in columns),
+        show_edge=False,
+    )
+    for each in columns:
+        made.add_column(
+            each.title,
+            no_wrap=not each.folded,
+            justify="right" if each.right else "left",
+            ratio=1 if each.wide else None,
+            overflow="fold" if each.folded else "ellipsis",
+        )
+    for row in rows:
+        made.add_row(*(Text(terminal_line(each.text(row)), each.style(row)) for each in columns))
+    return made
