@@ -23,7 +23,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import dollars, terminal_line
 from ..requests import FIELDS, JobRequest
 from .console import STOPPED, CtrlC, require_yes, say, shell_word
-from .options import Home, Service, Which, argument, command_line, option, with_fields
+from .options import Home, Service, Which, argument, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
     from ..session import Clip, Job, Session
@@ -46,10 +46,8 @@ def generate(
         option("The file to write. Default: named by prompt and seed.", "--output", "-o", metavar="FILE"),
     ] = None,
     service: Which = Service.auto,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Send to a live service without being asked.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    yes: Annotated[bool, option("Send to a live service without being asked.", "--yes", "-y")] = False,
+    force: Annotated[bool, option("Replace the file if it is there.", "--force")] = False,
     resume: Annotated[str | None, option("Watch a job that was sent before.", metavar="ID")] = None,
     home: Home = None,
 ) -> None:
@@ -58,7 +56,6 @@ def generate(
     From text, or with --image from a still. The cost is shown before anything is sent; a live service is
     sent to only after a yes. Ctrl-C ends the waiting, not the job, and says how to watch it again.
     """
-    from ..session import connect
     from ..session.clip import clip_file_name
     from .progress import clip_figures
 
@@ -70,7 +67,7 @@ def generate(
         option = FIELDS[next(iter(asked))].option
         raise typer.BadParameter(f"--resume watches a job as it was sent: leave --{option} out.")
     file = OutputFile.checked(output, clip_file_name(request, resume or ""), force=force)
-    with connect(service.value, home=home) as session:
+    with open_session(service, home) as session:
         if request is not None:
             _say_cost(session, request)
             if session.service == "live" and not yes:

@@ -144,7 +144,7 @@ def receipt(
         Path | None,
         option("Write it to this file, for a spreadsheet; “-” prints it.", dir_okay=False, allow_dash=True),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    force: Annotated[bool, option("Replace the file if it is there.", "--force")] = False,
     service: Annotated[
         Service, typer.Option(help="auto: every service that this home knows.")
     ] = Service.auto,
@@ -186,18 +186,13 @@ def resume(
         list[str] | None, argument("Which. Default: all unfinished ones.", metavar="ID")
     ] = None,
     find_out: Annotated[
-        bool,
-        typer.Option("--find-out", help="Then ask for the balance, to tell what became of uncertain ones."),
+        bool, option("Then ask for the balance, to tell what became of uncertain ones.", "--find-out")
     ] = False,
     alone: Annotated[
-        bool,
-        typer.Option("--alone", help="With --find-out: nobody else used the account meanwhile."),
+        bool, option("With --find-out: nobody else used the account meanwhile.", "--alone")
     ] = False,
     unsent: Annotated[
-        bool,
-        typer.Option(
-            "--unsent", help="Send, and pay for, what a program that ended had submitted and not sent."
-        ),
+        bool, option("Send, and pay for, what a program that ended had submitted and not sent.", "--unsent")
     ] = False,
     service: Annotated[
         Service, typer.Option(help="auto: every service that has unfinished jobs.")

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
@@ -20,11 +18,10 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
-from .options import AsJson, Home, Service, Which, option
+from .options import AsJson, Home, Service, Which, open_session, option
 
 if TYPE_CHECKING:
     from ..models import ApiKey
-    from ..session import Session
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
@@ -34,13 +31,13 @@ RateLimit = Annotated[
     int | None,
     option("Requests a minute, 1 to 100. Default: 10, or as the key that is changed.", metavar="NUMBER"),
 ]
-Show = Annotated[bool, typer.Option("--show", help="Print the key to standard output.")]
+Show = Annotated[bool, option("Print the key to standard output.", "--show")]
 Out = Annotated[
     Path | None,
     option("Write the key to this file, which only you can read.", metavar="FILE", dir_okay=False),
 ]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep the key in the system's keyring.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+Keep = Annotated[bool, option("Keep the key in the system's keyring.", "--keep")]
+Yes = Annotated[bool, option("Don't ask.", "--yes", "-y")]
 
 
 @commands.command("list", short_help="List the keys, with what each is used for last.")
@@ -52,7 +49,7 @@ def list_keys(
     """List the keys, with what each is used for last; the keys themselves are never in the list."""
     from ..text import keys as words
 
-    with _session(service, home) as session:
+    with open_session(service, home) as session:
         with waiting_notice(session):
             listed = session.keys.list()
         own = session.keys.in_use(listed)
@@ -84,7 +81,7 @@ def create(
     home: Home = None,
 ) -> None:
     """Create a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
-    with _open_place(show=show, out=out, keep=keep) as place, _session(service, home) as session:
+    with _place(show=show, out=out, keep=keep) as place, open_session(service, home) as session:
         with waiting_notice(session):
             created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
         place.put(created.api_key, session.base_url, created.key_id)
@@ -101,7 +98,7 @@ def revoke(
     """Revoke a key at once and for good."""
     from ..text import keys as words
 
-    with _session(service, home) as session:
+    with open_session(service, home) as session:
         with waiting_notice(session):
             listed = session.keys.list()
         key = next((key for key in listed if key.key_id == key_id), None)
@@ -128,7 +125,7 @@ def rotate(
     show: Show = False,
     out: Out = None,
     keep: Keep = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Revoke the old key without being asked.")] = False,
+    yes: Annotated[bool, option("Revoke the old key without being asked.", "--yes", "-y")] = False,
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
@@ -139,26 +136,18 @@ def rotate(
     """
     from ..text import keys as words
 
-    with _session(service, home) as session:
+    with open_session(service, home) as session:
         own = session.sandbox is not None
-        with _open_place(show=show, out=out, keep=keep and not own, needed=not own) as place:
+        place = SecretPlace(show=show, out=out, keep=False) if own else _place(show=show, out=out, keep=keep)
+        with place:
             rotation = session.rotate_key(name, rate_limit=rate_limit)
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
-        still = words.elsewhere(rotation.old_is_set_in or "")
-        kept = "It is kept with the sandbox." if own else place.said
-        say(
-            " ".join(
-                filter(
-                    None,
-                    [
-                        terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),
-                        kept,
-                        still,
-                    ],
-                )
-            ),
-            err=True,
-        )
+        said = [
+            terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),
+            "It is kept with the sandbox." if own else place.said,
+            words.elsewhere(rotation.old_is_set_in or ""),
+        ]
+        say(" ".join(filter(None, said)), err=True)
         if rotation.old is None:
             say(
                 "The list doesn't tell which key was the old one. It still works: find it with reelbook keys "
@@ -185,9 +174,8 @@ class SecretPlace:
         self._out = out
         self._keep = keep
         self._file: int | None = None
-        self._written = False
 
-    def open(self) -> None:
+    def __enter__(self) -> Self:
         if self._keep and not settings.has_keyring():
             raise InvalidInput(
                 "This system has no keyring to keep it in. Run pip install keyring, or use --out. "
@@ -196,26 +184,30 @@ class SecretPlace:
         if self._out is not None:
             try:
                 self._file = os.open(self._out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            except FileExistsError:
-                raise InvalidInput(
-                    f"{self._out} is there already. Choose another --out. Nothing was made."
-                ) from None
             except OSError as error:
-                raise InvalidInput(
-                    f"{self._out} can't be written: {error.strerror}. Nothing was made."
-                ) from None
+                there = f"{self._out} is there already. Choose another --out."
+                wrong = f"{self._out} can't be written: {error.strerror}."
+                said = there if isinstance(error, FileExistsError) else wrong
+                raise InvalidInput(f"{said} Nothing was made.") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Removes a file that the secret didn't get into."""
+        if self._file is not None and self._out is not None:
+            os.close(self._file)
+            self._out.unlink(missing_ok=True)
 
     def put(self, secret: Secret, base_url: str, key_id: str) -> None:
         """Puts the secret wherever it was asked for. What fails is said once the other places have it."""
         said, failed = [], []
-        if self._file is not None:
+        if self._file is not None and self._out is not None:
             file, self._file = self._file, None
             try:
                 with os.fdopen(file, "w") as writing:
                     writing.write(secret.reveal() + "\n")
                 said.append(f"It is in {self._out}.")
-                self._written = True
             except OSError as error:
+                self._out.unlink(missing_ok=True)
                 failed.append(f"{self._out} couldn't be written: {error.strerror}.")
         if self._keep:
             try:
@@ -234,32 +226,14 @@ class SecretPlace:
                 f"reelbook keys revoke {shell_word(key_id)}, and make another one."
             )
 
-    def close(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
-        if self._out is not None and not self._written:
-            self._out.unlink(missing_ok=True)
 
-
-@contextmanager
-def _open_place(*, show: bool, out: Path | None, keep: bool, needed: bool = True) -> Iterator[SecretPlace]:
-    if needed and not (show or out or keep):
+def _place(*, show: bool, out: Path | None, keep: bool) -> SecretPlace:
+    if not (show or out or keep):
         raise InvalidInput(
             "Say where the new key goes, because the service shows it only once: --out FILE, --keep (the "
             "system's keyring) or --show (print it). Nothing was made."
         )
-    place = SecretPlace(show=show, out=out, keep=keep)
-    place.open()
-    try:
-        yield place
-    finally:
-        place.close()
-
-
-def _session(service: Service, home: Path | None) -> Session:
-    from ..session import connect
-
-    return connect(service.value, home=home)
+    return SecretPlace(show=show, out=out, keep=keep)
 
 
 def _key_document(key: ApiKey, state: str) -> dict[str, object]:

@@ -8,13 +8,16 @@ import shlex
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand
 
 from .. import settings
 from ..requests import FIELDS, RequestField
+
+if TYPE_CHECKING:
+    from ..session import Session
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -40,7 +43,7 @@ class Service(StrEnum):
 Which = Annotated[
     Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for a program to read.")]
+AsJson = Annotated[bool, option("Print JSON, for a program to read.", "--json")]
 Home = Annotated[
     Path | None,
     option(
@@ -92,6 +95,13 @@ class ManyArguments(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         return super().get_help(ctx).replace(" <list[str]>", " " * len(" <list[str]>"))
+
+
+def open_session(service: Service, home: Path | None) -> Session:
+    """The session of a command."""
+    from ..session import connect
+
+    return connect(service.value, home=home)
 
 
 def needs_sandbox(service: Service, home: Path | None) -> bool:

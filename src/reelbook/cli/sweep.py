@@ -16,7 +16,7 @@ from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, seconds, terminal_line
 from ..requests import FIELDS
 from .console import STOPPED, CtrlC, require_yes, say, say_json
-from .options import AsJson, Home, Service, Which, argument, command_line, option, with_fields
+from .options import AsJson, Home, Service, Which, argument, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ commands = typer.Typer(
     "  reelbook sweep plan.toml",
 )
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Buy without being asked.")]
+Yes = Annotated[bool, option("Buy without being asked.", "--yes", "-y")]
 
 
 @commands.command(PLAN, short_help="Plan a sweep and make its clips (may be left out).")
@@ -93,7 +93,7 @@ def plan(
         Path | None, option("Text files for __wildcards__.", metavar="FOLDER", file_okay=False)
     ] = None,
     name: Annotated[str | None, option("What it is called in lists and receipts.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would cost.")] = False,
+    dry_run: Annotated[bool, option("Only say what it would cost.", "--dry-run")] = False,
     service: Which = Service.auto,
     yes: Yes = False,
     home: Home = None,
@@ -111,12 +111,11 @@ def plan(
         seed = "1-3"
     """
     from ..explore import SweepRun
-    from ..session import connect
 
     options = {"axis": axis, "design": design, "sample": sample, "wildcards": wildcards, "name": name}
     given = {each: value for each, value in options.items() if value is not None}
     sweep = _sweep(template, {**given, **asked})
-    with connect(service.value, home=home) as session:
+    with open_session(service, home) as session:
         run = SweepRun(session, sweep)
         if not _agreed(run.plan(), live=session.service == "live", yes=yes, dry_run=dry_run):
             return
@@ -136,9 +135,8 @@ def resume(
     What was sent and never answered isn't bought again.
     """
     from ..explore import Sweep
-    from ..session import connect
 
-    with connect(service.value, home=home) as session:
+    with open_session(service, home) as session:
         run = Sweep.open(session, sweep_id)
         if run.plan().clips and not _agreed(
             run.plan(), live=session.service == "live", yes=yes, dry_run=False
@@ -151,9 +149,8 @@ def resume(
 @commands.command("list", short_help="List the sweeps of this key.")
 def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
     """List the sweeps that were run with this key, newest first."""
-    from ..session import connect
 
-    with connect(service.value, home=home) as session:
+    with open_session(service, home) as session:
         records = session.sweeps()
     if as_json:
         say_json({"sweeps": [_document(each) for each in records]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from ..errors import ReelbookError
 from ..formatting import dollars, iso_time
 from .console import say, say_drawn, say_in_place, say_json, waiting_notice
-from .options import AsJson, Home, Service, Which
+from .options import AsJson, Home, Service, Which, open_session, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +25,7 @@ BAR, BESIDE = 40, 66
 def usage(
     days: Annotated[int, typer.Option(metavar="NUMBER", help="How many days back.", min=1, max=365)] = 30,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Stop after eight requests: spans stay that aren't split by day.")
+        bool, option("Stop after eight requests: spans stay that aren't split by day.", "--quick")
     ] = False,
     service: Which = Service.auto,
     as_json: AsJson = False,
@@ -38,7 +37,7 @@ def usage(
     everything else that the key does. The answers are kept, and the next time takes few. Ctrl-C draws what
     is known so far.
     """
-    with _session(service, home) as session:
+    with open_session(service, home) as session:
         history = session.usage_history(days, most_requests=8 if quick else None)
         _wait_for_days(history)
         if history.total is None:
@@ -53,7 +52,7 @@ def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home =
     """Say what is left of the balance, and what was spent in all."""
     from ..text.status_line import balance_words
 
-    with _session(service, home) as session:
+    with open_session(service, home) as session:
         with waiting_notice(session):
             told, facts = session.balance(), session.facts
         if as_json:
@@ -62,12 +61,6 @@ def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home =
             return
         spent = "" if told.total_spent_usd is None else f", {dollars(told.total_spent_usd)} spent in all"
         say(f"Balance {balance_words(facts)}{spent} ({session.service}).")
-
-
-def _session(service: Service, home: Path | None) -> Session:
-    from ..session import connect
-
-    return connect(service.value, home=home)
 
 
 def _wait_for_days(history: UsageHistory) -> None:

@@ -23,6 +23,7 @@ from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
 from ..listeners import Listeners
+from ..requests import options
 from ..session.batch import stop_error, stop_reason
 from ..session.session import current_experiment
 from ..states import LEFT_OUT, PLANNED
@@ -37,7 +38,6 @@ TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
 AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other things to do
 TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
-_ASKED: Final = frozenset({"prompt", "duration_seconds", "aspect_ratio", "seed"})
 
 
 class Swept(Protocol):
@@ -486,15 +486,13 @@ class SweepRun:
 
 def _row(cell: RunCell) -> dict[str, object]:
     """A line of the table."""
-    request, job = cell.cell.request, cell.job
+    job = cell.job
     view = None if job is None else job.view()
+    asked = {name: getattr(cell.cell.request, name) for name in ("prompt", *options())}
     return {
         "number": cell.number,
-        **{name: value for name, value in cell.cell.values.items() if name not in _ASKED},
-        "prompt": request.prompt,
-        "duration_seconds": request.duration_seconds,
-        "aspect_ratio": request.aspect_ratio,
-        "seed": request.seed,
+        **{name: value for name, value in cell.cell.values.items() if name not in asked},
+        **asked,
         "state": cell.state,
         "found": cell.found,
         "cost_usd": 0.0 if cell.found else view and view.cost_usd,
