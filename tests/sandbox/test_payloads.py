@@ -14,7 +14,7 @@ from starlette.types import Message
 
 from reelbook.lazy_module import LazyModule
 from reelbook.sandbox import payloads
-from reelbook.sandbox.payloads import FIELDS, IMAGE, TEXT, Refused, RequestField, Wanted, fields_of, shape_of
+from reelbook.sandbox.payloads import FIELDS, IMAGE, TEXT, Parameter, Refused, Wanted, fields_of, shape_of
 
 jsonschema: Any = LazyModule("jsonschema")
 
@@ -56,8 +56,8 @@ def test_what_isnt_said_has_the_interfaces_defaults() -> None:
 @pytest.mark.anyio
 async def test_a_field_of_the_table_is_read_everywhere(monkeypatch: pytest.MonkeyPatch, still: Still) -> None:
     """From JSON and from a form, with its bounds; a mode that doesn't take it has its default."""
-    fresh = RequestField("negative_prompt", "string", "What not to show.", "", 0, 20)
-    words = RequestField("words", "integer", "How many.", 3, 1, 9, modes=(TEXT,))
+    fresh = Parameter("negative_prompt", "string", "What not to show.", "", 0, 20)
+    words = Parameter("words", "integer", "How many.", 3, 1, 9, modes=(TEXT,))
     monkeypatch.setattr(payloads, "FIELDS", (*FIELDS, fresh, words))
 
     asked = {"prompt": "a fox", "negative_prompt": "dogs", "words": 4}
@@ -73,7 +73,7 @@ async def test_a_field_of_the_table_is_read_everywhere(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("mode", [TEXT, IMAGE])
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
-def test_the_schema_of_a_field_allows_what_it_allows(field: RequestField, mode: Any) -> None:
+def test_the_schema_of_a_field_allows_what_it_allows(field: Parameter, mode: Any) -> None:
     """A default, the first and last values, and neither another type nor what lies beyond them."""
     assert (field in fields_of(mode)) == (mode in field.modes)
     jsonschema.Draft202012Validator.check_schema(field.schema)

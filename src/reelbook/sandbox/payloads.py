@@ -47,8 +47,8 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class RequestField:
-    """A field of a request: its JSON type, its default, what it may be, and which modes take it.
+class Parameter:
+    """What a request can carry: its JSON type, its default, what it may be, and which modes take it.
 
     `default` None: it is required. `least` and `most` bound a number, or the characters of a text; a text
     with a `least` isn't only spaces. `among` are the only values there are.
@@ -109,8 +109,8 @@ class RequestField:
 
 # What a clip can be asked for with, beside the image. One that a mode doesn't take has its default there.
 FIELDS: Final = (
-    RequestField("prompt", "string", "What the clip shows, or how the image moves.", None, 1, 2000),
-    RequestField(
+    Parameter("prompt", "string", "What the clip shows, or how the image moves.", None, 1, 2000),
+    Parameter(
         "duration_seconds",
         "integer",
         "Length of the clip in seconds.",
@@ -118,7 +118,7 @@ FIELDS: Final = (
         wire.MIN_SECONDS,
         wire.MAX_SECONDS,
     ),
-    RequestField(
+    Parameter(
         "aspect_ratio",
         "string",
         "Width to height.",
@@ -126,7 +126,7 @@ FIELDS: Final = (
         among=wire.ASPECT_RATIOS,
         modes=(TEXT,),
     ),
-    RequestField(
+    Parameter(
         "seed",
         "integer",
         "The same seed and prompt give the same clip; -1 draws one.",
@@ -135,9 +135,9 @@ FIELDS: Final = (
     ),
 )
 # What else can be asked.
-DAYS: Final = RequestField("days", "integer", "How many days back.", 30, 1, 365)
-NAME: Final = RequestField("name", "string", "What the key is called.", None, 1, 100)
-RATE_LIMIT: Final = RequestField(
+DAYS: Final = Parameter("days", "integer", "How many days back.", 30, 1, 365)
+NAME: Final = Parameter("name", "string", "What the key is called.", None, 1, 100)
+RATE_LIMIT: Final = Parameter(
     "rate_limit",
     "integer",
     "Requests a minute.",
@@ -156,7 +156,7 @@ class Wanted:
     image: bytes | None = None
 
 
-def fields_of(mode: wire.Mode) -> tuple[RequestField, ...]:
+def fields_of(mode: wire.Mode) -> tuple[Parameter, ...]:
     """The fields that a request in `mode` may have."""
     return tuple(field for field in FIELDS if mode in field.modes)
 

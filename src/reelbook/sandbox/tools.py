@@ -22,8 +22,8 @@ from .payloads import (
     DAYS,
     IMAGE,
     TEXT,
+    Parameter,
     Refused,
-    RequestField,
     fields_of,
     too_large,
     wanted_from_image,
@@ -39,11 +39,11 @@ INSTRUCTIONS: Final = (
 )
 LOOK_SECONDS: Final = 0.1
 
-REQUEST_ID: Final = RequestField(
+REQUEST_ID: Final = Parameter(
     "request_id", "string", "The job's request_id, as the generating tools return it.", None, 1, 100
 )
 # Many clients give a call up after 60 seconds.
-TIMEOUT: Final = RequestField("timeout_seconds", "number", "How long to wait at most.", 45, 0, 600)
+TIMEOUT: Final = Parameter("timeout_seconds", "number", "How long to wait at most.", 45, 0, 600)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _object(properties: Mapping[str, Mapping[str, Any]], required: list[str]) ->
     }
 
 
-def _schemas(*fields: RequestField) -> dict[str, Mapping[str, Any]]:
+def _schemas(*fields: Parameter) -> dict[str, Mapping[str, Any]]:
     return {field.name: field.schema for field in fields}
 
 

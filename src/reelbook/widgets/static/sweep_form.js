@@ -13,25 +13,40 @@ function render({ model, el }) {
   const limits = model.get("limits");
   const { set, flush, waits, unsaved } = typedValues(frame, model);
   const press = (name, more) => { if (unsaved()) flush(); tell(model, { name, ...more }); };
-  const button = (label, act, more = {}) => h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
+  const button = (label, act, more = {}) =>
+    h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
 
   const badge = h("span", { class: "rb-badge" });
-  const template = h("textarea", { id: freshId("template"), rows: 3, maxlength: limits.template, oninput: () => set("template", template.value, true) });
+  const template = h("textarea", {
+    id: freshId("template"), rows: 3, maxlength: limits.template,
+    oninput: () => set("template", template.value, true),
+  });
   const wrong = fieldProblem(template);
-  const { buttons: openers, box: offers } = promptTools(frame, model, template, (text) => { template.value = text; set("template", text); });
+  const { buttons: openers, box: offers } = promptTools(frame, model, template, (text) => {
+    template.value = text;
+    set("template", text);
+  });
   const mark = button("Make a slot", () => {
     const [from, to] = [template.selectionStart, template.selectionEnd];
     const marked = template.value.slice(from, to);
     const at = from + marked.search(/\S/);
-    if (!marked.trim()) return frame.showMessage({ text: "Mark the words in the prompt that are to vary, then press Make a slot.", tone: "info" });
-    press("slot", { before: template.value.slice(0, at), marked: marked.trim(), after: template.value.slice(at + marked.trim().length), axes: filledIn() });
+    if (!marked.trim()) {
+      const text = "Mark the words in the prompt that are to vary, then press Make a slot.";
+      return frame.showMessage({ text, tone: "info" });
+    }
+    const after = template.value.slice(at + marked.trim().length);
+    press("slot", { before: template.value.slice(0, at), marked: marked.trim(), after, axes: filledIn() });
   });
   openers.append(mark);
   const varies = h("span", { class: "rb-seg", role: "group", "aria-label": "Vary" });
   const varyRow = h("div", { class: "rb-acts", hidden: true }, h("span", { class: "rb-quiet" }, "Vary"), varies);
   const rows = h("tbody");
   const designs = h("div", { class: "rb-seg", role: "group", "aria-label": "Design" });
-  const sample = h("input", { type: "number", id: freshId("sample"), min: 1, max: limits.sample, oninput: () => { if (sample.validity.valid && sample.value) set("sample", Number(sample.value), true); } });
+  const typedSample = () => {
+    if (sample.validity.valid && sample.value) set("sample", Number(sample.value), true);
+  };
+  const sample = h("input",
+    { type: "number", id: freshId("sample"), min: 1, max: limits.sample, oninput: typedSample });
   const sampleField = h("label", { class: "rb-sample", for: sample.id }, sample, "clips");
   const sums = h("dl");
   const note = h("p", { class: "rb-quiet" });
@@ -40,19 +55,25 @@ function render({ model, el }) {
   const look = button("Look at the cells", () => press("look"));
   const code = codeCopies(frame, model, ["cell", "script"]);
   const left = h("ul", { class: "rb-left" });
-  const unfinished = h("section", { class: "rb-pane", "aria-label": "Unfinished sweeps", hidden: true }, h("h3", {}, "Unfinished sweeps"), left);
+  const unfinished = h("section", { class: "rb-pane", "aria-label": "Unfinished sweeps", hidden: true },
+    h("h3", {}, "Unfinished sweeps"), left);
+  const titles = ["Axis", "Values", "Count"].map((text) => h("th", { scope: "col" }, text));
   frame.body.append(h("div", { class: "rb-sweep" },
     h("section", { class: "rb-pane", "aria-label": "Template and axes" },
-      h("div", { class: "rb-label" }, h("label", { for: template.id }, "Prompt"), h("span", { class: "rb-acts" }, badge, openers)), template, offers, wrong.node, varyRow,
-      h("table", {}, h("thead", {}, h("tr", {}, ...["Axis", "Values", "Count"].map((text) => h("th", { scope: "col" }, text)))), rows),
+      h("div", { class: "rb-label" },
+        h("label", { for: template.id }, "Prompt"), h("span", { class: "rb-acts" }, badge, openers)),
+      template, offers, wrong.node, varyRow,
+      h("table", {}, h("thead", {}, h("tr", {}, ...titles)), rows),
       h("div", { class: "rb-acts" }, designs, sampleField)),
-    h("section", { class: "rb-pane", "aria-label": "What it comes to" }, sums, note, why, h("div", { class: "rb-acts" }, code.opener, look, buys), code.choices),
+    h("section", { class: "rb-pane", "aria-label": "What it comes to" },
+      sums, note, why, h("div", { class: "rb-acts" }, code.opener, look, buys), code.choices),
     unfinished));
 
   /** Buttons of which one is pressed, drawn without taking the focus from any. */
   const choices = (box, entries, act, pressed) => {
     entries.forEach(([name, text], place) => {
-      const node = box.children[place] || box.appendChild(h("button", { type: "button", onclick: () => act(node.dataset.name) }));
+      const node = box.children[place]
+        || box.appendChild(h("button", { type: "button", onclick: () => act(node.dataset.name) }));
       node.dataset.name = name;
       setText(node, text);
       node.setAttribute("aria-pressed", String(pressed(name)));
@@ -60,7 +81,9 @@ function render({ model, el }) {
     while (box.children.length > entries.length) box.lastElementChild.remove();
   };
   // What stands in the fields is what counts, whatever the model has heard of it.
-  const filledIn = () => Object.fromEntries([...lines].filter(([name, { input, node }]) => node.isConnected && (input.value || name in model.get("axes"))).map(([name, { input }]) => [name, input.value]));
+  const filledIn = () => Object.fromEntries([...lines]
+    .filter(([name, { input, node }]) => node.isConnected && (input.value || name in model.get("axes")))
+    .map(([name, { input }]) => [name, input.value]));
   // A row for each axis is kept as long as the axis is: what is typed in it must not lose the focus.
   const lines = new Map();
   const line = (name) => {
@@ -69,7 +92,8 @@ function render({ model, el }) {
     const label = h("label", { for: input.id });
     const count = h("td", { class: "rb-count" });
     const problem = fieldProblem(input);
-    const made = { input, label, count, problem, node: h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, input, problem.node), count) };
+    const node = h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, input, problem.node), count);
+    const made = { input, label, count, problem, node };
     input.value = model.get("axes")[name] || "";
     input.addEventListener("input", () => set("axes", { ...model.get("axes"), ...filledIn() }, true));
     lines.set(name, made);
@@ -94,9 +118,13 @@ function render({ model, el }) {
       if (rows.contains(focused)) focused.focus();
     }
     varyRow.hidden = !now.varies.length;
-    choices(varies, now.varies.map(([name, title]) => [name, title]), (name) => press("vary", { axis: name }), (name) => now.varies.some(([each, , is]) => each === name && is));
+    choices(varies, now.varies, (name) => press("vary", { axis: name }),
+      (name) => now.varies.some(([each, , is]) => each === name && is));
     choices(designs, now.designs, (name) => set("design", name), (name) => model.get("design") === name);
-    sums.replaceChildren(...now.lines.flatMap(([what, much]) => [h("dt", { class: what === "Cost" ? "rb-all" : null }, what), h("dd", { class: what === "Cost" ? "rb-all" : null }, much)]));
+    sums.replaceChildren(...now.lines.flatMap(([what, much]) => {
+      const attributes = { class: what === "Cost" ? "rb-all" : null };
+      return [h("dt", attributes, what), h("dd", attributes, much)];
+    }));
     sums.hidden = !now.lines.length;
     setText(note, now.off === now.note ? "" : now.note);
     setText(why, now.off);
@@ -105,21 +133,34 @@ function render({ model, el }) {
     if (code.opener.hidden && !code.choices.hidden) code.opener.click();
     look.hidden = !now.looks || !now.buttons.length;
     if (isNew(buys, now.buttons)) {
-      refill(buys, now.buttons.map(([name, text]) => button(text, () => { if (!words().off) press(name); }, { class: name === "begin" ? "rb-primary" : "rb-plain" })));
+      refill(buys, now.buttons.map(([name, text]) => button(
+        text, () => { if (!words().off) press(name); }, { class: name === "begin" ? "rb-primary" : "rb-plain" })));
     }
-    for (const node of buys.querySelectorAll(".rb-primary")) node.setAttribute("aria-disabled", String(Boolean(now.off)));
+    for (const node of buys.querySelectorAll(".rb-primary")) {
+      node.setAttribute("aria-disabled", String(Boolean(now.off)));
+    }
   });
-  frame.draw(["template"], () => { if (document.activeElement !== template || !unsaved()) if (template.value !== model.get("template")) template.value = model.get("template"); });
-  frame.draw(["axes"], () => { for (const [name, { input }] of lines) if (waits("axes") === undefined && input.value !== (model.get("axes")[name] || "")) input.value = model.get("axes")[name] || ""; });
+  const show = (control, value) => { if (control.value !== value) control.value = value; };
+  frame.draw(["template"], () => {
+    if (document.activeElement !== template || !unsaved()) show(template, model.get("template"));
+  });
+  frame.draw(["axes"], () => {
+    if (waits("axes") !== undefined) return;
+    for (const [name, { input }] of lines) show(input, model.get("axes")[name] || "");
+  });
   frame.draw(["design", "sample"], () => {
-    for (const node of designs.children) node.setAttribute("aria-pressed", String(node.dataset.name === model.get("design")));
+    for (const node of designs.children) {
+      node.setAttribute("aria-pressed", String(node.dataset.name === model.get("design")));
+    }
     sampleField.hidden = !["sample", "latin-hypercube"].includes(model.get("design"));
     if (document.activeElement !== sample) sample.value = model.get("sample");
   });
   frame.draw(["unfinished"], () => {
     const all = model.get("unfinished");
     unfinished.hidden = !all.length;
-    refill(left, all.map(({ id, name, said, button: text }) => h("li", {}, h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said), button(text, () => press("resume", { id }), { "data-id": id }))));
+    refill(left, all.map(({ id, name, said, button: text }) => h("li", {},
+      h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said),
+      button(text, () => press("resume", { id }), { "data-id": id }))));
   });
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
