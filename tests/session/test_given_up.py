@@ -12,9 +12,10 @@ from support.jumping_time import now
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
-from reelbook import errors, text
+from reelbook import errors
 from reelbook.ledger import LedgerFile
 from reelbook.sandbox.render import Spec, render
+from reelbook.text.card import job_face
 
 KEY = "sk-planted-given-up"
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1"}
@@ -82,7 +83,7 @@ def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home:
             assert session.spending().of_key.uncertain_usd == 0.05
         with connected(service) as later:
             (found,) = later.jobs()
-            face = text.job_face(
+            face = job_face(
                 found.view(), found.request, request_id=found.request_id, clip=None, service="live"
             )
             assert face["note"] == str(job.error)

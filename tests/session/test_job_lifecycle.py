@@ -18,10 +18,12 @@ from support.fragments import cut, fragmented
 from support.raw_server import Exchange, Handler, RawServer, raw_server
 
 import reelbook as rb
-from reelbook import errors, text
+from reelbook import errors
 from reelbook.client import AsyncClient, downloads, retries
+from reelbook.formatting import plain
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.render import Spec, render
+from reelbook.text.card import job_face, job_lines
 
 KEY = "sk-planted-fetching"
 
@@ -83,7 +85,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
 
 
 def said(job: rb.Job) -> list[str]:
-    return [text.plain(line) for line in text.job_lines(job.view(), job.clip)]
+    return [plain(line) for line in job_lines(job.view(), job.clip)]
 
 
 def test_an_expired_link_is_fetched_by_a_fresh_one(session: rb.Session, sandbox: Sandbox) -> None:
@@ -104,7 +106,7 @@ def test_links_that_all_expire_end_in_an_error_and_the_clip_can_be_fetched_later
     with pytest.raises(errors.LinkExpired, match=r"3 fresh links .*fetch it again later"):
         job.result(30)
     assert sandbox.state()["requests"]["download"] == 4
-    face = text.job_face(job.view(), job.request, request_id=job.request_id, clip=None, service="sandbox")
+    face = job_face(job.view(), job.request, request_id=job.request_id, clip=None, service="sandbox")
     assert (job.state, face["note"]) == ("completed", str(job.error))
     assert ["watch", "Fetch again"] in face["actions"]
     sandbox.clear_faults()
@@ -286,7 +288,7 @@ def test_a_job_that_stays_all_but_done_counts_down_to_nothing(home: Path, progre
             asked = set[float | None]()
             job.subscribe(lambda job: asked.add(job._life.known.asked_at))
             wait_for(lambda: len(asked - {None}) >= 3)
-            line = text.plain(text.job_lines(job.view(), None)[0])
+            line = plain(job_lines(job.view(), None)[0])
             job.stop_watching()
     assert line == "99 % · waiting for the service"
 
