@@ -140,6 +140,17 @@ def test_a_busy_pool_buys_nothing_twice_and_the_card_says_that_it_guesses(kernel
     assert kernel.run("print({job.earlier_run.known_by for job in jobs[3:]})") == "{'pool'}"
 
 
+def test_a_front_ends_own_questions_are_no_cells(kernel: Kernel) -> None:
+    """VS Code asks for the variables in the same words again and again, while a pool buys two equal clips."""
+    kernel.run(
+        "goes_on, pool = threading.Event(), ThreadPoolExecutor(1)\n"
+        "bought = [pool.submit(lambda: goes_on.wait(30) and buy('asked meanwhile')) for _ in range(2)]"
+    )
+    for _ in range(2):
+        kernel.ended(kernel.send("execute_request", {"code": "dir()", "silent": True}))
+    assert kernel.run("goes_on.set(); print(len({each.result() for each in bought}))") == "2"
+
+
 def test_threads_and_pools_are_left_as_they_are(kernel: Kernel) -> None:
     """A session patches neither `Thread.start` nor `ThreadPoolExecutor.submit`."""
     assert kernel.run("print(own == (threading.Thread.start, ThreadPoolExecutor.submit))") == "True"

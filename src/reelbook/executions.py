@@ -196,7 +196,8 @@ def _handled(shell: Any) -> _Message | None:
 def _begin() -> None:
     message, around = _handled(_shell()), _running.get(None)
     nested = around is not None and around.message is message  # as within %%capture
-    if not nested:
+    # A front end's own questions, such as for the variables, are silent executions and no cells.
+    if not nested and not (message or {}).get("content", {}).get("silent"):
         _threads.begin(message)
     _running.set(_Running(message, around if nested else None))
 

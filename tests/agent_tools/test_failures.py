@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reelbook.agent_tools.failures import MAX_SAID, Failed, Note, call_error, error_of
+from reelbook.agent_tools.failures import MAX_SAID, Failed, Note, error_of
 from reelbook.errors import (
     AnswerLost,
     AuthenticationError,
@@ -49,9 +49,11 @@ def test_a_call_that_may_have_been_carried_out_is_uncertain(
 ) -> None:
     """What certainly had no effect is a plain refusal, of a call as of a question."""
     assert type(error_of(note, USER)) is question
-    assert type(call_error(note, USER)) is call
+    assert type(error_of(note, USER, paid=True)) is call
     if call is ToolCallUncertain:
-        assert "may have been carried out, and billed. It was not sent again." in str(call_error(note, USER))
+        assert "may have been carried out, and billed. It was not sent again." in str(
+            error_of(note, USER, paid=True)
+        )
 
 
 def test_the_servers_words_are_quoted_without_the_user_id() -> None:
@@ -62,7 +64,7 @@ def test_the_servers_words_are_quoted_without_the_user_id() -> None:
     for text in (str(error_of(note, USER)), repr(error_of(note, USER)), repr(note), repr(Failed(note))):
         assert USER.reveal() not in text
     long = Note(failure="lost", said="x" * 10_000)
-    assert len(str(call_error(long, USER))) < MAX_SAID + 200
+    assert len(str(error_of(long, USER, paid=True))) < MAX_SAID + 200
 
 
 def test_a_status_and_its_words_are_kept_in_the_error() -> None:

@@ -85,7 +85,7 @@ class ToolConnection:
         """Lets the task leave the server."""
         self._over.set()
 
-    def info(self) -> ToolServerInfo:
+    async def info(self) -> ToolServerInfo:
         """Who the server says it is."""
         named = self._session.server_info
         return ToolServerInfo(

@@ -37,6 +37,11 @@ _REFUSALS: Mapping[int, tuple[type[ServiceError], str]] = {
     413: (PayloadTooLarge, "The arguments are larger than the tool server takes."),
     429: (RateLimited, "The tool server has had too many requests. Wait, and try again."),
 }
+_LOST: Mapping[str, str] = {
+    "lost": "The answer was lost on its way.",
+    "too large": f"The answer is larger than {MAX_ANSWER_BYTES // 1_000_000} MB and was not read.",
+    "foreign": "What answers at this address is no tool server.",
+}
 
 
 @dataclass
@@ -65,41 +70,25 @@ class Failed(Exception):
         self.note = note
 
 
-def call_error(note: Note, user_id: Secret) -> ReelbookError:
-    """Why a call, which may cost money, has no result."""
-    may_be = "The call may have been carried out, and billed. It was not sent again."
-    words = _words(note, user_id)
-    if note.failure == "too large":
-        return ToolCallUncertain(f"The result is larger than {_most()} and was not read. {may_be}")
-    if note.failure == "lost":
-        return ToolCallUncertain(f"The result was lost on its way.{words} {may_be}")
-    if note.failure == "foreign":
-        return ToolCallUncertain(f"What came is no tool server's answer.{words} {may_be}")
-    if note.failure is None and note.status is not None and note.status >= 500:
-        return ToolCallUncertain(f"The tool server failed ({note.status}).{words} {may_be}")
-    return error_of(note, user_id)
-
-
-def error_of(note: Note, user_id: Secret) -> ReelbookError:
-    """Why a question, which costs nothing, has no answer."""
-    words = _words(note, user_id)
+def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> ReelbookError:
+    """Why there is no answer; with `paid` to a call, which may have cost money all the same."""
+    status, words = note.status or 0, _words(note, user_id)
+    answer = Answer(status, {}, _quoted(note, user_id))
     if note.failure == "unsent":
         return ServiceUnreachable(f"The tool server can't be reached. Nothing was sent.{words}")
-    if note.failure == "too large":
-        return AnswerLost(f"The tool server's answer is larger than {_most()} and was not read.")
-    if note.failure == "lost":
-        return AnswerLost(f"The answer of the tool server was lost on its way.{words}")
+    if note.failure or status >= 500:
+        lost = _LOST.get(note.failure or "", f"The tool server failed ({status}).")
+        if paid:
+            may_be = "The call may have been carried out, and billed. It was not sent again."
+            return ToolCallUncertain(f"{lost}{words} {may_be}")
+        if note.failure == "foreign":
+            return UnexpectedAnswer(f"{lost}{words}", answer=answer)
+        return AnswerLost(f"{lost}{words}") if note.failure else ServerError(f"{lost}{words}", answer=answer)
     if note.session_gone:
         return ToolCallFailed("The tool server dropped the session twice. Nothing was carried out.")
-    status = note.status or 0
-    answer = Answer(status, {}, _quoted(note, user_id))
-    if note.failure == "foreign":
-        return UnexpectedAnswer(f"What answers at this address is no tool server.{words}", answer=answer)
     if status in _REFUSALS:
         kind, text = _REFUSALS[status]
         return kind(f"{text}{words}", answer=answer)
-    if status >= 500:
-        return ServerError(f"The tool server failed ({status}).{words}", answer=answer)
     if 300 <= status < 400:
         return UnexpectedAnswer(
             "The tool server points elsewhere, where the user id must not go. Set the address that it means, "
@@ -122,7 +111,3 @@ def _quoted(note: Note, user_id: Secret) -> str:
     # A server that echoes what it was sent must not put the user id into an error.
     said = terminal_line(user_id.masked(note.said)[: 10 * MAX_SAID])
     return said if len(said) <= MAX_SAID else said[:MAX_SAID] + " …"
-
-
-def _most() -> str:
-    return f"{MAX_ANSWER_BYTES // 1_000_000} MB"

@@ -25,7 +25,7 @@ from ..errors import (
 )
 from ..secret import Secret
 from . import parsing
-from .failures import Failed, Note, call_error, error_of
+from .failures import Failed, Note, error_of
 from .types import OnProgress, Tool, ToolResult, ToolServerInfo
 
 if TYPE_CHECKING:
@@ -97,11 +97,7 @@ class ToolServer:
 
     async def info(self) -> ToolServerInfo:
         """Who the server says it is. Joins it where that isn't done yet."""
-
-        async def ask(connection: ToolConnection) -> ToolServerInfo:
-            return connection.info()
-
-        return await self._asked(ask)
+        return await self._asked(lambda connection: connection.info())
 
     async def tools(self) -> tuple[Tool, ...]:
         """All tools that the server offers, asked for now."""
@@ -140,7 +136,7 @@ class ToolServer:
         try:
             raw = await self._sent(send, seconds)
         except Failed:
-            raise call_error(note, self.user_id) from None
+            raise error_of(note, self.user_id, paid=True) from None
         except TimeoutError:
             if not note.began:
                 raise ServiceUnreachable(
