@@ -98,6 +98,11 @@ def charge_of(name: str, *, cost_known: bool = False, abandoned: bool = False) -
     return "uncertain" if abandoned and charge == "reserved" else charge
 
 
+def listed() -> str:
+    """The words with which a person names them: "sending, pending, …"."""
+    return ", ".join(row.name.replace(" ", "-") for row in _ROWS if row.name != INTENDED)
+
+
 def names(**asked: object) -> tuple[str, ...]:
     """The states with these properties: `names(final=True, charge="none")`."""
     return tuple(row.name for row in _ROWS if all(getattr(row, key) == value for key, value in asked.items()))

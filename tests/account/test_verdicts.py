@@ -11,7 +11,8 @@ from support.raw_server import Exchange, Handler, raw_server
 import reelbook as rb
 from reelbook.client import AsyncClient, responses
 from reelbook.errors import ReelbookError, SubmissionUncertain
-from reelbook.ledger import REFUSED, UNCERTAIN, LedgerFile
+from reelbook.ledger import LedgerFile
+from reelbook.states import REFUSED, UNCERTAIN
 
 KEY = "sk-planted-verdicts"
 

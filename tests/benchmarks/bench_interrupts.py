@@ -27,10 +27,11 @@ import reelbook as rb
 from reelbook import wire
 from reelbook.errors import WaitTimeout
 from reelbook.event_thread import EventThread
-from reelbook.ledger import CANCELLED, Ledger
+from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
+from reelbook.states import CANCELLED
 
 WAIT_SECONDS = 60.0
 # Interrupts come between these two moments of an action, at each order of magnitude as often.

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reelbook import wire
-from reelbook.ledger import INTENDED, SENDING, UNCERTAIN, Spend
+from reelbook.ledger import Spend
+from reelbook.states import INTENDED, SENDING, UNCERTAIN
 
 UNSENT = "before the first POST"
 SUBMITTING = "between intent and answer"

@@ -21,10 +21,10 @@ from session.aftermath import Aftermath, Made, Written
 
 import reelbook as rb
 from reelbook.errors import ReelbookError
-from reelbook.ledger import INTENDED
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
+from reelbook.states import INTENDED
 
 JOBS = 10
 CLIP_SECONDS = 1

@@ -13,8 +13,9 @@ from session.killing import JOBS, Outside, dies, once_gone, once_received, round
 from support.kept_clips import KeptClips
 
 from reelbook.client.scheduling.scheduler import SUBMISSIONS_AT_A_TIME
-from reelbook.ledger import CANCELLED, INTENDED, SENDING, UNCERTAIN, Spend
+from reelbook.ledger import Spend
 from reelbook.sandbox import server
+from reelbook.states import CANCELLED, INTENDED, SENDING, UNCERTAIN
 
 # One id was received and written down, one answer was lost with the kernel, one submission wasn't sent.
 KNOWN = Written("a fox", "completed", "req_1", whole=True)

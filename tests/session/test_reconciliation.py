@@ -12,8 +12,8 @@ from reelbook.account.reconcile import Comparison
 from reelbook.account.reconcile_rules import Change, Finding
 from reelbook.errors import ReelbookError, SubmissionUncertain
 from reelbook.formatting import local
-from reelbook.ledger import LOST, NOT_ACCEPTED, UNCERTAIN
 from reelbook.session.reconciliation import Reconciliation, tell_jobs
+from reelbook.states import LOST, NOT_ACCEPTED, UNCERTAIN
 
 CHANGE = Change("balance", 25.0, local(0.0), 24.75, local(60.0))
 

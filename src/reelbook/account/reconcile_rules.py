@@ -16,8 +16,9 @@ from typing import Final, Literal, NamedTuple
 from .. import wire
 from ..client.client import DEADLINE_SECONDS
 from ..formatting import clock, exact_dollars, local
-from ..ledger import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, UNCERTAIN, Entry, Sample, ToolCall
+from ..ledger import Entry, Sample, ToolCall
 from ..ledger.funds import PATIENCE_SECONDS
+from ..states import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, UNCERTAIN
 from .usage import SETTLED_SECONDS
 
 Answer = Literal["accepted", "not accepted", "can't tell"]

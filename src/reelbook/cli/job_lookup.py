@@ -19,11 +19,12 @@ import typer
 from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_line
-from ..ledger import UNCERTAIN, Account, Entry, Ledger, LedgerFile, Spend, ToolJob
+from ..ledger import Account, Entry, Ledger, LedgerFile, Spend, ToolJob
 from ..ledger.records import named_states, refuse_strange, told_state
 from ..ledger.search import Filter
 from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
+from ..states import UNCERTAIN
 from .console import say
 from .options import Service
 

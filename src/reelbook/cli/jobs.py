@@ -76,8 +76,7 @@ def jobs(
     state: Annotated[
         list[str] | None,
         option(
-            "Only in this state: sending, pending, processing, completed, failed, refused, uncertain, "
-            "lost, not-accepted or cancelled. May be given several times.",
+            f"Only in this state: {states.listed()}. May be given several times.",
             metavar="STATE",
         ),
     ] = None,
@@ -624,7 +623,7 @@ def _sessions(
 
 def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
     """Waits for all of them and says what becomes of each. Returns how many failed."""
-    unsent = sum(job.state == ledger.SENDING for job in jobs)
+    unsent = sum(job.state == states.SENDING for job in jobs)
     said = f"{unsent} of them sent only now" if unsent else "Nothing is submitted"
     say(f"Watching {count(len(jobs), 'job')}. {said}.", err=True)
     with CtrlC() as ctrl_c:

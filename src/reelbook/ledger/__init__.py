@@ -8,13 +8,6 @@ from ..executions import CellId
 from .ledger import Ledger, LedgerFile
 from .places import PlaceCounter
 from .records import (
-    CANCELLED,
-    INTENDED,
-    LOST,
-    NOT_ACCEPTED,
-    REFUSED,
-    SENDING,
-    UNCERTAIN,
     UNPAID,
     Account,
     EarlierRun,
@@ -32,13 +25,6 @@ from .sweeps import SweepRecord, Sweeps
 from .tool_calls import ToolCall, ToolCalls, ToolJob
 
 __all__ = [
-    "CANCELLED",
-    "INTENDED",
-    "LOST",
-    "NOT_ACCEPTED",
-    "REFUSED",
-    "SENDING",
-    "UNCERTAIN",
     "UNPAID",
     "Account",
     "CellId",

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from .records import MICRO, UNCERTAIN, Account
+from ..states import UNCERTAIN
+from .records import MICRO, Account
 from .store import Store
 
 # A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any

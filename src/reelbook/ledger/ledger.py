@@ -24,6 +24,7 @@ from ..executions import CellId, current_execution, is_another
 from ..formatting import dollars
 from ..requests import JobRequest
 from ..secret import Secret
+from ..states import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, names
 from . import records, search, spend, submissions, sweeps
 from .annotations import Annotations
 from .billing_samples import Samples
@@ -31,21 +32,7 @@ from .classrooms import Classrooms
 from .funds import Funds, funds
 from .places import PlaceCounter
 from .process_locks import Kernel
-from .records import (
-    CANCELLED,
-    INTENDED,
-    LOST,
-    NOT_ACCEPTED,
-    REFUSED,
-    SENDING,
-    UNCERTAIN,
-    Account,
-    EarlierRun,
-    Entry,
-    Spend,
-    Submission,
-    micro,
-)
+from .records import Account, EarlierRun, Entry, Spend, Submission, micro
 from .request_log import RequestLog
 from .search import EVERYTHING, Filter, Sort
 from .store import Store, touch, unusable
@@ -587,8 +574,7 @@ class Ledger:
 
     def others_since(self, at: float) -> list[Entry]:
         """The entries that may have moved money or counts since then; uncertain ones aside."""
-        unfinished = Filter(state=(wire.PENDING, wire.PROCESSING, SENDING))
-        under_way = self.find(unfinished, limit=MANY_ENTRIES)
+        under_way = self.find(Filter(state=names(group="under way")), limit=MANY_ENTRIES)
         recent = self.entries_since(at - LONG_SECONDS)
         found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != UNCERTAIN}
         return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]

@@ -14,26 +14,15 @@ from datetime import datetime
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from .. import wire
 from ..errors import InvalidInput
 from ..executions import CellId
 from ..formatting import local
 from ..requests import JobRequest
 from ..secret import NOT_SHOWN, Secret, holds_key, quotable
+from ..states import INTENDED, SENDING, STATES, Charge, listed, names
 
-# A job's states before the service knows it, and those it never hears of; after acceptance the state is the
-# service's own word (interface, "Job states").
-INTENDED: Final = "intended"  # written down, not sent
-SENDING: Final = "sending"  # the request may be on its way
-REFUSED: Final = "refused"  # the service said no
-CANCELLED: Final = "cancelled"  # taken back before it was sent
-UNCERTAIN: Final = "uncertain"  # sent, never answered
-LOST: Final = "lost"  # was uncertain: accepted and billed, but its id never arrived
-NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
+UNPAID: Final = names(charge="none")
 
-UNPAID: Final = (REFUSED, CANCELLED, NOT_ACCEPTED)
-
-Charge = Literal["spent", "reserved", "uncertain", "none"]
 KnownBy = Literal["id", "text", "pool", "label", "sweep"]
 
 _ONCE: Final = "once:"
@@ -333,12 +322,6 @@ def usd(amount_micro: int | None) -> float | None:
     return None if amount_micro is None else amount_micro / MICRO
 
 
-STATES: Final = (
-    *(SENDING, wire.PENDING, wire.PROCESSING, wire.COMPLETED, wire.FAILED),
-    *(REFUSED, UNCERTAIN, LOST, NOT_ACCEPTED, CANCELLED),
-)
-
-
 def told_state(state: str) -> str:
     """The word for an entry's state."""
     return SENDING if state == INTENDED else state
@@ -348,9 +331,9 @@ def named_states(given: str | Collection[str]) -> tuple[str, ...]:
     """The entries' words for the states that a person named. Raises InvalidInput for what are no words."""
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
-        raise InvalidInput(f"A state is a word, or several: {_listed()}.")
+        raise InvalidInput(f"A state is a word, or several: {listed()}.")
     if any(map(holds_key, words)):
-        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {_listed()}.")
+        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {listed()}.")
     named = [word.strip().lower().replace("-", " ") for word in words]
     return (*named, INTENDED) if SENDING in named else tuple(named)
 
@@ -359,12 +342,8 @@ def refuse_strange(named: Collection[str], is_there: Callable[[str], bool]) -> N
     """Raises InvalidInput for a state that nothing is known to come to and, by `is_there`, no job has."""
     for state in named:
         # A service may have states of its own.
-        if state not in (*STATES, INTENDED) and not is_there(state):
-            raise InvalidInput(f"No job has the state {quotable(state)}. There are {_listed()}.")
-
-
-def _listed() -> str:
-    return ", ".join(state.replace(" ", "-") for state in STATES)
+        if state not in STATES and not is_there(state):
+            raise InvalidInput(f"No job has the state {quotable(state)}. There are {listed()}.")
 
 
 def account_of(

@@ -8,17 +8,9 @@ from typing import Any
 
 from .. import wire
 from ..executions import CellId
+from ..states import CANCELLED, INTENDED, SENDING, UNCERTAIN
 from . import sweeps
-from .records import (
-    CANCELLED,
-    INTENDED,
-    SENDING,
-    UNCERTAIN,
-    UNPAID,
-    Entry,
-    Submission,
-    micro,
-)
+from .records import UNPAID, Entry, Submission, micro
 
 # What bought nothing may be asked for again. A failed one may have been billed, but gave no clip.
 _NOT_MADE = (*UNPAID, wire.FAILED)

@@ -16,14 +16,13 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from .. import wire
 from ..executions import CellId, current_execution, is_another
 from ..formatting import local
 from ..requests import JobRequest
-from ..states import LEFT_OUT, PLANNED
+from ..states import CANCELLED, LEFT_OUT, PLANNED, names
 from .places import PlaceCounter
 from .process_locks import Kernel
-from .records import CANCELLED, UNPAID, Account, Entry, Place, SweepCell, told_state
+from .records import UNPAID, Account, Entry, Place, SweepCell, told_state
 from .store import Store
 
 # What is wished of a sweep.
@@ -34,7 +33,7 @@ STOPPED: Final = "stopped"
 COMPLETED: Final = "completed"
 
 # Nothing more becomes of these by itself.
-_ENDED: Final = frozenset({wire.COMPLETED, wire.FAILED, "uncertain", "lost", *UNPAID})
+_ENDED: Final = frozenset(names(final=True))
 
 Seconds = tuple[float, float, float]
 

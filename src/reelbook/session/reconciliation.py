@@ -11,7 +11,8 @@ from ..account.reconcile import Comparison
 from ..account.reconcile_rules import Answer, Change, Finding
 from ..errors import ReelbookError, SubmissionUncertain
 from ..formatting import clock, count
-from ..ledger import LOST, NOT_ACCEPTED, Entry
+from ..ledger import Entry
+from ..states import LOST, NOT_ACCEPTED
 from .job import Job
 
 _MARK: Final = {"accepted": "Accepted.", "not accepted": "Not accepted.", "can't tell": "Can't tell."}
