@@ -13,6 +13,7 @@ from widgets.doubles import heard, page_sends
 import reelbook as rb
 from reelbook.errors import ConfirmationNeeded, InvalidInput
 from reelbook.explore import SweepRun
+from reelbook.requests import options
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.sweep_form import SweepForm
@@ -45,19 +46,13 @@ def filled(session: rb.Session, **traits: Any) -> SweepForm:
 
 
 def test_slots_become_axes_as_they_are_typed(session: rb.Session) -> None:
-    """Each slot has a row above length, shape and seed, with how many values there are."""
+    """Each slot has a row above a request's own fields, with how many values there are."""
     form = SweepForm(session)
     assert form.words["note"] == "Write a prompt. {animal} is a slot, {snow|fog} a choice."
     form.template = "a {animal} in {place}"
-    assert [row[0] for row in form.words["rows"]] == [
-        "animal",
-        "place",
-        "duration_seconds",
-        "aspect_ratio",
-        "seed",
-    ]
+    assert [row[0] for row in form.words["rows"]] == ["animal", "place", *options()]
     form.axes = {**form.axes, "animal": "fox, heron", "place": "snow || fog, thick"}
-    assert [row[3] for row in form.words["rows"]] == [2, 2, 1, None, 2]
+    assert [row[3] for row in form.words["rows"]][:5] == [2, 2, 1, None, 2]
     assert form.sweep is not None
     assert len(form.sweep.cells) == 8
 

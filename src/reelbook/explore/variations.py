@@ -40,9 +40,10 @@ def variations(request: JobRequest, made: SweepCell | None = None) -> Variations
     several = {name: typed(values) for name, (_, values) in slots.items()}
     for name, about in options().items():
         value = getattr(request, name)
-        if about.is_random(value):
-            value = 1
-        own[name] = "" if value is None else typed([str(value)])
+        if value is None:
+            continue
+        value = 1 if about.is_random(value) else value
+        own[name] = typed([str(value)])
         if about.control == "seed":
             several[name] = f"{value}-{value + SEEDS - 1}"
         elif about.low is not None and about.high is not None:
