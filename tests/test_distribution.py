@@ -14,7 +14,7 @@ import pytest
 from colab.environment import ROOT
 from in_marimo.environment import marimo_python
 
-from reelbook.classroom import installation
+from reelbook.classroom import handouts
 
 pytestmark = [pytest.mark.browser]
 
@@ -58,7 +58,7 @@ def test_a_wheel_and_an_sdist_are_all_that_is_needed(tmp_path: Path) -> None:
     assert lessons == sorted(path.name for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
     assert "Usage: reelbook" in run(str(fresh / "bin" / "reelbook"), "--help", cwd=tmp_path)
     assert (fresh / "share" / "jupyter" / "labextensions" / "reelbook" / "package.json").exists()
-    installation.check(str(wheel))  # as a teacher's line is tried
+    handouts.check_install(str(wheel))  # as a teacher's line is tried
     run(str(fresh / "bin" / "reelbook"), "sandbox", "stop", cwd=tmp_path)
 
 

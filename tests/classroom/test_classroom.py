@@ -5,18 +5,32 @@ from __future__ import annotations
 import sqlite3
 import stat
 import traceback
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.raw_server import raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.classroom import handouts, installation
-from reelbook.classroom.classroom import Opened, classroom_status, close_classroom, open_classroom
-from reelbook.classroom.provisioning import Step
+from reelbook.account import Facts
+from reelbook.classroom import handouts
+from reelbook.classroom.classroom import (
+    OpenedClassroom,
+    Step,
+    address_for_students,
+    checked_name,
+    classroom_status,
+    close_classroom,
+    open_classroom,
+    plan_classroom,
+    seconds_for,
+    today,
+)
 from reelbook.ledger import LedgerFile
 from reelbook.sandbox.handle import Sandbox
+from reelbook.settings import InsecureAddress
 
 CLASS = ["Ada Lovelace", "Björn <b>Ångström</b>", "Ada Lovelace"]
 
@@ -27,7 +41,7 @@ def session(sandbox: Sandbox) -> Iterator[rb.Session]:
         yield session
 
 
-def opened(session: rb.Session, students: list[str] = CLASS, **options: object) -> Opened:
+def opened(session: rb.Session, students: list[str] = CLASS, **options: object) -> OpenedClassroom:
     return open_classroom(session, students, **{"address": session.base_url, **options})  # type: ignore[arg-type]  # each as it is there
 
 
@@ -36,7 +50,7 @@ def active(session: rb.Session) -> list[str]:
     return sorted(key.name for key in session.keys.list() if key.is_active and key.name != "notebook")
 
 
-def secrets_of(room: Opened) -> list[str]:
+def secrets_of(room: OpenedClassroom) -> list[str]:
     files = [handouts.read(room.classroom, seat) for seat in room.classroom.seats]
     return [file.key.reveal() for file in files if file is not None]
 
@@ -105,13 +119,15 @@ def test_a_lost_answer_leaves_no_key_behind(session: rb.Session, sandbox: Sandbo
 
 
 def test_answers_that_are_lost_again_and_again_end_it(session: rb.Session, sandbox: Sandbox) -> None:
-    """After the second one it stops, and the next call goes on."""
+    """After the second one it stops; the next call for one of its students goes on, another one doesn't."""
     sandbox.fault("answer_lost", endpoint="create-key", times=2)
     with pytest.raises(errors.KeyUncertain):
-        opened(session)
+        opened(session, name="Drawing")
     assert active(session) == []
-    assert opened(session).made == 3
-    assert len(active(session)) == 3
+    assert opened(session, ["Zoe"]).classroom.name == today()
+    again = opened(session, [CLASS[0]])
+    assert (again.classroom.name, again.made) == ("Drawing", 3)
+    assert len(active(session)) == 4
 
 
 def test_status_says_who_used_their_key(session: rb.Session, sandbox: Sandbox) -> None:
@@ -160,11 +176,11 @@ def test_a_line_that_was_never_tried_stands_on_no_card(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the index has no reelbook it is said; once it has it, the cards are written anew with it."""
-    monkeypatch.setattr(installation, "default_trouble", lambda: "“reelbook” can't be installed here.")
+    monkeypatch.setattr(handouts, "default_trouble", lambda: "“reelbook” can't be installed here.")
     room = opened(session)
     assert room.untold == "“reelbook” can't be installed here."
     assert "pip install" not in room.sheet.read_text()
-    monkeypatch.setattr(installation, "default_trouble", lambda: None)
+    monkeypatch.setattr(handouts, "default_trouble", lambda: None)
     again = opened(session)
     assert again.untold is None
     assert again.sheet.read_text().count("pip install 'reelbook[lab]'") == 3
@@ -342,3 +358,60 @@ def test_the_sheet_needs_no_network_and_shows_names_as_text(session: rb.Session)
     assert not [word for word in ("src=", "href=", "url(", "@import", "<script") if word in page]
     assert "Björn &lt;b&gt;Ångström&lt;/b&gt;" in page
     assert "able to create and revoke keys, and to spend the whole balance" in page
+
+
+def test_a_classroom_has_a_name_of_reasonable_length() -> None:
+    """Without one, the day."""
+    assert checked_name(None) == today()
+    assert checked_name("  Life   Drawing ") == "Life Drawing"
+    for name in ("", "x" * 27):
+        with pytest.raises(errors.InvalidInput, match="1 to 26 characters"):
+            checked_name(name)
+
+
+def test_an_address_that_was_given_is_taken(sandbox: Sandbox) -> None:
+    """Checked as any other; that it is plain HTTP in the room is no news to the teacher."""
+    with rb.connect("sandbox") as session:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", InsecureAddress)
+            assert address_for_students(session, "http://10.0.0.7:8000/") == "http://10.0.0.7:8000"
+        with pytest.raises(errors.ConfigurationError):
+            address_for_students(session, "ten dot zero")
+
+
+@pytest.mark.usefixtures("home")
+def test_a_live_service_is_reached_where_it_is() -> None:
+    """Everybody reaches it by the same address."""
+    with raw_server(lambda exchange: exchange.answer(404)) as service:
+        with rb.connect("live", api_key="sk-planted-address", base_url=service.url) as session:
+            assert address_for_students(session, None) == service.url
+
+
+@pytest.mark.parametrize(
+    ("requests", "left", "back", "seconds"),
+    [(5, 10, None, 0), (32, 10, None, 180), (11, 10, None, 60), (1, 0, 20.0, 20), (30, 0, 20.0, 140)],
+)
+def test_how_long_so_many_requests_take(requests: int, left: int, back: float | None, seconds: float) -> None:
+    """What is left goes at once; then as many a minute as the key may send."""
+    facts = Facts(None, left, 10, back)
+    assert seconds_for(requests, facts) == seconds
+
+
+def test_the_plan_is_what_opening_does(sandbox: Sandbox) -> None:
+    """For a fresh class, one that is gone on with, and one whose name an earlier class has."""
+    with rb.connect("sandbox") as session:
+        for called, students, keys in (
+            ("Drawing", ["Ada", "Grace"], 2),
+            ("Drawing", ["Grace", "Alan"], 1),
+        ):
+            plan = plan_classroom(session, students, name=called, address=sandbox.url)
+            assert (plan.problems, plan.keys) == ({}, keys)
+            opened = open_classroom(
+                session, students, name=called, address=None if plan.continued else sandbox.url
+            )
+            assert opened.made == keys
+            assert (str(plan.folder), plan.name) == (opened.classroom.folder, opened.classroom.name)
+        assert plan.max_cost_usd == 6.0
+        close_classroom(session)
+        again = plan_classroom(session, ["Ada"], name="Drawing")
+        assert (again.name, again.keys, again.continued) == ("Drawing (2)", 1, None)

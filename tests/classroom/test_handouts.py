@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from reelbook.classroom import installation
 from reelbook.classroom.handouts import (
     Handout,
+    check_install,
     checked,
     file_name,
+    keep_install,
     prepared,
     reaches_colab,
     read,
+    requirement,
     write,
     write_sheet,
 )
@@ -22,6 +24,7 @@ from reelbook.errors import ClassroomError, InvalidInput
 from reelbook.ledger.classrooms import Classroom, Seat
 from reelbook.secret import Secret
 
+WHEEL = "https://example.org/reelbook-1.0-py3-none-any.whl"
 ADA = Seat(1, "Ada <b>", "c · Ada", "01-ada.txt", "made", "k1")
 BO = Seat(2, "Bo", "c · Bo", "02-bo.txt", "waiting", None)
 
@@ -62,7 +65,7 @@ def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
 )
 def test_colab_is_offered_in_the_file_where_it_works(address: str, colab: str, tmp_path: Path) -> None:
     """A room's own address means a computer in the room."""
-    installation.keep(tmp_path, "reelbook")
+    keep_install(tmp_path, "reelbook")
     write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
     assert colab in (tmp_path / ADA.file).read_text()
 
@@ -123,3 +126,43 @@ def test_a_file_that_cant_be_written_is_said_without_the_key(tmp_path: Path) -> 
     with pytest.raises(ClassroomError, match=r"couldn't be written .* is revoked then") as failed:
         write(room(tmp_path / "gone"), ADA, "k1", Secret("sk-planted"))
     assert "planted" not in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "plain", "with_lab"),
+    [
+        ("reelbook", "reelbook", "reelbook[lab]"),
+        ("reelbook==1.2", "reelbook==1.2", "reelbook[lab]==1.2"),
+        (WHEEL, f"reelbook @ {WHEEL}", f"reelbook[lab] @ {WHEEL}"),
+        ("/srv/class", "/srv/class", "/srv/class[lab]"),
+        (
+            "reelbook-1.0-py3-none-any.whl",
+            "reelbook-1.0-py3-none-any.whl",
+            "reelbook-1.0-py3-none-any.whl[lab]",
+        ),
+    ],
+)
+def test_it_is_written_as_pip_takes_it(given: str, plain: str, with_lab: str) -> None:
+    """With JupyterLab for a student's own computer, without it for Colab."""
+    assert requirement(given) == plain
+    assert requirement(given, extra=True) == with_lab
+
+
+def test_what_to_install_is_kept_beside_the_cards(tmp_path: Path) -> None:
+    """And stands in the files that are written later; where nothing was tried that works, no card says how."""
+    write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    text = (tmp_path / ADA.file).read_text()
+    assert "pip install" not in text
+    assert text.count("(your teacher says how Reelbook is installed)") == 2
+    keep_install(tmp_path, WHEEL)
+    write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    text = (tmp_path / ADA.file).read_text()
+    assert f"   pip install 'reelbook[lab] @ {WHEEL}'\n" in text
+    assert f"   %pip install 'reelbook @ {WHEEL}'\n" in text
+
+
+@pytest.mark.browser
+def test_what_pip_cant_install_is_refused(tmp_path: Path) -> None:
+    """Before any key is made, with what pip said. What it can is tried in test_distribution."""
+    with pytest.raises(InvalidInput, match=r"no card names it: .*nowhere"):
+        check_install(str(tmp_path / "nowhere"))

@@ -16,7 +16,7 @@ from cli.doubles import WAIT_SECONDS, environment
 from support.raw_server import RawServer
 
 import reelbook as rb
-from reelbook.classroom.provisioning import Step
+from reelbook.classroom.classroom import Step
 from reelbook.cli.classroom import step_text
 from reelbook.models import ApiKey
 from reelbook.sandbox import server

@@ -55,7 +55,7 @@ def test_a_server_answers_when_it_says_so_and_ends_when_told(tmp_path: Path) -> 
     async def main() -> bytes:
         service = SandboxService(tmp_path, make_executor=InstantExecutor)
         started = asyncio.Event()
-        server = make_server(service, host=LOOPBACK, on_started=started.set)
+        server = make_server(service, listening, host=LOOPBACK, on_started=started.set)
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         await started.wait()
         url = f"{local_url(listening)}/_sandbox/about"
@@ -66,6 +66,7 @@ def test_a_server_answers_when_it_says_so_and_ends_when_told(tmp_path: Path) -> 
 
     listening = bound_socket(LOOPBACK, 0)
     assert b'"instance"' in asyncio.run(main())
+    assert read_notice(Places(tmp_path)) is None
 
 
 def test_one_sandbox_serves_a_home(tmp_path: Path) -> None:

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from reelbook.account import Facts
-from reelbook.classroom.classroom import Closed, Opened, Presence, Status
-from reelbook.classroom.plan import ClassPlan
-from reelbook.classroom.provisioning import Step
+from reelbook.classroom.classroom import (
+    ClassPlan,
+    ClassroomStatus,
+    ClosedClassroom,
+    OpenedClassroom,
+    Presence,
+    Step,
+)
 from reelbook.ledger.classrooms import Classroom, Seat
 from reelbook.models import ApiKey
 from reelbook.text import classroom as words
@@ -64,7 +69,9 @@ def room(count: int, *, made: int | None = None) -> Classroom:
 def test_the_question_counts_where_names_would_be_too_many() -> None:
     """Up to five are named; the age of the list is said where it is old."""
     used = "2027-01-15T07:59:00Z"  # a minute before NOW
-    busy = Status(room(7), tuple(Presence(seat, key(seat.id, used=used)) for seat in room(7).seats), ())
+    busy = ClassroomStatus(
+        room(7), tuple(Presence(seat, key(seat.id, used=used)) for seat in room(7).seats), ()
+    )
     text = words.question(busy, NOW, NOW - 600)
     assert "7 students used theirs within the last hour, by the list of 10 min ago." in text
     idle = replace(busy, students=tuple(Presence(seat, key(seat.id)) for seat in room(1).seats))
@@ -74,7 +81,7 @@ def test_the_question_counts_where_names_would_be_too_many() -> None:
 
 def test_the_proof_claims_no_more_than_the_list_shows() -> None:
     """Keys that a service lists no longer are said to be gone, not revoked."""
-    said = words.closed(Closed(room(3), revoked=3, listed=2, others=()))
+    said = words.closed(ClosedClassroom(room(3), revoked=3, listed=2, others=()))
     assert said.startswith(
         "2 of 3 keys revoked, by the service's own list. The other 1 isn't listed any more."
     )
@@ -108,7 +115,7 @@ def test_a_room_for_the_page_has_a_row_for_each_student_and_each_key_of_others()
     open_room = room(3, made=2)
     used = key(0, used="2027-01-15T07:59:00Z")
     students = tuple(Presence(seat, None if seat.id else used) for seat in open_room.seats)
-    status = Status(open_room, students, (key(9, active=False),))
+    status = ClassroomStatus(open_room, students, (key(9, active=False),))
     shown = words.room_words(status, NOW)
     assert [row[2] for row in shown["rows"]] == ["active", "not listed", "no key yet"]
     assert [row[2] for row in shown["others"]] == ["revoked"]
@@ -121,7 +128,7 @@ def test_a_room_for_the_page_has_a_row_for_each_student_and_each_key_of_others()
 
 def test_an_opening_says_who_needs_another_key() -> None:
     """By number: names stay out of what a notebook keeps."""
-    said = words.opened(Opened(room(3), 2, Path("/f/sheet.html"), ("S0",), (), ("S1", "S2")))
+    said = words.opened(OpenedClassroom(room(3), 2, Path("/f/sheet.html"), ("S0",), (), ("S1", "S2")))
     assert said.startswith("2 keys made. The sheet has a card for each student. 1 student has no file")
     assert said.endswith("2 students of the class not named this time: the keys are kept.")
 

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import reelbook as rb
-from reelbook.classroom.classroom import open_classroom
+from reelbook.classroom.classroom import Step, open_classroom
 from reelbook.classroom.handouts import WARNING
-from reelbook.classroom.provisioning import Step
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.classroom_panel import ClassroomPanel
 

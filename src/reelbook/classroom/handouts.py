@@ -9,23 +9,28 @@ import contextlib
 import functools
 import html
 import ipaddress
+import os
 import re
 import shlex
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from .. import settings
+from .. import settings, wire
 from ..errors import ClassroomError, InvalidInput
 from ..formatting import dollars
 from ..ledger.classrooms import Classroom, Seat
 from ..sandbox.places import write_whole
 from ..secret import Secret
-from . import installation
 
 SHEET: Final = "sheet.html"
+INSTALL: Final = "install"  # the file with what a student gives to pip
+PACKAGE: Final = "reelbook"
 _REPOSITORIES: Final = (".git", ".hg", ".svn")
 _SLUG_CHARACTERS: Final = 40
 _KEY_ID: Final = "# Key: "
@@ -120,6 +125,67 @@ def reaches_colab(address: str) -> bool:
         return "." in host and not host.endswith((".local", ".localhost", ".lan", ".home.arpa"))
 
 
+def requirement(given: str, *, extra: bool = False) -> str:
+    """`given` (a wheel's address, a path or a name) as pip takes it, with what brings JupyterLab if wanted.
+
+    >>> requirement("https://example.org/reelbook-1.0-py3-none-any.whl", extra=True)
+    'reelbook[lab] @ https://example.org/reelbook-1.0-py3-none-any.whl'
+    """
+    extras = "[lab]" if extra else ""  # Colab has a notebook of its own
+    if "://" in given:
+        return f"reelbook{extras} @ {given}"
+    if re.search(r"[/\\]|\.whl$|^\.", given):
+        return f"{given}{extras}"
+    name, version = re.fullmatch(r"([\w.-]*)(.*)", given).groups()  # type: ignore[union-attr] # matches all
+    return f"{name}{extras}{version}"
+
+
+def keep_install(folder: Path, given: str) -> None:
+    """Keeps what was tried beside the cards, for those that are written later; "" for nothing."""
+    write_whole(folder / INSTALL, f"{given}\n".encode())
+
+
+def install_named(folder: Path) -> str:
+    """What the cards in `folder` tell pip to install; "" where nothing was tried that works."""
+    try:
+        return (folder / INSTALL).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def default_trouble() -> str | None:
+    """Why no card can name the package, tried as `check_install` does; None if one can."""
+    try:
+        check_install(PACKAGE)
+    except InvalidInput as error:
+        return str(error)
+    return None
+
+
+def check_install(given: str) -> None:
+    """Installs `given` in a fresh environment, without what it requires, and imports it.
+
+    It takes some seconds. Raises InvalidInput with what pip said where that doesn't work.
+    """
+    with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
+        # -I: what lies in the current folder, or in PYTHONPATH, isn't what was installed.
+        python = (str(Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"), "-I")
+        pip = (*python, *["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"])
+        for command in (
+            (sys.executable, "-m", "venv", folder),
+            (*pip, "--retries", "1", "--timeout", "10", requirement(given)),
+            (*python, "-c", "import reelbook"),
+        ):
+            ended = subprocess.run(command, capture_output=True, text=True, check=False)
+            if ended.returncode:
+                said = (ended.stderr or ended.stdout).strip().splitlines()
+                raise InvalidInput(
+                    f"“{given}” can't be installed here, so no card names it: "
+                    f"{said[-1] if said else 'pip says nothing'}. Give the address of a wheel, a folder or "
+                    "file that students reach, or a name that their index has (`--install`)."
+                )
+
+
 def _keep(path: Path, content: Callable[[], str]) -> None:
     # The error is raised where no variable holds the key: verbose tracebacks print those.
     try:
@@ -135,10 +201,26 @@ def _keep(path: Path, content: Callable[[], str]) -> None:
 
 
 def _text(classroom: Classroom, seat: Seat, key_id: str, key: Secret) -> str:
+    code = "\n".join(f"   {line}" for line in _connecting(classroom).splitlines())
+    in_colab = _pip(classroom)
+    install = _pip(classroom, extra=True) or "(your teacher says how Reelbook is installed)"
+    colab = (
+        f"In Colab, in a cell\n   {f'%{in_colab}' if in_colab else install}"
+        if reaches_colab(classroom.address)
+        else f"Colab can't reach {classroom.address}: it runs elsewhere, and this address is in the room. "
+        "Use a computer in the room's network."
+    )
     return f"""\
 {seat.student} · {classroom.name}
 
-{_steps(classroom)}
+On your own computer (Python 3.11 or newer)
+   {install}
+   jupyter lab
+
+{colab}
+
+Then, in a cell; it asks for the key, which stays out of the notebook
+{code}
 
 Settings. The key is yours alone: put it in no notebook, and show it to nobody.
 
@@ -153,6 +235,7 @@ Settings. The key is yours alone: put it in no notebook, and show it to nobody.
 def _page(classroom: Classroom) -> str:
     cards = "\n".join(_card(classroom, seat, read(classroom, seat)) for seat in classroom.seats)
     limit, escape = dollars(classroom.max_spend_usd), html.escape
+    closing = shlex.join(["reelbook", "classroom", "close", "--name", classroom.name])
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(classroom.name)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
@@ -161,13 +244,9 @@ def _page(classroom: Classroom) -> str:
         f"{classroom.rate_limit} requests a minute and {limit} each</p>\n"
         f'<p class="warning"><strong>For the teacher.</strong> {escape(WARNING)} '
         f"The {limit} are a limit that Reelbook keeps on the student's computer; the service knows nothing "
-        f"of it. To end it: <code>{escape(_closing(classroom))}</code></p>\n"
+        f"of it. To end it: <code>{escape(closing)}</code></p>\n"
         f"</header>\n<main>\n{cards}\n</main>\n</body>\n</html>\n"
     )
-
-
-def _closing(classroom: Classroom) -> str:
-    return shlex.join(["reelbook", "classroom", "close", "--name", classroom.name])
 
 
 def _connecting(classroom: Classroom) -> str:
@@ -181,25 +260,9 @@ def _connecting(classroom: Classroom) -> str:
 
 def _pip(classroom: Classroom, *, extra: bool = False) -> str | None:
     """What installs Reelbook; None where nothing was tried that does."""
-    if not (given := installation.named(Path(classroom.folder))):
+    if not (given := install_named(Path(classroom.folder))):
         return None
-    return shlex.join(["pip", "install", installation.requirement(given, extra=extra)])
-
-
-def _steps(classroom: Classroom) -> str:
-    code = "\n".join(f"   {line}" for line in _connecting(classroom).splitlines())
-    pip, in_colab = _pip(classroom, extra=True), _pip(classroom)
-    install = pip or "(your teacher says how Reelbook is installed)"
-    own = f"On your own computer (Python 3.11 or newer)\n   {install}\n   jupyter lab"
-    colab = (
-        f"In Colab, in a cell\n   {f'%{in_colab}' if in_colab else install}"
-        if reaches_colab(classroom.address)
-        else f"Colab can't reach {classroom.address}: it runs elsewhere, and this address is in the room. "
-        "Use a computer in the room's network."
-    )
-    return (
-        f"{own}\n\n{colab}\n\nThen, in a cell; it asks for the key, which stays out of the notebook\n{code}"
-    )
+    return shlex.join(["pip", "install", requirement(given, extra=extra)])
 
 
 def _card(classroom: Classroom, seat: Seat, handout: Handout | None) -> str:
@@ -216,13 +279,14 @@ def _card(classroom: Classroom, seat: Seat, handout: Handout | None) -> str:
         if reaches_colab(classroom.address)
         else "<p><b>Colab</b> can't reach this address: use a computer in the room's network.</p>"
     )
+    price, limit = dollars(wire.PRICE_USD_PER_SECOND), dollars(classroom.max_spend_usd)
     return (
         f'<section class="card">\n<h2>{escape(seat.student)}</h2>\n{key}\n'
         f'<p class="key"><span>Address</span><code>{escape(classroom.address)}</code></p>\n'
         f"<p><b>Own computer:</b> {install}, then <code>jupyter lab</code></p>\n{colab}\n"
         "<p>Then run this, and type the key where it asks:</p>\n"
         f"<pre>{escape(_connecting(classroom))}</pre>\n"
-        f'<p class="small">A second of video costs $0.05; up to {dollars(classroom.max_spend_usd)} is yours. '
+        f'<p class="small">A second of video costs {price}; up to {limit} is yours. '
         "The key is yours alone: put it in no notebook, show it to nobody.</p>\n</section>"
     )
 

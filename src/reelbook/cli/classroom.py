@@ -18,8 +18,7 @@ from .console import STOPPED, CtrlC, require_yes, say
 from .options import Home, Service, command_line, needs_sandbox
 
 if TYPE_CHECKING:
-    from ..classroom.classroom import Opened, Presence, Status
-    from ..classroom.provisioning import Step
+    from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Presence, Step
     from ..models import ApiKey
 
 SAY_AGAIN_SECONDS = 10.0
@@ -94,8 +93,7 @@ def open_one(
     Stopped half-way, the same command goes on, and nobody gets two keys.
     """
     from ..classroom import roster as lists
-    from ..classroom.classroom import checked_options, open_classroom
-    from ..classroom.plan import plan_classroom
+    from ..classroom.classroom import checked_options, open_classroom, plan_classroom
     from ..session import connect
     from ..text.classroom import over_balance
 
@@ -194,7 +192,7 @@ def close(
         say(f"To revoke these, too:\n  {again} --all-made-since", err=True)
 
 
-def _say_opened(opened: Opened, closing: str) -> None:
+def _say_opened(opened: OpenedClassroom, closing: str) -> None:
     """What `open` did. `closing` is the command that revokes the keys."""
     from ..classroom.handouts import WARNING
 
@@ -214,7 +212,7 @@ def _say_opened(opened: Opened, closing: str) -> None:
     say(f"To revoke all of them:\n  {closing}", err=True)
 
 
-def _say_status(room: Status) -> None:
+def _say_status(room: ClassroomStatus) -> None:
     """A classroom, a line for each student."""
     used = [each for each in room.students if each.key and each.key.last_used]
     there = sum(each.seat.key_id is not None for each in room.students)

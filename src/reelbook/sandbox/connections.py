@@ -78,33 +78,27 @@ class LimitedProtocol(H11Protocol):
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """asyncio's own call: a client is there."""
         super().connection_made(transport)
         self._keep_time()
         self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """asyncio's own call: a client sent something."""
         super().data_received(data)
         self._keep_time()
 
     def on_response_complete(self) -> None:
-        """uvicorn's own call: an answer is complete."""
         super().on_response_complete()
         self._keep_time()
 
     def pause_writing(self) -> None:
-        """asyncio's own call: the client doesn't read what it asked for."""
         super().pause_writing()
         self._unread_deadline = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """asyncio's own call: the client reads again."""
         super().resume_writing()
         _stop(self._unread_deadline)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """asyncio's own call: the connection has ended."""
         _stop(self._deadline)
         _stop(self._unread_deadline)
         super().connection_lost(exc)

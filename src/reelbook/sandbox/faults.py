@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, Response
@@ -21,7 +21,7 @@ from .. import wire
 from .connections import LimitedProtocol, RequestBody, connection_of
 from .limits import Admission
 from .payloads import Refused, refusal
-from .protocol import TOOLS, Endpoint
+from .protocol import TOOLS
 from .service import VIDEOS, SandboxService
 
 GARBAGE: Final = b"\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n"
@@ -32,22 +32,21 @@ END_SECONDS: Final = 10.0
 MAX_COUNT: Final = 1_000_000
 MAX_SECONDS: Final = 3600.0
 
-_EXACT: Final[Mapping[tuple[str, str], str]] = {
-    ("POST", wire.TEXT_TO_VIDEO): "text-to-video",
-    ("POST", wire.IMAGE_TO_VIDEO): "image-to-video",
-    ("GET", wire.BALANCE): "balance",
-    ("GET", wire.USAGE): "usage",
-    ("GET", wire.KEYS): "list-keys",
-    ("POST", wire.KEYS): "create-key",
-    ("POST", TOOLS): "tools",
+# Method and path of each endpoint that can have faults; a path that ends in "/" stands for all below it.
+_ENDPOINTS: Final[Mapping[str, tuple[str, str]]] = {
+    "text-to-video": ("POST", wire.TEXT_TO_VIDEO),
+    "image-to-video": ("POST", wire.IMAGE_TO_VIDEO),
+    "status": ("GET", f"{wire.STATUS}/"),
+    "balance": ("GET", wire.BALANCE),
+    "usage": ("GET", wire.USAGE),
+    "list-keys": ("GET", wire.KEYS),
+    "create-key": ("POST", wire.KEYS),
+    "revoke-key": ("DELETE", f"{wire.KEYS}/"),
+    "download": ("GET", VIDEOS),
+    "tools": ("POST", TOOLS),
 }
-_BELOW: Final[Mapping[tuple[str, str], str]] = {
-    ("GET", f"{wire.STATUS}/"): "status",
-    ("DELETE", f"{wire.KEYS}/"): "revoke-key",
-    ("GET", VIDEOS): "download",
-}
-_EVERY: Final[frozenset[str]] = frozenset(get_args(Endpoint))
-_GROUPS: Final[Mapping[str, frozenset[str]]] = {
+_EVERY: Final = frozenset(_ENDPOINTS)
+_GROUPS: Final = {
     "generate": frozenset({"text-to-video", "image-to-video"}),
     "billing": frozenset({"balance", "usage"}),
     "keys": frozenset({"list-keys", "create-key", "revoke-key"}),
@@ -105,8 +104,12 @@ class Faults:
 
     def arrived(self, method: str, path: str) -> Fault | None:
         """Count a request, and say which fault happens to it: the first that is due; later ones don't."""
-        endpoint = _EXACT.get((method, path)) or next(
-            (name for (verb, start), name in _BELOW.items() if verb == method and path.startswith(start)),
+        endpoint = next(
+            (
+                name
+                for name, (verb, place) in _ENDPOINTS.items()
+                if verb == method and (path == place or (place.endswith("/") and path.startswith(place)))
+            ),
             None,
         )
         if endpoint is None:
@@ -341,7 +344,7 @@ def _checked(wanted: Mapping[str, Any]) -> Fault:
     if not isinstance(kind, str) or kind not in KINDS:
         raise Refused(400, f"kind must be one of {', '.join(KINDS)}")
     if not isinstance(endpoint, str) or (endpoint not in _GROUPS and endpoint not in _EVERY):
-        raise Refused(400, f"endpoint must be one of {', '.join((*get_args(Endpoint), *_GROUPS))}")
+        raise Refused(400, f"endpoint must be one of {', '.join((*_ENDPOINTS, *_GROUPS))}")
     if not _count(times, 1):
         raise Refused(400, "times must be a whole number from 1")
     if not _count(after, 0):

@@ -24,7 +24,7 @@ from ..deadlines import Countdown, acquire
 from ..errors import SandboxError
 from . import protocol
 from .handle import Sandbox, ask, handle_on
-from .places import Places, ended_within, put_up, read_notice, running_lock, take_down
+from .places import Places, ended_within, read_notice, running_lock
 from .protocol import Pace, version
 
 if TYPE_CHECKING:
@@ -119,21 +119,14 @@ def in_thread(
     lock.acquire()
     service = SandboxService(home, pace=pace, clock=clock, idle_minutes=None, **settings)
     listening = bound_socket(LOOPBACK, 0)
-    url = local_url(listening)
     answers: SimpleQueue[bool] = SimpleQueue()
-
-    def on_started() -> None:
-        put_up(places, url=url, version=version(), instance=service.instance)
-        answers.put(True)
-
-    server = make_server(service, host=LOOPBACK, on_started=on_started)
+    server = make_server(service, listening, host=LOOPBACK, on_started=lambda: answers.put(True))
 
     def run() -> None:
         try:
             with asyncio.Runner() as runner:
                 runner.run(server.serve(sockets=[listening]))
         finally:
-            take_down(places, service.instance)
             lock.release()
             answers.put(False)
 
@@ -142,7 +135,7 @@ def in_thread(
     if not answers.get():
         raise SandboxError("The sandbox could not be started in a thread.")
     try:
-        yield handle_on(home, url, os.getpid())
+        yield handle_on(home, local_url(listening), os.getpid())
     finally:
         service.end()
         thread.join()

@@ -99,21 +99,16 @@ def serve(
             balance_usd=balance_usd,
             idle_minutes=idle_minutes,
         )
-        url = local_url(listening)
 
         def on_started() -> None:
-            put_up(places, url=url, version=version(), instance=service.instance)
             if foreground:
-                _introduce(url, host, places)
+                _introduce(local_url(listening), host, places)
 
-        server = make_server(service, host=host, on_started=on_started)
+        server = make_server(service, listening, host=host, on_started=on_started)
         for number in (signal.SIGINT, signal.SIGTERM):
             # uvicorn sends itself the signal again when it is done, which would cut the cleaning off.
             signal.signal(number, lambda *_: service.end())
-        try:
-            asyncio.run(server.serve(sockets=[listening]))
-        finally:
-            take_down(places, service.instance)
+        asyncio.run(server.serve(sockets=[listening]))
 
 
 def bounded_log(places: Places) -> logging.Handler:
@@ -169,8 +164,13 @@ def own_address() -> str | None:
     return None if host.startswith("127.") else host
 
 
-def make_server(service: SandboxService, *, host: str, on_started: Callable[[], None]) -> uvicorn.Server:
-    """A uvicorn server of `service`; `on_started` is called when it answers. Run its `serve(sockets=[…])`."""
+def make_server(
+    service: SandboxService, listening: socket.socket, *, host: str, on_started: Callable[[], None]
+) -> uvicorn.Server:
+    """A uvicorn server of `service`, whose notice is up while it runs. Run its `serve(sockets=[listening])`.
+
+    `on_started` is called when it answers.
+    """
     import uvicorn
 
     from .connections import LimitedProtocol, most_connections
@@ -178,9 +178,17 @@ def make_server(service: SandboxService, *, host: str, on_started: Callable[[], 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
-            for listening in sockets or ():
-                listening.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
+            if self.should_exit:
+                return
+            listening.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
+            put_up(places, url=local_url(listening), version=version(), instance=service.instance)
             on_started()
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets=sockets)
+            take_down(places, service.instance)
+
+    places = service.places
 
     config = uvicorn.Config(
         make_app(service, loopback_only=host in LOOPBACK_NAMES),

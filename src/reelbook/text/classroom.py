@@ -7,10 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from reelbook.account.balance import Facts
-from reelbook.classroom.classroom import Closed, Opened, Presence, Status, used_lately
+from reelbook.classroom.classroom import (
+    ClassPlan,
+    ClassroomStatus,
+    ClosedClassroom,
+    OpenedClassroom,
+    Presence,
+    Step,
+    used_lately,
+)
 from reelbook.classroom.handouts import SHEET
-from reelbook.classroom.plan import ClassPlan
-from reelbook.classroom.provisioning import Step
 from reelbook.ledger.classrooms import Classroom
 from reelbook.models import ApiKey
 
@@ -90,7 +96,7 @@ def progress(step: Step, done: str, seconds: float) -> str:
     return f"{step.done} of {count(step.all, 'key')} {done}, {about(seconds)} left."
 
 
-def summary(status: Status) -> str:
+def summary(status: ClassroomStatus) -> str:
     """A class in one line, without anybody's name."""
     used = sum(bool(each.key and each.key.last_used) for each in status.students)
     there = sum(each.seat.key_id is not None for each in status.students)
@@ -108,7 +114,7 @@ def interrupted(room: Classroom) -> str:
     )
 
 
-def room_words(status: Status, now: float) -> dict[str, Any]:
+def room_words(status: ClassroomStatus, now: float) -> dict[str, Any]:
     """A classroom for the page."""
     room = status.classroom
     return {
@@ -129,7 +135,7 @@ def other_rows(keys: Sequence[ApiKey], now: float) -> list[list[str]]:
     return [_row(key.name or "(no name)", key, "active" if key.is_active else "revoked", now) for key in keys]
 
 
-def question(status: Status, now: float, heard_at: float) -> str:
+def question(status: ClassroomStatus, now: float, heard_at: float) -> str:
     """What to know before a classroom is closed: what stops, and that it is for good."""
     room, keys = status.classroom, [each.key for each in status.students if each.key and each.key.is_active]
     recent = used_lately(status.students, now)
@@ -148,7 +154,7 @@ def question(status: Status, now: float, heard_at: float) -> str:
     )
 
 
-def opened(room: Opened) -> str:
+def opened(room: OpenedClassroom) -> str:
     """What an opening did, without anybody's name."""
     text = [f"{count(room.made, 'key')} made. The sheet has a card for each student."]
     for number, words in (
@@ -169,7 +175,7 @@ def opened(room: Opened) -> str:
     return " ".join(text)
 
 
-def closed(room: Closed) -> str:
+def closed(room: ClosedClassroom) -> str:
     """The proof."""
     total = max(room.listed, sum(seat.key_id is not None for seat in room.classroom.seats))
     text = f"{room.listed} of {count(total, 'key')} revoked, by the service's own list."
@@ -197,7 +203,7 @@ def _row(name: str, key: ApiKey | None, state: str, now: float) -> list[str]:
     return [name, key.key_preview if key else "", state, age(key.last_used, now) if key else ""]
 
 
-def still(rooms: Sequence[Status]) -> str:
+def still(rooms: Sequence[ClassroomStatus]) -> str:
     """All of it in one line for a saved notebook: no student is named there."""
     if not rooms:
         return "Classroom: none is open."

@@ -18,19 +18,22 @@ import traitlets
 
 from reelbook import wire
 from reelbook.classroom import roster as lists
-from reelbook.classroom.address import address_for_students
 from reelbook.classroom.classroom import (
     MAX_SPEND_USD,
     RATE_LIMIT,
-    Closed,
-    Status,
+    ClassPlan,
+    ClassroomStatus,
+    ClosedClassroom,
+    Step,
+    address_for_students,
     classroom_status,
     close_classroom,
     open_classroom,
+    plan_classroom,
+    seconds_for,
+    today,
 )
 from reelbook.classroom.handouts import WARNING
-from reelbook.classroom.plan import ClassPlan, plan_classroom, seconds_for
-from reelbook.classroom.provisioning import Step, today
 from reelbook.errors import ReelbookError
 from reelbook.session import Session
 
@@ -81,13 +84,13 @@ class ClassroomPanel(WorksInBackground):
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session_of(self, session)
-        self.rooms: tuple[Status, ...] = ()
+        self.rooms: tuple[ClassroomStatus, ...] = ()
         self._heard_at: float | None = None
         self._done_word = ""  # what happens to the keys: "made" or "revoked"; empty while only looking
         self._step: Step | None = None
         self._stop = threading.Event()
         self._asked: int | None = None
-        self._closed: Closed | None = None
+        self._closed: ClosedClassroom | None = None
         self._draft: dict[str, str] = {}
         self._give_draft = False
         self._plan: dict[str, Any] = {}
@@ -250,7 +253,7 @@ class ClassroomPanel(WorksInBackground):
     def _on_stop(self, *_: object) -> None:
         self._stop.set()
 
-    def _room(self, number: object) -> Status | None:
+    def _room(self, number: object) -> ClassroomStatus | None:
         return next((room for room in self.rooms if room.classroom.id == number), None)
 
     def _drafted(self, content: dict[str, Any]) -> None:
