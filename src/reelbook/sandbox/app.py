@@ -92,7 +92,7 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
         exception_handlers={HTTPException: _no_such_route, Exception: _failed},
     )
     app.router.redirect_slashes = False  # a redirected POST is one more chance to pay twice
-    return _Front(app, service, faults, loopback_only)
+    return _front(app, service, faults, loopback_only)
 
 
 async def _text_to_video(service: SandboxService, request: Request) -> Answered:
@@ -226,18 +226,12 @@ class _ToolDoor:
         return server
 
 
-class _Front:
+def _front(app: ASGIApp, service: SandboxService, faults: Faults, loopback_only: bool) -> ASGIApp:
     """Before all routes: refuses other host names than the machine's own, notes that somebody asked, and lets
     a fault happen where one is due.
     """
 
-    def __init__(self, app: ASGIApp, service: SandboxService, faults: Faults, loopback_only: bool) -> None:
-        self._app = app
-        self._service = service
-        self._faults = faults
-        self._loopback_only = loopback_only
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def front(scope: Scope, receive: Receive, send: Send) -> None:
         body = RequestBody(receive)
 
         async def answer(message: Message) -> None:
@@ -249,13 +243,15 @@ class _Front:
         if scope["type"] == "http":
             host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
             # A page whose name was made to point at 127.0.0.1 names itself here ("DNS rebinding").
-            if self._loopback_only and not _LOOPBACK_HOST.fullmatch(host):
+            if loopback_only and not _LOOPBACK_HOST.fullmatch(host):
                 await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
                 return
             if scope["path"] != STATE:
-                self._service.note_use()
-            fault = self._faults.arrived(scope["method"], scope["path"])
+                service.note_use()
+            fault = faults.arrived(scope["method"], scope["path"])
         if fault is None:
-            await self._app(scope, body.receive, answer)
+            await app(scope, body.receive, answer)
         else:
-            await happen(fault, self._service, self._app, scope, body, answer)
+            await happen(fault, service, app, scope, body, answer)
+
+    return front

@@ -195,24 +195,21 @@ def connection_of(scope: Scope) -> LimitedProtocol:
     return connection
 
 
-def raise_file_limit() -> None:
-    """Let this process open as many files as the most connections need, as far as the system allows it."""
-    if resource is None:
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS * FILES_PER_CONNECTION + OTHER_FILES
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
 def most_connections() -> int:
-    """How many connections may be open at once, by the files that this process may open."""
+    """How many connections may be open at once, by the files that this process may open.
+
+    That limit is raised first, as far as the system allows it and connections need it.
+    """
     if resource is None:
         return MOST_CONNECTIONS
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY:
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    endless, wanted = resource.RLIM_INFINITY, MOST_CONNECTIONS * FILES_PER_CONNECTION + OTHER_FILES
+    if most != endless:
+        wanted = min(wanted, most)
+    if files != endless and files < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+        files = wanted
+    if files == endless:
         return MOST_CONNECTIONS
     return max(16, min(MOST_CONNECTIONS, (files - OTHER_FILES) // FILES_PER_CONNECTION))
 

@@ -51,7 +51,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
             }
         )
 
-    def guarded(path: str, method: str, answer: Callable[[Request], Awaitable[Mapping[str, Any]]]) -> Route:
+    def guarded(path: str, answer: Callable[[Request], Awaitable[Mapping[str, Any]]], *methods: str) -> Route:
         async def endpoint(request: Request) -> Response:
             given = request.headers.get(TOKEN_HEADER, "").encode()
             if not hmac.compare_digest(given, service.access.control_token.reveal().encode()):
@@ -61,7 +61,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
             except Refused as exc:
                 return refusal(exc.status, exc.detail)
 
-        return Route(path, endpoint, methods=[method])
+        return Route(path, endpoint, methods=methods)
 
     async def state(request: Request) -> Mapping[str, Any]:
         dask = service.dask and {**asdict(service.dask.state), "when_lost": service.when_dask_is_lost}
@@ -98,16 +98,12 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
         await service.jobs.move_on()
         return {"now": service.clock.now()}
 
-    async def list_faults(request: Request) -> Mapping[str, Any]:
+    async def change_faults(request: Request) -> Mapping[str, Any]:
+        if request.method == "POST":
+            faults.add(await json_object(request))
+        elif request.method == "DELETE":
+            faults.clear()
         return {"faults": faults.listed()}
-
-    async def add_fault(request: Request) -> Mapping[str, Any]:
-        faults.add(await json_object(request))
-        return {"faults": faults.listed()}
-
-    async def clear_faults(request: Request) -> Mapping[str, Any]:
-        faults.clear()
-        return {"faults": []}
 
     async def plant_history(request: Request) -> Mapping[str, Any]:
         history = (await json_object(request)).get("history")
@@ -123,14 +119,12 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
 
     return [
         Route(ABOUT, about, methods=["GET"]),
-        guarded(SETTINGS, "POST", change_settings),
-        guarded(CLOCK, "POST", advance),
-        guarded(STOP, "POST", stop),
-        guarded(STATE, "GET", state),
-        guarded(FAULTS, "GET", list_faults),
-        guarded(FAULTS, "POST", add_fault),
-        guarded(FAULTS, "DELETE", clear_faults),
-        guarded(HISTORY, "POST", plant_history),
+        guarded(SETTINGS, change_settings, "POST"),
+        guarded(CLOCK, advance, "POST"),
+        guarded(STOP, stop, "POST"),
+        guarded(STATE, state, "GET"),
+        guarded(FAULTS, change_faults, "GET", "POST", "DELETE"),
+        guarded(HISTORY, plant_history, "POST"),
     ]
 
 

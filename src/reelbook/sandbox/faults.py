@@ -354,7 +354,7 @@ def _checked(wanted: Mapping[str, Any]) -> Fault:
         if name not in known.options:
             offered = f"it has {', '.join(known.options)}" if known.options else "it has none"
             raise Refused(400, f"{name} is no option of {kind}; {offered}")
-        if not _OPTIONS[name](value):
+        if not _fits(name, known.options[name], value):
             raise Refused(400, f"{name} can't be {value!r}")
     endpoints = _GROUPS.get(endpoint, frozenset({endpoint})) & known.endpoints
     if not endpoints:
@@ -366,26 +366,12 @@ def _count(value: object, least: int = 0) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT
 
 
-def _count_or_none(value: object) -> bool:
-    return value is None or _count(value)
-
-
-def _seconds(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_SECONDS
-
-
-def _flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-_OPTIONS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "read": _flag,
-    "handled": _flag,
-    "headers": _flag,
-    "seconds": _seconds,
-    "reset_seconds": _count,
-    "retry_after": _count_or_none,
-    "after_bytes": _count_or_none,
-    "word": lambda value: isinstance(value, str) and bool(value),
-    "status": lambda value: isinstance(value, int) and value in (404, 410),
-}
+def _fits(name: str, default: Any, value: Any) -> bool:
+    """Whether an option can have this value, which is of its default's kind; None stands for a count."""
+    if name == "status":
+        return value in (404, 410)
+    if isinstance(default, bool | str):
+        return type(value) is type(default) and value != ""
+    if isinstance(default, float):
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_SECONDS
+    return _count(value) or (value is None and default is None)

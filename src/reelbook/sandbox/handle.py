@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import urllib.error
@@ -194,14 +195,15 @@ def ask(
     # Never through a proxy: the sandbox is on this machine, and the token is for it alone.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310  # http, from our own notice
-    detail = ""
     try:
         with opener.open(request, timeout=timeout_seconds) as response:
             answer = json.loads(response.read(65536))
     except urllib.error.HTTPError as exc:
         with exc:
             detail = exc.read(2000).decode(errors="replace")
-        raise SandboxError(f"The sandbox refused: {_detail(detail)}") from None
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            detail = json.loads(detail)["detail"]
+        raise SandboxError(f"The sandbox refused: {detail}") from None
     except (OSError, ValueError, http.client.HTTPException) as exc:
         # The cause is cut: its traceback's variables hold the token.
         reason = getattr(exc, "reason", exc)
@@ -209,10 +211,3 @@ def ask(
     if not isinstance(answer, dict):
         raise SandboxError(f"The sandbox at {url} gives no usable answer.")
     return answer
-
-
-def _detail(body: str) -> str:
-    try:
-        return str(json.loads(body)["detail"])
-    except (ValueError, KeyError, TypeError):
-        return body

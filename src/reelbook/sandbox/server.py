@@ -30,7 +30,6 @@ from .protocol import Pace, version
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from .clock import Clock
 
 ABOUT_TIMEOUT_SECONDS = 5.0
 LOOK_SECONDS = 0.02
@@ -97,7 +96,6 @@ def in_thread(
     home: Path,
     *,
     pace: Pace = 0,
-    clock: Clock | None = None,
     executor: Executor | None = None,
     **settings: Any,
 ) -> Iterator[Sandbox]:
@@ -117,7 +115,7 @@ def in_thread(
     places.create()
     lock = running_lock(places)
     lock.acquire()
-    service = SandboxService(home, pace=pace, clock=clock, idle_minutes=None, **settings)
+    service = SandboxService(home, pace=pace, **settings)
     listening = bound_socket(LOOPBACK, 0)
     answers: SimpleQueue[bool] = SimpleQueue()
     server = make_server(service, listening, host=LOOPBACK, on_started=lambda: answers.put(True))

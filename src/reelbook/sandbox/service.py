@@ -59,7 +59,7 @@ class SandboxService:
         rate_limiting: bool = True,
         rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE,
         balance_usd: float | None = None,
-        idle_minutes: float | None = IDLE_MINUTES,
+        idle_minutes: float | None = None,
     ) -> None:
         self.settings = Settings(checked_pace(pace), rate_limiting)
         self.instance = secrets.token_hex(8)

@@ -6,6 +6,7 @@ Who starts such a process, and how it is found, is server.py's part.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import logging.handlers
@@ -15,18 +16,16 @@ import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from filelock import Timeout
 
-from .. import wire
 from ..deadlines import acquire
 from ..errors import SandboxError
 from .app import make_app
 from .cluster import DaskPool
-from .jobs import BRISK
 from .places import Places, last_port, put_up, read_notice, running_lock, take_down
-from .protocol import TOOLS, Pace, WhenDaskIsLost, version
+from .protocol import TOOLS, version
 from .render_pool import WorkerPool
 from .service import SandboxService
 
@@ -51,24 +50,16 @@ def serve(
     *,
     host: str = LOOPBACK,
     port: int | None = None,
-    pace: Pace = BRISK,
-    idle_minutes: float | None = None,
     workers: int | None = None,
-    rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE,
-    balance_usd: float | None = None,
     dask: str | None = None,
-    when_dask_is_lost: WhenDaskIsLost = "draw-here",
     foreground: bool = True,
+    **settings: Any,
 ) -> None:
     """Serve the sandbox of `home`, on the main thread, until it is stopped. In the `foreground` it speaks.
 
-    `port` None is the one used last or a free one; `idle_minutes` None never ends by itself; `workers` is the
-    number of drawing processes; `rate_limit` (requests a minute) is that of a new notebook key; `balance_usd`
-    None keeps the balance; `dask` is the address of a Dask scheduler to draw on, and `when_dask_is_lost` says
-    whether clips are drawn here, or fail, while it can't be reached. Raises SandboxError.
+    `port` None is the one used last or a free one; `workers` is the number of drawing processes; `dask` is
+    the address of a Dask scheduler to draw on. `settings` go to `SandboxService`. Raises SandboxError.
     """
-    from .connections import raise_file_limit
-
     places = Places(home)
     places.create()
     try:
@@ -86,19 +77,10 @@ def serve(
             format="%(asctime)s %(levelname)s %(name)s: %(message)s",
             handlers=[logging.StreamHandler() if foreground else bounded_log(places)],
         )
-        raise_file_limit()
         cluster = DaskPool(dask) if dask else None
         listening = _listening(host, port, places)
-        service = SandboxService(
-            home,
-            pace=pace,
-            make_executor=functools.partial(WorkerPool, workers),
-            dask=cluster,
-            when_dask_is_lost=when_dask_is_lost,
-            rate_limit=rate_limit,
-            balance_usd=balance_usd,
-            idle_minutes=idle_minutes,
-        )
+        make_executor = functools.partial(WorkerPool, workers)
+        service = SandboxService(home, make_executor=make_executor, dask=cluster, **settings)
 
         def on_started() -> None:
             if foreground:
@@ -126,23 +108,19 @@ def bounded_log(places: Places) -> logging.Handler:
     return handler
 
 
-def bound_socket(host: str, *ports: int) -> socket.socket:
-    """A listening socket on the first free one of `ports`; 0 is any free one. Raises OSError if none is."""
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A listening socket on `port`; 0 is any free one. Raises OSError if it isn't free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for port in ports:
-        # With the protocol named, asyncio sets TCP_NODELAY; without it each kept-alive request costs 44 ms.
-        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((host, port))
-            listening.listen(BACKLOG)
-        except OSError:
-            listening.close()
-            if port == ports[-1]:
-                raise
-        else:
-            return listening
-    raise ValueError("no port given")
+    # With the protocol named, asyncio sets TCP_NODELAY; without it each kept-alive request costs 44 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError:
+        listening.close()
+        raise
+    return listening
 
 
 def local_url(listening: socket.socket) -> str:
@@ -215,9 +193,12 @@ def make_server(
 
 
 def _listening(host: str, port: int | None, places: Places) -> socket.socket:
-    ports = [port] if port else [*filter(None, [last_port(places)]), 0]
+    """A listening socket on `port`, or else on the port used last, or any."""
+    if port is None and (last := last_port(places)):
+        with contextlib.suppress(OSError):
+            return bound_socket(host, last)
     try:
-        return bound_socket(host, *ports)
+        return bound_socket(host, port or 0)
     except OSError as exc:
         raise SandboxError(
             f"The sandbox can't listen on {host}{f':{port}' if port else ''}: {exc.strerror or exc}. "
