@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import Generator, Iterator
@@ -14,10 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.jumping_time import JumpingLoop
 from support.kept_clips import KeptClips
-from support.short_jobs import SHORT_JOBS
 
-from reelbook.client.scheduling import estimates
-from reelbook.event_thread import EventThread
+from reelbook import timing
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -118,21 +115,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture(autouse=True)
-def jumping_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+def jumping_sessions() -> Iterator[None]:
     """The sessions wait for answers and threads, and for nothing else."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(JumpingLoop))
+    timing.use(timing.Timing(new_loop=JumpingLoop))
+    yield
+    timing.use(None)
 
 
 @pytest.fixture
-def real_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sessions wait for their timers, too: for a service whose minutes are real ones."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(asyncio.SelectorEventLoop))
-
-
-@pytest.fixture(autouse=True)
-def short_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs are asked about soon: the sandboxes of tests need no time for them."""
-    monkeypatch.setattr(estimates, "_PRIOR", SHORT_JOBS)
+def real_time(jumping_sessions: None) -> None:
+    """The sessions wait for their timers, too, as users' do: for a service whose minutes are real ones."""
+    timing.use(None)
 
 
 @pytest.fixture

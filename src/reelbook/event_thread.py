@@ -21,6 +21,7 @@ from concurrent.futures import CancelledError
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
+from . import timing
 from .deadlines import Countdown, Deadline
 from .errors import SessionClosed, WouldDeadlock
 from .executions import keep_out
@@ -148,12 +149,9 @@ _running: weakref.WeakSet[EventThread] = weakref.WeakSet()
 class EventThread:
     """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it."""
 
-    # A seam for tests, where the clock may run faster.
-    _new_loop: Callable[[], asyncio.AbstractEventLoop] = staticmethod(asyncio.SelectorEventLoop)
-
     def __init__(self, name: str = "reelbook-session") -> None:
         # Made here and not by asyncio.run, so that a patched asyncio (nest-asyncio) doesn't matter.
-        self.loop = self._new_loop()
+        self.loop = timing.current().new_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._settling: list[Callable[[], Awaitable[None]]] = []
         self._closing: list[Callable[[], Awaitable[None]]] = []

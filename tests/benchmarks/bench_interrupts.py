@@ -24,9 +24,8 @@ from pathlib import Path
 from support.jumping_time import JumpingLoop
 
 import reelbook as rb
-from reelbook import wire
+from reelbook import timing, wire
 from reelbook.errors import WaitTimeout
-from reelbook.event_thread import EventThread
 from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -189,7 +188,7 @@ def run(home: Path, sandbox: Sandbox, times: int, seed: int) -> list[str]:
         start_new_session=True,
     )
     signal.signal(signal.SIGALRM, signal.default_int_handler)  # the system's timer: no thread has to run
-    EventThread._new_loop = staticmethod(JumpingLoop)
+    timing.use(timing.Timing(new_loop=JumpingLoop))
     person = Interrupted(home, random.Random(seed))
     while sum(person.done.values()) < times:
         person.once()

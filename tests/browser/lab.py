@@ -32,9 +32,6 @@ _SETTINGS = {
 
 SETUP = """import ipywidgets
 import reelbook as rb
-from reelbook.client.scheduling import estimates
-from support.short_jobs import SHORT_JOBS
-estimates._PRIOR = SHORT_JOBS  # clips are asked about soon
 session = rb.connect('sandbox')
 session.sandbox.settings(pace=3, rate_limiting=False, balance_usd=25)
 
@@ -85,6 +82,7 @@ def server_environment(folder: Path) -> dict[str, str]:
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "IPYTHONDIR": str(folder / "ipython"),
         "REELBOOK_HOME": str(folder / "home"),
+        "REELBOOK_TEST_JOBS": "short",  # clips are asked about soon
         "PYTHONPATH": os.pathsep.join(map(str, (Path(reelbook.__file__).parents[1], _TESTS))),
     }
 

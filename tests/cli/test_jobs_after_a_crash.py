@@ -26,15 +26,10 @@ from reelbook.sandbox.handle import Sandbox
 
 pytestmark = [pytest.mark.browser]
 
-TESTS = Path(__file__).parents[1]
-
 # One job is done, one's file is being fetched, one runs, and one is being sent when it is killed.
 SCRIPT = """
 import time
 import reelbook as rb
-from reelbook.client.scheduling import estimates
-from support.short_jobs import SHORT_JOBS
-estimates._PRIOR = SHORT_JOBS  # clips are asked about soon
 session = rb.connect("sandbox")
 sandbox = session.sandbox
 def until(true):
@@ -113,7 +108,7 @@ def seen_crash(old_crash: Crash, monkeypatch: pytest.MonkeyPatch) -> Crash:
 @contextmanager
 def _crashed(home: Path, folder: Path) -> Iterator[Crash]:
     with server.in_thread(home, rate_limiting=False, executor=KeptClips()) as sandbox:
-        found = environment(PYTHONPATH=os.pathsep.join(map(str, (ROOT, TESTS))))
+        found = environment(PYTHONPATH=str(ROOT), REELBOOK_TEST_JOBS="short")
         process = subprocess.Popen(
             [sys.executable, "-c", SCRIPT], cwd=folder, env=found, stdout=subprocess.PIPE, text=True
         )

@@ -389,9 +389,9 @@ CHILD = """
 import os, signal, sys
 from support.jumping_time import JumpingLoop
 import reelbook as rb
-from reelbook.event_thread import EventThread
+from reelbook import timing
 from reelbook.ledger import Ledger, Sweeps
-EventThread._new_loop = staticmethod(JumpingLoop)
+timing.use(timing.Timing(new_loop=JumpingLoop))
 session = rb.connect()
 """
 BUYS = """

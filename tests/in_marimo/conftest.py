@@ -25,10 +25,7 @@ app = marimo.App(width="medium")
 @app.cell
 def _():
     import reelbook as rb
-    from reelbook.client.scheduling import estimates
-    from support.short_jobs import SHORT_JOBS
 
-    estimates._PRIOR = SHORT_JOBS  # clips are asked about soon
     session = rb.connect("sandbox")
     session.sandbox.settings(pace=0.5, rate_limiting=False, balance_usd=25)
     session.sandbox.plant_history([{"days_ago": 2.5, "seconds": 20, "requests": 4, "usd": 1.0}])

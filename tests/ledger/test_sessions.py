@@ -12,13 +12,11 @@ from collections.abc import Iterator
 
 import pytest
 from support.raw_server import Exchange, raw_server
-from support.short_jobs import USUAL_JOBS
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.account.limits import without_spend_warnings
 from reelbook.client import AsyncClient
-from reelbook.client.scheduling import estimates
 from reelbook.executions import Execution
 from reelbook.ledger import Ledger, LedgerFile
 from reelbook.models import job_status
@@ -190,11 +188,8 @@ os._exit(0)
         assert job.result(30).path.exists()
 
 
-def test_a_session_that_closes_says_what_becomes_of_each_job(
-    home: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_that_closes_says_what_becomes_of_each_job(home: object) -> None:
     """One has its id, one waits for its answer, and one was never sent."""
-    monkeypatch.setattr(estimates, "_PRIOR", USUAL_JOBS)  # no question takes the second place of the budget
     posts: list[str] = []
     asked, closed = threading.Event(), threading.Event()
 

@@ -10,13 +10,6 @@ from pathlib import Path
 
 import reelbook
 
-TESTS = Path(__file__).parents[1]
-# Each Python that a lesson starts asks soon about its first clip.
-SOON = """from support.short_jobs import SHORT_JOBS
-from reelbook.client.scheduling import estimates
-estimates._PRIOR = SHORT_JOBS
-"""
-
 
 def nbval(
     folder: Path,
@@ -30,11 +23,11 @@ def nbval(
     `package` is the folder in which the kernel finds Reelbook; without `compare` only errors count.
     """
     (folder / "pytest.ini").write_text("[pytest]\n")
-    (folder / "sitecustomize.py").write_text(SOON)
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(map(str, (folder, TESTS, package))),
+        "PYTHONPATH": str(package),
         "IPYTHONDIR": str(folder / "ipython"),
+        "REELBOOK_TEST_JOBS": "short",  # each Python that a lesson starts asks soon about its first clip
         **(settings or {}),
     }
     kernel = options or ("--nbval-current-env",)

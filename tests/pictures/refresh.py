@@ -40,9 +40,6 @@ STYLE = """
 """
 SETUP = """
 import reelbook as rb
-from reelbook.client.scheduling import estimates
-from support.short_jobs import SHORT_JOBS
-estimates._PRIOR = SHORT_JOBS  # clips are asked about soon
 session = rb.connect("sandbox")
 session.sandbox.settings(pace=0, rate_limiting=False, balance_usd=50)
 session.sandbox.plant_history([

@@ -14,9 +14,9 @@ from cli.doubles import TinyClips
 from widgets.doubles import heard, page_sends
 
 import reelbook as rb
+from reelbook import timing
 from reelbook.cli.progress import progress_figures
 from reelbook.cli.sweep import _so_far
-from reelbook.event_thread import EventThread
 from reelbook.formatting import plain
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -35,9 +35,9 @@ class SteppedLoop(asyncio.SelectorEventLoop):
 
 
 @pytest.fixture(autouse=True)
-def stepped_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+def stepped_sessions(jumping_sessions: None) -> None:
     """Time passes when a test says so."""
-    monkeypatch.setattr(EventThread, "_new_loop", staticmethod(SteppedLoop))
+    timing.use(timing.Timing(new_loop=SteppedLoop))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from .. import states
+from .. import states, timing
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
@@ -132,7 +132,8 @@ class JobServices:
         """What is known of the time that clips of this kind take."""
         kind = (request.mode, request.duration_seconds, request.aspect_ratio)
         if (pace := self._paces.get(kind)) is None:
-            pace = self._paces[kind] = Pace([Took(*each) for each in self.ledger.took_seconds(request)])
+            took = self.ledger.took_seconds(request) or timing.current().took
+            pace = self._paces[kind] = Pace([Took(*each) for each in took])
         return pace
 
     def keep_estimating(self) -> None:

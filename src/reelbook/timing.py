@@ -1,0 +1,44 @@
+"""The time that sessions go by: a setting for tests, as stamina's test mode is. Nothing else changes it.
+
+    timing.use(timing.Timing(new_loop=JumpingLoop))  # for the sessions that are connected from now on
+
+With REELBOOK_TEST_JOBS=short in the environment a kernel or a command that a test starts asks soon about its
+first jobs. They are left alone for some seconds otherwise, as a service's jobs may take minutes; those of a
+test's sandbox don't.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+SHORT_JOBS = ((0.0, 1.0, None),) * 3
+
+
+@dataclass(frozen=True)
+class Timing:
+    """`new_loop` makes the event loop of a session, whose clock it goes by.
+
+    `took` is what is believed of jobs while nothing is known: as if so many had taken more than the one and
+    at most the other number of seconds.
+    """
+
+    new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop
+    took: tuple[tuple[float, float, None], ...] = ()
+
+
+_used: list[Timing] = []
+
+
+def use(timing: Timing | None) -> None:
+    """What is gone by from now on; None is what users have."""
+    _used[:] = [] if timing is None else [timing]
+
+
+def current() -> Timing:
+    """What is gone by."""
+    if _used:
+        return _used[0]
+    return Timing(took=SHORT_JOBS if os.environ.get("REELBOOK_TEST_JOBS") == "short" else ())
