@@ -11,8 +11,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from colab.environment import ROOT
 from in_marimo.environment import marimo_python
+from support.environments import ROOT
 
 from reelbook.classroom import handouts
 

@@ -15,8 +15,9 @@ import pytest
 from in_marimo.environment import marimo_python
 from notebooks.nbval_run import nbval
 from notebooks.refresh import read
+from support.environments import ROOT
 
-from colab.environment import COLABS_PYTHON, CONSTRAINTS, ROOT, Environment
+from colab.environment import COLABS_PYTHON, CONSTRAINTS, Environment
 from reelbook.cli.lab import shipped_lessons
 from reelbook.sandbox import server
 
