@@ -26,7 +26,7 @@ export function timeLine(seek, rest) {
   return {
     time, line, said,
     draw(at, length, words = `${at.toFixed(1)} of ${length.toFixed(1)} s`) {
-      time.max = length || 1;
+      if (Number(time.max) !== (length || 1)) time.max = length || 1;
       time.value = at;
       line.style.setProperty("--rb-at", length && at / length);
       setText(said, length ? words : "");
