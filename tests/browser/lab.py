@@ -14,10 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from playwright.sync_api import TimeoutError as PageTimeoutError
-
 import reelbook
-from browser.pages import AGAIN, PATIENCE, OpenNotebook
+from browser.pages import PATIENCE, OpenNotebook, wait_until
 from reelbook.cli.lab import EXTENSIONS
 
 if TYPE_CHECKING:
@@ -187,27 +185,30 @@ PLAYS = """(card) => {
 
 def until(part: Locator, script: str) -> None:
     """Waits until `script`, a function of the element, is true; the element may be replaced meanwhile."""
-    end = time.monotonic() + PATIENCE
-    while not part.evaluate(script):
-        assert time.monotonic() < end, f"it never came to {script}; shown is: {part.inner_text()}"
-        part.page.wait_for_timeout(AGAIN)
+    wait_until(
+        part.page,
+        lambda: bool(part.evaluate(script)),
+        lambda: f"it never came to {script}; shown is: {part.inner_text()}",
+    )
 
 
 def says(cell: Locator, text: str) -> None:
     """Waits until a panel of the cell says `text` to the eye; its live region says it to a screen reader."""
     bodies = cell.locator(".rb-body, .rb-message")
-    try:
-        bodies.get_by_text(text).first.wait_for()
-    except PageTimeoutError as late:
-        raise AssertionError(f"it never said {text!r}; it says: {bodies.all_inner_texts()}") from late
+    wait_until(
+        cell.page,
+        bodies.get_by_text(text).first.is_visible,
+        lambda: f"it never said {text!r}; it says: {bodies.all_inner_texts()}",
+    )
 
 
 def tells(part: Locator, *texts: str) -> None:
     """Waits until this part of the page shows all the texts."""
-    end = time.monotonic() + PATIENCE
-    while missing := [text for text in texts if text not in part.inner_text()]:
-        assert time.monotonic() < end, f"it never told {missing}; it tells: {part.inner_text()}"
-        part.page.wait_for_timeout(AGAIN)
+    wait_until(
+        part.page,
+        lambda: all(text in part.inner_text() for text in texts),
+        lambda: f"it never told all of {texts}; it tells: {part.inner_text()}",
+    )
 
 
 def noted(part: Locator, script: str) -> Callable[[], list[Any]]:
@@ -247,15 +248,12 @@ def none_left(part: Locator, script: str) -> None:
 
     What is laid out anew comes to its place late: bqplot draws 0.3 s after the last change of its width.
     """
-    end = time.monotonic() + PATIENCE
-    empty_since = None
-    while empty_since is None or time.monotonic() - empty_since < 0.5:
-        if found := part.evaluate(script):
-            assert time.monotonic() < end, f"these stayed: {found}"
-            empty_since = None
-        elif empty_since is None:
-            empty_since = time.monotonic()
-        part.page.wait_for_timeout(AGAIN)
+    wait_until(
+        part.page,
+        lambda: not part.evaluate(script),
+        lambda: f"these stayed: {part.evaluate(script)}",
+        seconds=0.5,
+    )
 
 
 def keep_in_view(cell: Locator) -> None:
@@ -277,10 +275,11 @@ def shown(cell: Locator, selector: str = ".rb") -> Locator:
     A clip is loaded when it is seen, and the view may be swapped for a newer one meanwhile.
     """
     panel = cell.locator(selector).first
-    end = time.monotonic() + PATIENCE
-    while not panel.is_visible():
-        assert time.monotonic() < end, f"it never showed {selector}; it shows: {cell.all_inner_texts()}"
+
+    def look() -> bool:
         cell.evaluate("(cell) => cell.scrollIntoView({ block: 'nearest' })")
-        cell.page.wait_for_timeout(AGAIN)
+        return panel.is_visible()
+
+    wait_until(cell.page, look, lambda: f"it never showed {selector}; it shows: {cell.all_inner_texts()}")
     panel.evaluate("(panel) => panel.scrollIntoView({ block: 'nearest' })")
     return panel

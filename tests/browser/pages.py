@@ -7,7 +7,7 @@ import json
 import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -92,6 +92,19 @@ _BOUNDED = """(code) => Promise.race([
 ])"""
 
 
+def wait_until(page: Page, look: Callable[[], bool], late: Callable[[], str], *, seconds: float = 0) -> None:
+    """Looks until it is true, and has been for so many seconds. `late` says what is missing in the end."""
+    end = time.monotonic() + PATIENCE
+    since = None
+    while True:
+        if not look():
+            since = None
+            assert time.monotonic() < end, late()
+        elif time.monotonic() - (since := since or time.monotonic()) >= seconds:
+            return
+        page.wait_for_timeout(AGAIN)
+
+
 class OpenNotebook(ABC):
     """One notebook open in a page: run code in it, look at what a cell shows.
 
@@ -152,10 +165,11 @@ class OpenNotebook(ABC):
         A kernel with subshells hears the page on another thread than the one that runs cells: what was done
         in the page before a cell was run may arrive after it.
         """
-        end = time.monotonic() + PATIENCE
-        while (found := self.value(expression)) != expected:
-            assert time.monotonic() < end, f"{expression} never came to {expected!r}, it is {found!r}"
-            self.page.wait_for_timeout(AGAIN)
+        wait_until(
+            self.page,
+            lambda: bool(self.value(expression) == expected),
+            lambda: f"{expression} never came to {expected!r}, it is {self.value(expression)!r}",
+        )
 
     def executions(self) -> list[int | None]:
         """Each cell's execution count: a cell that ran again has another one, a new cell adds one."""

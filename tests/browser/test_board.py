@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import PLAYS, Notebook, at_rest, none_left, says, shown, until
+from browser.lab import PLAYS, Notebook, at_rest, says, shown, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -110,25 +110,3 @@ def test_where_no_update_comes_by_itself_the_board_asks(notebook: Notebook) -> N
     notebook.run("del board22.send_state")
     cell.locator(".rb").first.dispatch_event("pointerenter")
     row(cell, "larch").locator(".rb-chip.rb-done").wait_for()
-
-
-def test_nothing_scrolls_sideways_at_700_pixels(notebook: Notebook) -> None:
-    """With a long prompt and an open row, everything keeps to the cell."""
-    notebook.value("finished_job().request.duration_seconds")
-    cell = notebook.run(
-        "rb.JobBoard(jobs=[finished_job(), session.text_to_video('snow' * 90, duration_seconds=1)])"
-    )
-    shown(cell, ".rb-row")
-    try:
-        notebook.page.set_viewport_size({"width": 700, "height": 1000})
-        cell.locator(".rb-row").last.click()
-        until(cell.locator(".rb-open-row"), PLAYS)
-        none_left(
-            cell,
-            """(cell) => [...cell.querySelectorAll('.rb, .rb *')]
-              .filter((node) => node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1
-                && !node.closest('.rb-hidden'))
-              .map((node) => node.className || node.tagName)""",
-        )
-    finally:
-        notebook.page.set_viewport_size({"width": 1280, "height": 1000})

@@ -80,7 +80,7 @@ def test_search_open_mark_and_delete_by_mouse(notebook: Notebook) -> None:
     notebook.comes_to("[gallery.text, gallery.experiment]", ["", ""])
 
 
-def test_the_selected_clips_are_compared_and_exported(notebook: Notebook, lab_folder: Path) -> None:
+def test_the_selected_clips_are_compared_and_exported(notebook: Notebook, folder: Path) -> None:
     """Ctrl and Shift with a click, the box in the corner; the callback gets them, and a zip holds them."""
     more = """
 compared = []
@@ -98,10 +98,10 @@ gallery.on_compare(lambda jobs: compared.append([job.request.prompt for job in j
     says(cell, "2 selected")
     cell.get_by_role("button", name="Compare").click()
     notebook.comes_to("compared", [["a whale", "a wolf"]])
-    before = set((lab_folder / "work").glob("reelbook-*.zip"))
+    before = set((folder / "work").glob("reelbook-*.zip"))
     cell.get_by_role("button", name="Export").click()
     says(cell, "2 clips and their settings are in")
-    (path,) = set((lab_folder / "work").glob("reelbook-*.zip")) - before
+    (path,) = set((folder / "work").glob("reelbook-*.zip")) - before
     with zipfile.ZipFile(path) as archive:
         assert sorted(archive.namelist()) == [
             "a-whale-3.mp4",
@@ -138,33 +138,20 @@ def test_the_grid_by_keyboard_alone(notebook: Notebook) -> None:
     assert notebook.executions()[: len(runs)] == runs
 
 
-def test_what_is_made_meanwhile_appears_and_nothing_is_wide(notebook: Notebook) -> None:
-    """A clip of another cell takes its place at the top; at 700 px nothing scrolls sideways."""
+def test_what_is_made_meanwhile_appears(notebook: Notebook) -> None:
+    """A clip of another cell takes its place at the top."""
     cell = gallery(notebook, "live", "a fox")
     notebook.run("with session.experiment('live'): session.text_to_video('a late wolf', duration_seconds=1)")
     says(cell, "a late wolf")
     first = "(cell) => cell.querySelector('.rb-tile .rb-prompt').textContent === 'a late wolf'"
     until(cell, first)
-    cell.locator(".rb-tile").first.click()
-    until(shown(cell, ".rb-opened"), PLAYS)
-    try:
-        notebook.page.set_viewport_size({"width": 700, "height": 1000})
-        none_left(
-            cell,
-            """(cell) => [...cell.querySelectorAll('.rb, .rb *')]
-              .filter((node) => node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
-              .map((node) => node.className || node.tagName)""",
-        )
-        opened, grid = cell.locator(".rb-opened").bounding_box(), cell.locator(".rb-grid").bounding_box()
-        assert opened is not None
-        assert grid is not None
-        assert grid["y"] > opened["y"] + opened["height"] - 1
-    finally:
-        notebook.page.set_viewport_size({"width": 1280, "height": 1000})
 
 
 def test_a_clip_opened_in_a_narrow_window_comes_into_view(notebook: Notebook) -> None:
-    """It stands above the tiles there: opened by keyboard from the last of them it is seen and plays."""
+    """It stands above the tiles there, and nothing is cut off at the side.
+
+    Opened by keyboard from the last of the tiles it is seen and plays.
+    """
     try:
         notebook.page.set_viewport_size({"width": 700, "height": 480})
         cell = gallery(notebook, "narrow", *(f"fox {number}" for number in range(9)))
@@ -177,6 +164,13 @@ def test_a_clip_opened_in_a_narrow_window_comes_into_view(notebook: Notebook) ->
               const { left, top } = video.getBoundingClientRect();
               return document.elementFromPoint(left + 5, top + 5) === video;
             }"""
+        )
+        edge = "cell.getBoundingClientRect().right + 1"
+        none_left(
+            cell,
+            f"""(cell) => [...cell.querySelectorAll('.rb, .rb *')]
+              .filter((node) => node.getBoundingClientRect().right > {edge})
+              .map((node) => node.className || node.tagName)""",
         )
     finally:
         notebook.page.set_viewport_size({"width": 1280, "height": 1000})

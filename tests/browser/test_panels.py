@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from browser.lab import PLAYS, SETUP, Notebook, noted, says, shown, tells, until
-from browser.liveness import BLOCKED, at_pace, running
+from browser.liveness import at_pace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -132,15 +132,6 @@ def test_an_image_can_be_pasted_and_chosen_and_removed(notebook: Notebook) -> No
     cell.get_by_role("button", name="Remove").click()
     choose.wait_for()
     notebook.comes_to("picker2.image is None", True)
-
-
-def test_what_is_no_image_is_said_in_the_picker(notebook: Notebook) -> None:
-    """The reason stands where the file was dropped."""
-    cell = notebook.run("rb.ImagePicker()")
-    hand_over(shown(cell, ".rb-drop"), "drop", b"a text, and no picture", "text/plain")
-    problem = cell.locator(".rb-problem")
-    problem.wait_for()
-    assert problem.inner_text()
 
 
 def test_keys_pressed_in_a_panel_never_reach_the_notebook(notebook: Notebook) -> None:
@@ -289,16 +280,6 @@ def test_a_running_card_can_be_left_and_taken_up_again(notebook: Notebook) -> No
     until(shown(cell, ".rb-card"), PLAYS)
 
 
-def test_a_card_moves_while_a_cell_blocks_the_kernel(notebook: Notebook) -> None:
-    """Updates come from a thread: state and progress reach the page while the main thread waits."""
-    cell = notebook.run("job10 = session.text_to_video('a train', duration_seconds=1)\njob10")
-    card = shown(cell, ".rb-card")
-    with running(notebook, f"job10.result()\n{BLOCKED}"):
-        until(card, "(card) => card.innerText.includes('Completed')")
-        assert notebook.busy()
-    until(card, PLAYS)
-
-
 def test_an_error_in_a_callback_stands_under_the_panel(notebook: Notebook) -> None:
     """In a widget's callback an error would vanish; here it is read, with its line, and can be dismissed."""
     cell = notebook.run(
@@ -344,37 +325,6 @@ def test_a_clip_goes_on_when_the_notebook_takes_its_cell_out_and_puts_it_back(no
     until(player, "(panel) => panel.querySelector('video').paused")
     notebook.page.wait_for_timeout(300)
     assert player.evaluate("(panel) => panel.querySelector('video').paused")
-
-
-def test_a_codec_that_the_browser_cannot_show_is_named(notebook: Notebook) -> None:
-    """Chromium plays MPEG-4 part 2 without a picture and without an error; the panel says so."""
-    cell = notebook.run(
-        "import av, numpy as np\n"
-        "with av.open('old.mp4', 'w') as file:\n"
-        "    stream = file.add_stream('mpeg4', rate=8)\n"
-        "    stream.width, stream.height, stream.pix_fmt = 64, 36, 'yuv420p'\n"
-        "    for n in range(16):\n"
-        "        frame = av.VideoFrame.from_ndarray(np.full((36, 64, 3), n * 9, np.uint8), format='rgb24')\n"
-        "        file.mux(stream.encode(frame))\n"
-        "    file.mux(stream.encode())\n"
-        "rb.Player('old.mp4')"
-    )
-    shown(cell, ".rb-card")
-    says(cell, "This browser can't show the clip's codec (mpeg4).")
-
-
-def test_where_no_update_comes_by_itself_the_page_asks(notebook: Notebook) -> None:
-    """As in Colab, where no thread's message shows: the page's questions alone bring the card to its end."""
-    cell = notebook.run(
-        "session.sandbox.settings(pace=8)\n"
-        "job16 = session.text_to_video('a train', duration_seconds=1, aspect_ratio='1:1')\n"
-        "while not job16.request_id: pass\n"
-        "session.sandbox.settings(pace=3)\n"
-        "card16 = rb.JobCard(job16)\ncard16._live.close()\ncard16.asks = True\ncard16"
-    )
-    card = shown(cell, ".rb-card")
-    until(card, "(card) => Number(card.querySelector('.rb-bar').getAttribute('aria-valuenow')) > 0")
-    until(card, PLAYS)
 
 
 def test_a_reloaded_page_finds_its_panels_again(notebook: Notebook) -> None:

@@ -70,5 +70,10 @@ class ClassicNotebook(OpenNotebook):
         " && Jupyter.notebook.kernel.widget_manager && !Jupyter.notebook.kernel_busy",
     )
 
+    def clear(self) -> None:
+        super().clear()
+        # A view that was on its way to a cell now empty is an error of the notebook's own.
+        self.page.wait_for_timeout(300)
+
     def _address(self, url: str, name: str) -> str:
         return f"{url}/notebooks/{name}.ipynb"
