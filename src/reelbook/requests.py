@@ -218,10 +218,17 @@ class JobRequest:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any], image: PreparedImage | None = None) -> JobRequest:
-        """The request of a `record`, which has no pixels of an image. Unknown names are ignored."""
+        """The request of a `record`, which has no pixels of an image. Unknown names are ignored.
+
+        It was checked before it was kept. One that somebody has changed since is told as it stands; whoever
+        submits it checks it anew.
+        """
         mode: wire.Mode = "image-to-video" if record["mode"] == "image-to-video" else "text-to-video"
-        asked = {name: record[name] for name in options(mode) if name in record}
-        return cls(mode, record["prompt"], image=image, **asked)
+        kept = cls(mode, "kept", image=image)
+        for name in ("prompt", *options(mode)):
+            if name in record:
+                object.__setattr__(kept, name, record[name])
+        return kept
 
     def record(self) -> dict[str, Any]:
         """What is kept of it, as JSON: all that was asked for, the image as its digest."""

@@ -149,7 +149,7 @@ def test_it_is_written_as_pip_takes_it(given: str, plain: str, with_lab: str) ->
 
 
 def test_what_to_install_is_kept_beside_the_cards(tmp_path: Path) -> None:
-    """And stands in the files that are written later; where nothing was tried that works, no card says how."""
+    """And stands in the files that are written later; where nothing that was tried works, none says how."""
     write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
     text = (tmp_path / ADA.file).read_text()
     assert "pip install" not in text

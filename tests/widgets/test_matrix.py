@@ -313,8 +313,12 @@ def test_code_and_state_are_small(session: rb.Session) -> None:
     assert len(json.dumps(matrix.get_state(), default=str).encode()) < 30_000
 
 
-def test_the_head_finds_out_about_all_that_was_not_answered(session: rb.Session, sandbox: Sandbox) -> None:
+def test_the_head_finds_out_about_all_that_was_not_answered(
+    session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At one press, with one question for the balance; then the person's word is asked for, once too."""
+    # Figures taken between the two submissions would tell of one of them.
+    monkeypatch.setattr("reelbook.account.balance.PAUSE_SECONDS", 3600.0)
     session.usage()
     sandbox.fault("answer_lost", endpoint="generate", times=2)
     run = foxes(animal=["fox"]).run(session)

@@ -234,13 +234,8 @@ class Entry:
     @property
     def request(self) -> JobRequest:
         """What was asked for, as far as it is kept: an image's pixels aren't."""
-        return JobRequest(
-            mode="image-to-video" if self.mode == "image-to-video" else "text-to-video",
-            prompt=self.prompt,
-            duration_seconds=self.duration_seconds,
-            aspect_ratio=self.aspect_ratio,  # type: ignore[arg-type]  # checked before it was written
-            seed=self.seed,
-        )
+        kept = ("mode", "prompt", "duration_seconds", "aspect_ratio", "seed")
+        return JobRequest.of_record({name: getattr(self, name) for name in kept})
 
     @property
     def marks(self) -> Marks:

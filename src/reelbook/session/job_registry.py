@@ -122,7 +122,7 @@ class JobRegistry:
         Raises as `submit`, and then nothing is sent.
         """
         left, funds = self._ledger.left_unsent(), self._ledger.funds()
-        requests = {entry.id: self._request(entry) for entry in left}
+        requests = {entry.id: replace(self._request(entry)) for entry in left}  # checked anew
         written = self._ledger.intend_again([entry for entry in left if requests[entry.id].complete])
         try:
             self._warner.look(written, funds, caller)

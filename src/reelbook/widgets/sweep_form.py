@@ -125,7 +125,7 @@ class SweepForm(OffersPrompts):
         self.words = composed
 
     def _composed(self) -> dict[str, Any]:
-        self.sweep, self._plan, problems = None, None, dict[str, str]()
+        sweep, plan, problems = None, None, dict[str, str]()
         slots: list[str] = []
         count, note = 1, ""
         values = _values(self.axes, problems)
@@ -146,18 +146,21 @@ class SweepForm(OffersPrompts):
         elif not problems:
             counts["grid"] = whole
             try:
-                self.sweep = self._sweep(axes, self.design)
-                self._plan = None if self.session.closed else self.sweep.plan(self.session)
+                sweep = self._sweep(axes, self.design)
+                plan = None if self.session.closed else sweep.plan(self.session)
             except (InvalidInput, ConfigurationError) as error:
                 note = str(error)
+        # In one step: a press that comes while the plan is worked out anew finds the one that is shown.
+        self.sweep, self._plan = sweep, plan
+        if counts["grid"] is not None:
             for name in ("pairs", "one-at-a-time"):
                 counts[name] = self._count(axes, name, whole)
         lines, off = list[list[str]](), note
-        if self._plan is not None and self.sweep is not None:
+        if plan is not None and sweep is not None:
             limit = self.session.facts.requests_limit
-            lines = words.plan_lines(self._plan, requests_limit=limit)
-            varied = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
-            note, off = words.first_words(self.sweep.cells, varied), " ".join(self._plan.problems)
+            lines = words.plan_lines(plan, requests_limit=limit)
+            varied = [axis.name for axis in sweep.axes if len(axis.values) > 1]
+            note, off = words.first_words(sweep.cells, varied), " ".join(plan.problems)
             if self._begun:
                 lines, note, off = [], words.BEGUN, ""
         return {
