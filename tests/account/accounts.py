@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reelbook.ledger import Entry, Sample
+from reelbook.ledger import Entry, Marks, Sample
+from reelbook.requests import FIELDS
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,17 @@ EVERY_HABIT = tuple(
 
 def entry(number: int, state: str = "uncertain", *, sent: float = 0.0, **known: Any) -> Entry:
     """An entry sent `sent` seconds after noon; uncertain two seconds later."""
+    asked = {"mode": "text-to-video", "prompt": f"fox {number}", "duration_seconds": 5}
     given = {
         "id": number,
         "account_id": 1,
         "state": state,
-        "mode": "text-to-video",
-        "prompt": f"fox {number}",
-        "duration_seconds": 5,
+        "record": asked | {name: known.pop(name) for name in FIELDS if name in known},
         "kernel": "k",
         "intended_at": NOON + sent,
         "sent_at": NOON + sent,
         "estimated_cost_usd": 0.25,
-        "starred": False,
+        "marks": Marks(),
         "ended_at": NOON + sent + 2.0 if state == "uncertain" else None,
         **known,
     }

@@ -16,12 +16,13 @@ from reelbook.account.receipt import COLUMNS, Receipt, receipt_of
 from reelbook.ledger import ToolJob
 from reelbook.sandbox.handle import Sandbox
 
-PAID = {"charge": "spent", "cost_usd": 0.25, "aspect_ratio": "16:9", "seed": 7, "experiment": "fog"}
+PAID = {"cost_usd": 0.25, "aspect_ratio": "16:9", "seed": 7, "experiment": "fog"}
 
 
 def receipt(*known: dict[str, Any], name: str | None = "fog") -> Receipt:
     entries = [
-        entry(number, "completed", sent=number, **{**PAID, **each}) for number, each in enumerate(known, 1)
+        entry(number, sent=number, **{"state": "completed", **PAID, **each})
+        for number, each in enumerate(known, 1)
     ]
     return receipt_of(entries, {1: "sandbox", 2: "video.example"}, name)
 
@@ -34,9 +35,9 @@ def test_the_sums_tell_how_sure_they_are() -> None:
     """Charged, estimated and uncertain apart; what cost nothing isn't in it."""
     made = receipt(
         {"actual_seconds": 5.04, "cost_usd": 0.252},
-        {"charge": "reserved", "cost_usd": None},
-        {"charge": "uncertain", "cost_usd": None},
-        {"charge": "none", "cost_usd": None},
+        {"state": "processing", "cost_usd": None},
+        {"state": "failed", "cost_usd": None},
+        {"state": "refused", "cost_usd": None},
     )
     assert [row.cost_is for row in made.rows] == ["charged", "estimated", "uncertain"]
     assert (made.charged_usd, made.estimated_usd, made.uncertain_usd) == (0.252, 0.25, 0.25)
@@ -109,7 +110,9 @@ def test_the_table_for_the_page_shows_text_as_text() -> None:
 
 def test_the_text_is_a_line_for_each_clip() -> None:
     """What a terminal would take for an order isn't in it; an empty receipt says so."""
-    made = receipt({"prompt": "a fox\x1b[31m\nruns " + "far " * 40}, {"charge": "reserved", "cost_usd": None})
+    made = receipt(
+        {"prompt": "a fox\x1b[31m\nruns " + "far " * 40}, {"state": "processing", "cost_usd": None}
+    )
     head, first, second, last = str(made).splitlines()
     assert head == "“fog” (sandbox, play money)."
     assert ("$0.25" in first, "\x1b" in first, first.endswith("…")) == (True, False, True)
@@ -153,7 +156,7 @@ def test_an_experiment_has_its_receipt(sandbox: Sandbox) -> None:
 
 def test_a_receipt_names_states_as_jobs_do() -> None:
     """What is written down and not sent is sending."""
-    waiting = entry(1, "intended", sent=1, charge="reserved", cost_usd=None)
+    waiting = entry(1, "intended", sent=1, cost_usd=None)
     assert [row.state for row in receipt_of([waiting], {1: "sandbox"}, None).rows] == ["sending"]
 
 

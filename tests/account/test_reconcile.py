@@ -14,7 +14,7 @@ from support.raw_server import Exchange, raw_server
 import reelbook as rb
 from reelbook import errors
 from reelbook.agent_tools.parsing import found_jobs
-from reelbook.ledger.funds import PATIENCE_SECONDS
+from reelbook.ledger.money import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
 
 FOX: dict[str, Any] = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}

@@ -8,7 +8,7 @@ import pytest
 from ledger.doubles import Clock, fox, intend, intend_many, opened
 
 from reelbook.ledger import Ledger, Sample
-from reelbook.ledger.funds import PATIENCE_SECONDS, Funds
+from reelbook.ledger.money import PATIENCE_SECONDS, Funds
 
 
 class Balance:

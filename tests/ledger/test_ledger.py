@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, opened, tell
 
-from reelbook.ledger import Entry, Ledger
+from reelbook.ledger import Entry, Ledger, Marks
 from reelbook.secret import Secret
 
 
@@ -31,7 +31,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
     began = clock.now
     wanted = fox(experiment="winter", seed=2**70)
     entry = intend(ledger, wanted).entry
-    assert (entry.state, entry.estimated_cost_usd, entry.seed) == ("intended", 0.25, 2**70)
+    assert (entry.state, entry.estimated_cost_usd, entry.request) == ("intended", 0.25, wanted.request)
     clock.now += 1
     assert ledger.sending(entry.id)
     clock.now += 1
@@ -47,12 +47,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
         id=entry.id,
         account_id=ledger.account.id,
         state="completed",
-        mode="text-to-video",
-        prompt="a red fox runs through snow",
-        duration_seconds=5,
-        aspect_ratio="16:9",
-        seed=2**70,
-        image_digest=None,
+        record=wanted.request.record(),
         experiment="winter",
         place=None,
         kernel=entry.kernel,
@@ -72,11 +67,9 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
         video_url="https://cdn/1.mp4",
         clip_path=str(folder / "req-1.mp4"),
         error=None,
-        starred=False,
-        note="",
-        tags=(),
-        charge="spent",
+        marks=Marks(),
     )
+    assert (kept.charge, kept.request) == ("spent", wanted.request)
 
 
 def test_what_was_taken_back_is_not_sent(ledger: Ledger) -> None:
@@ -190,8 +183,8 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
     took = [(0, 30, 40)]
     longer = fox(duration_seconds=6).request
     assert ledger.took_seconds(fox().request) == took
-    assert (ledger.took_seconds(longer), ledger.took_alike(longer)) == ([], took)
-    assert ledger.took_alike(fox(image=b"png").request) == []
+    assert (ledger.took_seconds(longer), ledger.took_seconds(longer, alike=True)) == ([], took)
+    assert ledger.took_seconds(fox(image=b"png").request, alike=True) == []
 
 
 def test_what_jobs_took_is_told_in_the_order_in_which_they_were_submitted(

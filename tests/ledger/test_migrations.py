@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ledger.doubles import find, fox, intend, opened
 
-from reelbook.ledger import CellId, Place, Sample, Spend
+from reelbook.ledger import CellId, Marks, Place, Sample, Spend
 from reelbook.ledger.migrations import MIGRATIONS, NewerLedger, migrate
 
 OLDEST = Path(__file__).with_name("oldest.sql")
@@ -38,8 +38,29 @@ def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
         assert ledger.took_seconds(fox().request) == [(0, 60, 40)]
         assert not intend(ledger, fox(place=Place("cell"))).new
         assert intend(ledger, fox()).entry.id == 4
-        ledger.annotations.set(1, note="kept", tags=["old"])
-        assert [(entry.note, entry.tags) for entry in find(ledger, tag="old")] == [("kept", ("old",))]
+        ledger.annotations.mark(1, Marks(note="kept", tags=("old",)))
+        assert [(entry.marks.note, entry.marks.tags) for entry in find(ledger, tag="old")] == [
+            ("kept", ("old",))
+        ]
+
+
+@pytest.mark.parametrize("number", range(1, len(MIGRATIONS)))
+def test_a_ledger_of_every_schema_opens_with_its_jobs_and_money(folder: Path, number: int) -> None:
+    """Whichever Reelbook wrote it; also where that one had made an index of words."""
+    oldest(folder)
+    connection = sqlite3.connect(folder / "ledger.db", isolation_level=None)
+    migrate(connection, MIGRATIONS[:number])
+    connection.execute(
+        "CREATE VIRTUAL TABLE prompts USING fts5(prompt, content='entries', content_rowid='id')"
+    )
+    connection.close()
+    with opened(folder) as ledger:
+        assert ledger.spend() == Spend(0.252, 0.25, 0.25)
+        first = find(ledger, sort="costliest", text="fox")[0]
+        assert (first.request, first.charge, first.cost_usd) == (fox().request, "spent", 0.252)
+        image = find(ledger, mode="image-to-video")[0]
+        assert (image.request.mode, image.request.seed, image.charge) == ("image-to-video", None, "reserved")
+        assert image.image_digest
 
 
 def test_a_row_from_before_cells_had_ids_is_known_by_its_text(folder: Path) -> None:

@@ -12,8 +12,7 @@ from ledger.doubles import KEY, SERVICE, fox, intend
 
 from reelbook.errors import InvalidInput
 from reelbook.executions import CellId
-from reelbook.ledger import Ledger, Spend, records
-from reelbook.ledger.records import Marks, Place
+from reelbook.ledger import Ledger, Marks, Place, Spend, records
 from reelbook.ledger.store import open_memory
 from reelbook.secret import Secret
 

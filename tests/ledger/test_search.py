@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 from ledger.doubles import KEY, Clock, find, fox, intend, opened
 
-from reelbook.ledger import Entry, Ledger, LedgerFile, search
+from reelbook.ledger import Entry, Ledger, LedgerFile, Marks
 
 WORDS = (
     "red",
@@ -50,17 +49,10 @@ def filled(ledger: Ledger, clock: Clock) -> list[Entry]:
             ledger.sending(entry.id)
             ledger.accepted(entry.id, f"req-{number}")
             ledger.status(entry.id, rng.choice(("processing", "completed", "failed")), cost_usd=seconds / 25)
-        if rng.random() < 0.2:
-            ledger.annotations.set(entry.id, starred=True)
-        if rng.random() < 0.3:
-            ledger.annotations.set(entry.id, tags=rng.sample(("keep", "blue"), rng.randint(1, 2)))
+        if rng.random() < 0.4:
+            tags = rng.sample(("keep", "blue"), rng.randint(0, 2))
+            ledger.annotations.mark(entry.id, Marks(starred=rng.random() < 0.5, tags=tuple(tags)))
     return [kept for number in range(1, 201) if (kept := ledger.get(number)) is not None]
-
-
-def costs(entry: Entry | None) -> tuple[float, int]:
-    """What it is sorted by where the costliest come first."""
-    assert entry is not None
-    return entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd, entry.id
 
 
 def pages(ledger: Ledger | LedgerFile, **asked: Any) -> list[int]:
@@ -71,12 +63,8 @@ def pages(ledger: Ledger | LedgerFile, **asked: Any) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("few", [0, 2000], ids=["in order", "sorted"])
-def test_pages_hold_what_matches_in_order_and_once(
-    ledger: Ledger, filled: list[Entry], few: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every mixture of filters gives exactly the matching ones over all pages, whichever way they are met."""
-    monkeypatch.setattr(search, "FEW", few)
+def test_pages_hold_what_matches_in_order_and_once(ledger: Ledger, filled: list[Entry]) -> None:
+    """Every mixture of filters gives exactly the matching ones over all pages."""
     middle = filled[100].intended_at
     texts: list[Asked] = [
         ({}, lambda entry: True),
@@ -90,28 +78,27 @@ def test_pages_hold_what_matches_in_order_and_once(
         ({"until": middle}, lambda entry: entry.intended_at < middle),
         (
             {"min_cost_usd": 0.2, "max_cost_usd": 0.3},
-            lambda entry: (
-                0.2 <= (entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd) <= 0.3
-            ),
+            lambda entry: 0.2 <= entry.price_usd <= 0.3,
         ),
         ({"experiment": "winter"}, lambda entry: entry.experiment == "winter"),
-        ({"starred": True}, lambda entry: entry.starred),
-        ({"starred": False}, lambda entry: not entry.starred),
-        ({"tag": "keep"}, lambda entry: "keep" in entry.tags),
+        ({"starred": True}, lambda entry: entry.marks.starred),
+        ({"starred": False}, lambda entry: not entry.marks.starred),
+        ({"tag": "keep"}, lambda entry: "keep" in entry.marks.tags),
         ({"mode": "text-to-video"}, lambda entry: True),
     ]
     for (text, has_text), (one, is_one), (two, is_two) in itertools.product(texts, others, others):
-        expected = [each.id for each in filled if has_text(each) and is_one(each) and is_two(each)]
-        if one.keys() == two.keys():
-            expected = [each.id for each in filled if has_text(each) and is_two(each)]
+        one_counts = is_two if one.keys() == two.keys() else is_one
+        matching = [each for each in filled if has_text(each) and one_counts(each) and is_two(each)]
+        expected = [each.id for each in matching]
         asked = {**text, **one, **two}
         assert pages(ledger, **asked, sort="oldest") == expected, asked
         assert pages(ledger, **asked) == expected[::-1], asked
-        by_cost = [kept.id for kept in sorted(map(ledger.get, expected), key=costs, reverse=True) if kept]
+        by_cost = [
+            each.id for each in sorted(matching, key=lambda each: (each.price_usd, each.id), reverse=True)
+        ]
         assert pages(ledger, **asked, sort="costliest") == by_cost, asked
 
 
-@pytest.mark.parametrize("indexed", [True, False], ids=["FTS5", "no FTS5"])
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -134,16 +121,8 @@ def test_pages_hold_what_matches_in_order_and_once(
         ("%", ["été 50% under_score"]),
     ],
 )
-def test_text_is_found_by_the_beginnings_of_its_words(
-    ledger: Ledger,
-    text: str,
-    expected: list[str],
-    indexed: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Any order, any case, any script and any sign; no word is taken for a command of the index."""
-    if not indexed:
-        monkeypatch.setattr(search, "_can_index", lambda connection: False)
+def test_text_is_found_by_the_beginnings_of_its_words(ledger: Ledger, text: str, expected: list[str]) -> None:
+    """Any order, any case, any script and any sign."""
     for prompt in (
         "a red fox",
         "a Foxglove at night",
@@ -162,19 +141,6 @@ def test_a_prompt_is_found_as_soon_as_it_is_written(ledger: Ledger, folder: Path
     with opened(folder) as other:
         intend(other, fox(prompt="another wolf"))
     assert len(find(ledger, text="wolf")) == 2
-
-
-def test_an_index_that_is_broken_is_done_without(ledger: Ledger, folder: Path) -> None:
-    """The prompts themselves are looked through, and the ledger stays on the disk."""
-    intend(ledger, fox(prompt="one wolf"))
-    find(ledger, text="wolf")
-    connection = sqlite3.connect(folder / "ledger.db")
-    connection.execute("DELETE FROM prompts_data")
-    connection.commit()
-    connection.close()
-    with opened(folder) as again:
-        assert [entry.prompt for entry in find(again, text="wolf")] == ["one wolf"]
-        assert again.file.trouble is None
 
 
 def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:
@@ -204,9 +170,9 @@ def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger) -> None:
     ):
         find(ledger, **given)
     connection.set_trace_callback(None)
-    selects = [sql for sql in asked if sql.startswith("SELECT e.*")]
+    selects = [sql for sql in asked if sql.startswith("SELECT * FROM entries")]
     assert len(selects) == 8
     for sql in selects:
         plan = " / ".join(row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}"))
-        assert "SEARCH e USING INDEX" in plan
+        assert "SEARCH entries USING INDEX" in plan
         assert "USE TEMP B-TREE FOR ORDER BY" not in plan

@@ -9,7 +9,7 @@ import pytest
 from ledger.doubles import Clock, Kernel, find, fox, heard, intend, intend_many, opened, tell
 
 from reelbook.errors import SpendLimitReached
-from reelbook.ledger import Ledger, Place, Sample, Spend
+from reelbook.ledger import Ledger, Place, Spend
 
 
 def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
@@ -183,78 +183,3 @@ def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger) -> None:
         else:
             ledger.refused(entry_id, "400")
         assert ledger.spend() == Spend(0.0, 0.0, 0.0)
-
-
-class Billing:
-    """The account's billing figures, heard when they are asked for."""
-
-    def __init__(self, ledger: Ledger, clock: Clock) -> None:
-        self._ledger, self._clock = ledger, clock
-        self.balance_usd, self.spent_usd = 10.0, 3.0
-
-    def charge(self, usd: float) -> None:
-        self.balance_usd -= usd
-        self.spent_usd += usd
-
-    def ask(self, *, after_seconds: float = 0.0) -> None:
-        self._clock.now += after_seconds
-        sample = Sample(self._clock.now, balance_usd=self.balance_usd, total_spent_usd=self.spent_usd)
-        self._ledger.samples.add(sample)
-
-
-@pytest.fixture
-def billing(ledger: Ledger, clock: Clock) -> Billing:
-    return Billing(ledger, clock)
-
-
-@pytest.mark.parametrize(
-    ("charged", "uncertain"), [(0.4, 0.2), (0.2, 0.0), (0.1, 0.0), (1.0, 0.8), (3.0, 0.8)]
-)
-def test_what_the_billing_shows_bounds_what_low_figures_hide(
-    ledger: Ledger, billing: Billing, charged: float, uncertain: float
-) -> None:
-    """From before the first to ten minutes after the last: no more was spent than the whole account spent."""
-    billing.ask()
-    for _ in range(4):
-        completed(ledger, cost=0.05)
-    assert ledger.spend() == Spend(0.2, 0.0, 0.8)
-    billing.charge(charged)
-    billing.ask(after_seconds=601)
-    assert ledger.spend() == Spend(0.2, 0.0, uncertain)
-    completed(ledger, cost=0.05)
-    assert ledger.spend().uncertain_usd == pytest.approx(uncertain + 0.2)
-
-
-def test_figures_that_prove_nothing_make_no_room(ledger: Ledger, billing: Billing) -> None:
-    """Too early, standing still, contradicting each other, with a job on its way, or none from before."""
-    completed(ledger)
-    billing.charge(0.01)
-    billing.ask(after_seconds=601)  # nothing is known from before this clip
-    completed(ledger)
-    billing.ask(after_seconds=601)
-    assert ledger.spend().uncertain_usd == 0.5
-
-
-@pytest.mark.parametrize("what", ["too early", "standing still", "topped up", "a job on its way"])
-def test_a_doubtful_figure_proves_nothing(ledger: Ledger, billing: Billing, what: str) -> None:
-    """The price counts on: the figures may follow, or nobody keeps them, or something else moved them."""
-    billing.ask()
-    completed(ledger)
-    if what == "a job on its way":
-        ledger.accepted(intend(ledger, fox()).entry.id, "req-under-way")
-    if what != "standing still":
-        billing.charge(0.01)
-    if what == "topped up":
-        billing.balance_usd += 5
-    billing.ask(after_seconds=590 if what == "too early" else 601)
-    assert ledger.spend().uncertain_usd == 0.25
-
-
-def test_a_clock_that_was_set_back_proves_nothing(ledger: Ledger, billing: Billing, clock: Clock) -> None:
-    """What the billing said before a clip isn't taken for what it said after it."""
-    billing.ask()
-    billing.charge(0.01)
-    billing.ask(after_seconds=3600)
-    clock.now -= 3000
-    completed(ledger)
-    assert ledger.spend().uncertain_usd == 0.25

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError, SessionClosed
 from ..event_thread import EventThread
-from ..ledger import Ledger
-from ..ledger.funds import Funds
+from ..ledger import Funds, Ledger
 from ..models import Balance, Usage
 from .connection import Connection
 

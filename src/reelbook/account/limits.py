@@ -19,8 +19,7 @@ from typing import Any, Final, Literal, NamedTuple
 from .. import settings, wire
 from ..errors import SpendingWarning
 from ..formatting import count, exact_dollars
-from ..ledger import Entry, Ledger, Spend
-from ..ledger.funds import Funds
+from ..ledger import Entry, Funds, Ledger, Spend
 
 # The last fifth of a limit is a few clips: enough to finish a thought, or to raise the limit in good time.
 LIMIT_SHARE: Final = 0.8

@@ -21,7 +21,7 @@ from .. import wire
 from ..formatting import count, exact_dollars, local, spreadsheet_cell, terminal_line
 from ..ledger import Entry, ToolJob
 from ..ledger.records import told_state
-from ..requests import JobRequest, options
+from ..requests import options
 from ..states import BEFORE_AMOUNT, Charge
 
 CostIs = Literal["charged", "estimated", "uncertain"]
@@ -227,8 +227,8 @@ def _submitted(entries: Sequence[Entry], services: Mapping[int, str]) -> list[Re
             mode=entry.mode,
             prompt=entry.prompt,
             actual_seconds=entry.actual_seconds,
-            **_asked(entry.request),
-            cost_usd=entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd,
+            **_asked(entry.record),
+            cost_usd=entry.price_usd,
             cost_is=_COST_IS[entry.charge],
             experiment=entry.experiment,
             service=services[entry.account_id],
@@ -239,11 +239,11 @@ def _submitted(entries: Sequence[Entry], services: Mapping[int, str]) -> list[Re
     ]
 
 
-def _asked(request: JobRequest) -> dict[str, Any]:
+def _asked(record: Mapping[str, Any]) -> dict[str, Any]:
     """What was asked for, by the names of a row; None where it was left to the service."""
     asked = {}
     for column, about in _ASKED.items():
-        value = getattr(request, about.name)
+        value = record.get(about.name)
         asked[column] = None if about.is_random(value) else value
     others = {name: asked.pop(name) for name in tuple(asked) if name not in _OWN}
     return {**asked, "others": others}

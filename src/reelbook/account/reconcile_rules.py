@@ -17,8 +17,8 @@ from .. import wire
 from ..client.client import DEADLINE_SECONDS
 from ..formatting import clock, exact_dollars, local
 from ..ledger import Entry, Sample, ToolCall
-from ..ledger.funds import PATIENCE_SECONDS
-from ..states import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, UNCERTAIN
+from ..ledger.money import PATIENCE_SECONDS
+from ..states import INTENDED, LOST, UNCERTAIN, names
 from .usage import SETTLED_SECONDS
 
 Answer = Literal["accepted", "not accepted", "can't tell"]
@@ -55,7 +55,7 @@ class Rules(NamedTuple):
 LIVE: Final = Rules(600.0, SETTLED_SECONDS, sandbox=False)
 SANDBOX: Final = Rules(1.0, 5.0, sandbox=True)
 
-_BOUGHT_NOTHING: Final = (CANCELLED, REFUSED, NOT_ACCEPTED, INTENDED)
+_BOUGHT_NOTHING: Final = (*names(charge="none"), INTENDED)
 
 
 @dataclass(frozen=True)

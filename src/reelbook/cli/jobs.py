@@ -379,7 +379,7 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         *(
             (about.label.lower(), about.words(value))
             for name, about in options().items()
-            if name != "duration_seconds" and (value := getattr(entry.request, name)) is not None
+            if name != "duration_seconds" and (value := entry.record.get(name)) is not None
         ),
         ("cost", _cost_words(entry)),
         *((label, _local_time(getattr(entry, name))) for label, name in _TIMES.items()),
@@ -455,7 +455,7 @@ def _advice(entry: Entry, resume_command: str) -> str | None:
 
 def _cost(entry: Entry) -> str:
     """What it cost, or may: "$0.25", "about $0.25", "maybe $0.25", or nothing where nothing was bought."""
-    return price(entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd, entry.charge)
+    return price(entry.price_usd, entry.charge)
 
 
 def _list_document(lookup: JobLookup | None, entries: Sequence[Entry]) -> dict[str, Any]:
@@ -479,7 +479,7 @@ def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
         "id": entry.request_id,
         "service": lookup.service_of(entry),
         "state": job_lookup.state_of(entry),
-        **{name: getattr(entry.request, name) for name in ("mode", "prompt", *options())},
+        **{name: entry.record.get(name) for name in ("mode", "prompt", *options())},
         **own("experiment", "estimated_cost_usd", "cost_usd"),
         **{name: iso_time(at) for name, at in own(*times).items()},
         **own("took_seconds", "actual_seconds", "clip_path", "error"),
@@ -514,7 +514,7 @@ def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
         "image_digest": entry.image_digest,
         "cell": None if entry.place is None else entry.place.cell,
         "nth_in_cell": None if entry.place is None else entry.place.nth,
-        "starred": entry.starred,
+        "starred": entry.marks.starred,
         "clip_exists": size is not None,
         "clip_bytes": size,
     }

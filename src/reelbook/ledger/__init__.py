@@ -6,30 +6,18 @@ service; what to submit, ask and fetch is the session's.
 
 from ..executions import CellId
 from .ledger import Ledger, LedgerFile
-from .places import PlaceCounter
-from .records import (
-    UNPAID,
-    Account,
-    EarlierRun,
-    Entry,
-    KnownBy,
-    Marks,
-    Pick,
-    Place,
-    Sample,
-    Spend,
-    Submission,
-    SweepCell,
-)
+from .money import Funds
+from .places import KnownBy, Place, PlaceCounter
+from .records import Account, EarlierRun, Entry, Marks, Pick, Sample, Spend, Submission, SweepCell
 from .sweeps import SweepRecord, Sweeps
 from .tool_calls import ToolCall, ToolCalls, ToolJob
 
 __all__ = [
-    "UNPAID",
     "Account",
     "CellId",
     "EarlierRun",
     "Entry",
+    "Funds",
     "KnownBy",
     "Ledger",
     "LedgerFile",

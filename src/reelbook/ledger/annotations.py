@@ -5,76 +5,47 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable
-from typing import Any
 
-from .records import Account, Entry, Marks, Pick
+from .records import Marks, Pick, insert
 from .store import Store
 
 
 class Annotations:
     """The marks of an account's entries. They are a person's own: none is ever sent to the service."""
 
-    def __init__(self, store: Store, account: Account, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, account: int, clock: Callable[[], float]) -> None:
         self._store = store
         self._account = account
         self._clock = clock
 
     def mark(self, entry_id: int, marks: Marks) -> Marks:
-        """Keeps what a person put to an entry; returns it as it was kept.
+        """Keeps what a person put to an entry; returns it as it is kept.
 
-        Tags are kept without blanks around them, each once, empty ones left out.
+        That is without blanks around a note or a tag, each tag once, empty ones left out.
         """
-        self.set(entry_id, starred=marks.starred, note=marks.note, tags=marks.tags)
-        row = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT * FROM entries WHERE id = ?", (entry_id,)
-            ).fetchone()
-        )
-        return marks if row is None else Entry.of(row).marks
+        tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in marks.tags))))
+        kept = Marks(marks.starred, marks.note.strip(), tags)
 
-    def set(
-        self,
-        entry_id: int,
-        *,
-        starred: bool | None = None,
-        note: str | None = None,
-        tags: Iterable[str] | None = None,
-    ) -> None:
-        """Sets what is given of an entry; None leaves it as it is.
-
-        `tags` are all that it has from now on: without blanks around them, each once, empty ones left out.
-        """
-        changes: dict[str, Any] = {}
-        if starred is not None:
-            changes["starred"] = int(starred)
-        if note is not None:
-            changes["note"] = note.strip()
-        kept = None if tags is None else tidy(tags)
-        if kept is not None:
-            changes["tags"] = json.dumps(kept, ensure_ascii=False)
-        if not changes:
-            return
-
-        def work(connection: sqlite3.Connection) -> None:
-            values = ", ".join(f"{name} = ?" for name in changes)
-            connection.execute(
-                f"UPDATE entries SET {values} WHERE id = ?",  # noqa: S608 - our own column names
-                (*changes.values(), entry_id),
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
+                "UPDATE entries SET starred = ?, note = ?, tags = ? WHERE id = ?",
+                (kept.starred, kept.note, json.dumps(tags, ensure_ascii=False), entry_id),
             )
-            if kept is not None:
-                connection.execute("DELETE FROM tags WHERE entry = ?", (entry_id,))
-                connection.executemany(
-                    "INSERT INTO tags SELECT account, ?, id FROM entries WHERE id = ?",
-                    [(tag, entry_id) for tag in kept],
-                )
+            # The table is there to find entries by their tags.
+            db.execute("DELETE FROM tags WHERE entry = ?", (entry_id,))
+            db.executemany(
+                "INSERT INTO tags SELECT account, ?, id FROM entries WHERE id = ?",
+                [(tag, entry_id) for tag in tags],
+            )
 
         self._store.keep(work, flush=False)
+        return kept
 
     def tags(self) -> dict[str, int]:
         """All tags of the account in alphabetical order, and how many entries have each."""
         rows = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT tag, count(*) FROM tags WHERE account = ? GROUP BY tag", (self._account.id,)
+            lambda db: db.execute(
+                "SELECT tag, count(*) FROM tags WHERE account = ? GROUP BY tag", (self._account,)
             ).fetchall()
         )
         return dict(sorted(map(tuple, rows), key=lambda each: str(each[0]).casefold()))
@@ -82,45 +53,36 @@ class Annotations:
     def experiments(self, *, limit: int = 100) -> list[str]:
         """The names of the account's experiments, the one used last first."""
         rows = self._store.read(
-            lambda connection: connection.execute(
+            lambda db: db.execute(
                 "SELECT experiment FROM entries WHERE account = ? AND experiment IS NOT NULL "
                 "GROUP BY experiment ORDER BY max(intended_at) DESC LIMIT ?",
-                (self._account.id, limit),
+                (self._account, limit),
             ).fetchall()
         )
         return [row["experiment"] for row in rows]
 
     def pick(self, winner: str, among: Iterable[str]) -> None:
         """Keeps which clip a person chose among which, by their ids; unknown ones are left out."""
-        at = self._clock()
+        at, wanted = self._clock(), {winner, *among}
 
-        def work(connection: sqlite3.Connection) -> None:
-            known = {}
-            for each in among:
-                row = connection.execute(
-                    "SELECT max(id) AS id FROM entries WHERE request_id = ? AND account = ?",
-                    (each, self._account.id),
-                ).fetchone()
-                if row["id"] is not None:
-                    known[each] = row["id"]
+        def work(db: sqlite3.Connection) -> None:
+            rows = db.execute(
+                "SELECT request_id, max(id) FROM entries WHERE account = ? AND request_id IN "  # noqa: S608 - bound
+                f"({', '.join('?' * len(wanted))}) GROUP BY request_id",
+                (self._account, *wanted),
+            )
+            known = dict(tuple(row) for row in rows)
             if winner in known:
-                connection.execute(
-                    "INSERT INTO picks (account, at, winner, among) VALUES (?, ?, ?, ?)",
-                    (self._account.id, at, known[winner], json.dumps(sorted({*known.values()}))),
-                )
+                values = {"account": self._account, "at": at, "winner": known[winner]}
+                insert(db, "picks", {**values, "among": json.dumps(sorted(known.values()))})
 
         self._store.keep(work, flush=False)
 
     def picks(self, *, limit: int = 100) -> list[Pick]:
         """The comparisons that were decided, the newest first."""
         rows = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT * FROM picks WHERE account = ? ORDER BY id DESC LIMIT ?", (self._account.id, limit)
+            lambda db: db.execute(
+                "SELECT * FROM picks WHERE account = ? ORDER BY id DESC LIMIT ?", (self._account, limit)
             ).fetchall()
         )
         return [Pick(row["at"], row["winner"], tuple(json.loads(row["among"]))) for row in rows]
-
-
-def tidy(tags: Iterable[str]) -> list[str]:
-    """Tags as they are kept: blanks folded, each once, in the order given."""
-    return list(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in tags))))

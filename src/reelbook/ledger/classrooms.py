@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .records import micro, origin, usd
+from .records import insert, micro, origin, usd
 from .store import Store
 
 WAITING: Final = "waiting"  # no key was asked for
@@ -82,27 +82,19 @@ class Classrooms:
         max_spend_usd: float,
         before: Iterable[str],
     ) -> Classroom:
-        """Writes a classroom down, without places. `service` is as in `Ledger.account`."""
-        values = (
-            origin(service),
-            name,
-            label,
-            folder,
-            address,
-            rate_limit,
-            micro(max_spend_usd),
-            json.dumps(sorted(before)),
-            self._clock(),
-        )
-        number = self._store.write(
-            lambda connection: (
-                connection.execute(
-                    "INSERT INTO classrooms (origin, name, label, folder, address, rate_limit, "
-                    "max_spend_micro, before, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    values,
-                ).lastrowid
-            )
-        )
+        """Writes a classroom down, without places. `service` is as in `LedgerFile.ledger`."""
+        values = {
+            "origin": origin(service),
+            "name": name,
+            "label": label,
+            "folder": folder,
+            "address": address,
+            "rate_limit": rate_limit,
+            "max_spend_micro": micro(max_spend_usd),
+            "before": json.dumps(sorted(before)),
+            "opened_at": self._clock(),
+        }
+        number = self._store.write(lambda connection: insert(connection, "classrooms", values)["id"])
         return next(each for each in self.at(service) if each.id == number)
 
     def seat(self, classroom: Classroom, student: str, key_name: str, file: str) -> None:
@@ -157,28 +149,16 @@ class Classrooms:
 
 
 def _classroom(connection: sqlite3.Connection, row: sqlite3.Row) -> Classroom:
-    seats = connection.execute("SELECT * FROM seats WHERE classroom = ? ORDER BY id", (row["id"],))
+    seats = connection.execute(
+        "SELECT id, student, key_name, file, state, key_id FROM seats WHERE classroom = ? ORDER BY id",
+        (row["id"],),
+    )
+    kept = {name: row[name] for name in ("id", "origin", "name", "label", "folder", "address", "rate_limit")}
     return Classroom(
-        id=row["id"],
-        origin=row["origin"],
-        name=row["name"],
-        label=row["label"],
-        folder=row["folder"],
-        address=row["address"],
-        rate_limit=row["rate_limit"],
+        **kept,
         max_spend_usd=usd(row["max_spend_micro"]) or 0.0,
         before=frozenset(json.loads(row["before"])),
         opened_at=row["opened_at"],
         closed_at=row["closed_at"],
-        seats=tuple(
-            Seat(
-                id=seat["id"],
-                student=seat["student"],
-                key_name=seat["key_name"],
-                file=seat["file"],
-                state=seat["state"],
-                key_id=seat["key_id"],
-            )
-            for seat in seats
-        ),
+        seats=tuple(Seat(*seat) for seat in seats),
     )

@@ -18,20 +18,17 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from .. import wire
+from .. import states, wire
 from ..errors import SpendLimitReached
 from ..executions import CellId, current_execution, is_another
 from ..formatting import dollars
 from ..requests import JobRequest
 from ..secret import Secret
-from ..states import CANCELLED, INTENDED, LOST, NOT_ACCEPTED, REFUSED, SENDING, UNCERTAIN, names
-from . import records, search, spend, submissions, sweeps
+from . import money, records, search, sweeps
 from .annotations import Annotations
-from .billing_samples import Samples
 from .classrooms import Classrooms
-from .funds import Funds, funds
-from .places import PlaceCounter
-from .process_locks import Kernel
+from .kernels import Kernel
+from .places import PlaceCounter, place_columns
 from .records import Account, EarlierRun, Entry, Spend, Submission, micro
 from .request_log import RequestLog
 from .search import EVERYTHING, Filter, Sort
@@ -50,7 +47,15 @@ RECENT_SECONDS: Final = 3600.0
 # A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
 LONG_SECONDS: Final = 7 * 86_400.0
 LATE_SECONDS: Final = 600.0
+TIMES_KEPT: Final = 50
+
+# What bought nothing may be asked for again. A failed one may have been billed, but gave no clip.
+_NOT_MADE: Final = (*states.names(charge="none"), wire.FAILED)
+_ENDED: Final = (wire.COMPLETED, wire.FAILED)
 _LAST_CHARACTER: Final = "\U0010ffff"
+
+TookSeconds = tuple[float, float, float | None]
+"""How long a job took at least and at most, and what the service had estimated."""
 
 
 class LedgerFile:
@@ -152,9 +157,8 @@ class LedgerFile:
         What it has not sent is left unsent: see `Ledger.intend_again`. Returns what there is to say where the
         disk still takes no writes: the ids that it doesn't have.
         """
-        trouble = self._store.trouble
-        settle = functools.partial(submissions.settle_kernel, kernel=self._kernel.name, now=self._clock())
-        self._store.keep(settle)
+        trouble, now = self._store.trouble, self._clock()
+        self._store.keep(lambda db: _settle(db, self._kernel.name, now))
         written = self._store.close()
         self._kernel.end(settled=written)
         if written:
@@ -164,24 +168,16 @@ class LedgerFile:
 
     def get(self, entry_id: int) -> Entry | None:
         """The entry with that number."""
-        row = self._store.read(lambda db: submissions.row(db, entry_id))
-        return None if row is None else Entry.of(row)
+        return next(iter(self._entries("id = ?", entry_id)), None)
 
     def by_request_id(self, request_id: str) -> Entry | None:
         """The newest entry of the service's id."""
-        return self._store.read(lambda db: submissions.by_request_id(db, None, request_id))
+        return next(iter(self._entries("request_id = ? ORDER BY id DESC LIMIT 1", request_id)), None)
 
     def beginning_with(self, beginning: str, *, limit: int = 10) -> list[Entry]:
         """The entries whose id at the service begins so, newest first."""
-        return self._store.read(
-            lambda db: [
-                Entry.of(row)
-                for row in db.execute(
-                    "SELECT * FROM entries WHERE request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?",
-                    (beginning, beginning + _LAST_CHARACTER, limit),
-                )
-            ]
-        )
+        wanted = "request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?"
+        return self._entries(wanted, beginning, beginning + _LAST_CHARACTER, limit)
 
     def find(
         self,
@@ -192,8 +188,10 @@ class LedgerFile:
         after: int | None = None,
     ) -> list[Entry]:
         """A page of all accounts' entries; see `Ledger.find`."""
-        accounts = [account.id for account in self.accounts()]
-        return search.page(self._store, accounts, wanted, sort=sort, limit=limit, after=after)
+        return search.page(self._store, None, wanted, sort=sort, limit=limit, after=after)
+
+    def _entries(self, wanted: str, *values: object) -> list[Entry]:
+        return self._store.read(lambda db: _entries(db, wanted, *values))
 
     def _restore_accounts(self, copy: sqlite3.Connection) -> None:
         for account in self._accounts.values():
@@ -216,15 +214,17 @@ class Ledger:
         self.max_spend_usd = max_spend_usd
         self.opened_at = time.time()
         self._store = file._store
+        self._entries = file._entries
+        self.get = file.get
         self._kernel = file._kernel
         self._clock = file._clock
         self._places = PlaceCounter()
         self.requests = RequestLog(self._store, self._kernel.name, account)
-        self.samples = Samples(self._store, account)
-        self.annotations = Annotations(self._store, account, self._clock)
-        self.sweeps = Sweeps(self._store, account, self._kernel, self._clock, self._places)
+        self.samples = money.Samples(self._store, account.id)
+        self.annotations = Annotations(self._store, account.id, self._clock)
+        self.sweeps = Sweeps(self._store, account.id, self._kernel, self._clock, self._places)
         self.tool_calls = file.tool_calls
-        self.tool_jobs = ToolJobs(self._store, account, self._kernel.name, self._clock)
+        self.tool_jobs = ToolJobs(self._store, account.id, self._kernel.name, self._clock)
         # What a kernel that is gone never sent must neither use up the limit nor be waited for.
         self.recover()
 
@@ -295,16 +295,14 @@ class Ledger:
         def earlier(db: sqlite3.Connection, each: Submission) -> Entry | None:
             if each.cell is not None:
                 return sweeps.holder(db, each.cell)
-            return None if again else submissions.twin(db, self.account.id, each, others)
+            return None if again else self._twin(db, each, others)
 
         def work(db: sqlite3.Connection) -> list[tuple[Entry, EarlierRun | None]]:
             twins = [earlier(db, each) for each in batch]
             self._check_limit(db, [each for each, twin in zip(batch, twins, strict=True) if twin is None])
             now = self._clock()
             return [
-                (submissions.insert(db, self.account.id, each, self._kernel.name, now), None)
-                if twin is None
-                else (twin, each.earlier_run(twin))
+                (self._insert(db, each, now), None) if twin is None else (twin, each.earlier_run(twin))
                 for each, twin in zip(batch, twins, strict=True)
             ]
 
@@ -318,7 +316,7 @@ class Ledger:
     def left_unsent(self) -> list[Entry]:
         """What was never sent because its kernel ended, oldest first, but for what was asked for again."""
         self.recover()
-        return self._store.read(lambda db: submissions.left_unsent(db, self.account.id))
+        return self._entries(_LEFT_UNSENT, self.account.id)
 
     def intend_again(self, entries: Collection[Entry]) -> list[Entry]:
         """Writes down that those left unsent are about to be sent: all that still are, or nothing.
@@ -329,10 +327,13 @@ class Ledger:
         wanted = {entry.id for entry in entries}
 
         def work(db: sqlite3.Connection) -> list[Entry]:
-            left = [entry for entry in submissions.left_unsent(db, self.account.id) if entry.id in wanted]
+            left = [entry for entry in _entries(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
             self._check_limit(db, left)
-            now = self._clock()
-            return [submissions.intend_again(db, entry.id, self._kernel.name, now) for entry in left]
+            changes = {"state": states.INTENDED, "left_unsent": 0, "kernel": self._kernel.name}
+            changes |= {"intended_at": self._clock(), "ended_at": None, "error": None}
+            for entry in left:
+                _change(db, entry.id, (), changes)
+            return [again for entry in left for again in _entries(db, "id = ?", entry.id)]
 
         return self._store.write(work)
 
@@ -361,12 +362,12 @@ class Ledger:
 
     def sending(self, entry_id: int) -> bool:
         """The request goes out next. False: it was taken back meanwhile, so it must not be sent."""
-        changes = {"state": SENDING, "sent_at": self._clock()}
-        return self._store.write(lambda db: submissions.change(db, entry_id, (INTENDED, SENDING), changes))
+        changes = {"state": states.SENDING, "sent_at": self._clock()}
+        return self._store.write(lambda db: _change(db, entry_id, (states.INTENDED, states.SENDING), changes))
 
     def unsent(self, entry_id: int) -> None:
         """The request certainly didn't arrive (429, no connection): it waits for its next attempt."""
-        self._change(entry_id, only_from=(SENDING,), state=INTENDED)
+        self._change(entry_id, only_from=(states.SENDING,), state=states.INTENDED)
 
     def accepted(
         self,
@@ -391,16 +392,16 @@ class Ledger:
 
     def refused(self, entry_id: int, error: str) -> None:
         """The service said no, or the request never reached it for good: nothing was bought."""
-        self._change(entry_id, state=REFUSED, error=error, ended_at=self._clock())
+        self._change(entry_id, state=states.REFUSED, error=error, ended_at=self._clock())
 
     def uncertain(self, entry_id: int, error: str) -> None:
         """It was sent and never answered: it may be running, and may be billed."""
-        self._change(entry_id, state=UNCERTAIN, error=error, ended_at=self._clock())
+        self._change(entry_id, state=states.UNCERTAIN, error=error, ended_at=self._clock())
 
     def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
         """Taken back. False if it was sent already, and nothing is changed. See `intend_again`."""
-        ended = {"state": CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
-        return self._change(entry_id, only_from=(INTENDED,), **ended)
+        ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
+        return self._change(entry_id, only_from=(states.INTENDED,), **ended)
 
     def status(
         self,
@@ -429,19 +430,16 @@ class Ledger:
             "error": error,
         }
         changes = {"state": state, **{name: value for name, value in heard.items() if value is not None}}
-        known = self._store.read(lambda db: submissions.row(db, entry_id))
-        heard_before = known is not None and known["abandoned_at"] is None
+        (known,) = self._store.read(lambda db: db.execute(_ROW, (entry_id,)).fetchall()) or (None,)
         if (
             known is not None
-            and heard_before
+            and known["abandoned_at"] is None
             and all(known[name] == value for name, value in changes.items())
         ):
             return
-        now = self._clock()
+        now, watcher = self._clock(), self._kernel.name if watched else None
         self._store.keep(
-            lambda db: submissions.hear(
-                db, entry_id, changes, now, self._kernel.name if watched else None, took
-            ),
+            lambda db: _hear(db, entry_id, changes, now, watcher, took),
             flush=known is None or known["state"] != state,
         )
 
@@ -464,7 +462,8 @@ class Ledger:
         if accepted and request_id is not None:
             self.accepted(entry_id, request_id)
         else:
-            self._change(entry_id, only_from=(UNCERTAIN,), state=LOST if accepted else NOT_ACCEPTED)
+            after = states.LOST if accepted else states.NOT_ACCEPTED
+            self._change(entry_id, only_from=(states.UNCERTAIN,), state=after)
 
     # What a new kernel takes up.
 
@@ -473,20 +472,21 @@ class Ledger:
 
         What they were sending is uncertain now; what they had only written down is cancelled.
         """
-        names = self._store.read(lambda db: submissions.unsent_kernels(db, self.account.id))
+        rows = self._store.read(
+            lambda db: db.execute(
+                f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}",  # noqa: S608 - our own words
+                (self.account.id,),
+            ).fetchall()
+        )
         recovered: list[Entry] = []
-        for name in names:
+        for (name,) in rows:
             if (fate := self._kernel.fate(name)) == "lives":
                 continue
             settle = functools.partial(
-                submissions.settle_kernel,
-                kernel=name,
-                now=self._clock(),
-                account=self.account.id,
-                sure=fate == "gone",
+                _settle, kernel=name, now=self._clock(), account=self.account.id, sure=fate == "gone"
             )
             recovered += self._store.keep(settle)
-            if not self._store.read(functools.partial(submissions.has_unsent, kernel=name)):
+            if not self._entries(f"{_UNSENT} AND kernel = ? LIMIT 1", name):  # in any account
                 self._kernel.forget(name)
         return recovered
 
@@ -506,42 +506,44 @@ class Ledger:
         Left out are those that failed and, unless `watched_elsewhere`, those that another living kernel looks
         after; also those that were given up, once that is a week ago.
         """
-        given_up_since = self._clock() - GIVEN_UP_SECONDS
-        entries = self._store.read(lambda db: submissions.unfinished(db, self.account.id, given_up_since))
-        if watched_elsewhere:
-            return entries
+        entries = self._entries(
+            "account = ? AND request_id IS NOT NULL AND clip_path IS NULL AND state <> 'failed' "
+            "AND coalesce(abandoned_at >= ?, 1) ORDER BY id",
+            self.account.id,
+            self._clock() - GIVEN_UP_SECONDS,
+        )
         names = {entry.kernel for entry in entries} - {self._kernel.name}
         living = {name for name in names if self._kernel.fate(name) == "lives"}
-        return [entry for entry in entries if entry.kernel not in living]
+        return [entry for entry in entries if watched_elsewhere or entry.kernel not in living]
 
     def take_up(self, entry: Entry) -> bool:
         """This kernel looks after the job from now on. False if another one was quicker."""
-        return self._store.keep(lambda db: submissions.take_up(db, entry, self._kernel.name))
+        taken = "UPDATE entries SET kernel = ?, resumed = 1 WHERE id = ? AND kernel = ?"
+        values = (self._kernel.name, entry.id, entry.kernel)
+        return self._store.keep(lambda db: db.execute(taken, values).rowcount == 1)
 
     def is_own(self, entry: Entry) -> bool:
         """Whether this kernel looks after it."""
         return entry.kernel == self._kernel.name
 
-    def took_seconds(self, request: JobRequest) -> list[tuple[float, float, float | None]]:
-        """How long the last clips of this kind took, as they were submitted.
+    def took_seconds(self, request: JobRequest, *, alike: bool = False) -> list[TookSeconds]:
+        """How long the last clips of this kind took, as they were submitted; none where nobody watched any.
 
-        In seconds: at least, at most, and what the service had estimated.
+        With `alike`, where there are none, those of clips of any length and shape. Not in the order of their
+        ends: the long ones of a batch end last, and would look as if the service had become slower.
         """
-        return self._took_seconds(request.mode, request.duration_seconds, request.aspect_ratio)
-
-    def took_alike(self, request: JobRequest) -> list[tuple[float, float, float | None]]:
-        """The same; where there are none of this kind, of clips of any length and shape."""
-        return self.took_seconds(request) or self._took_seconds(request.mode, None, None)
+        took = self._took(
+            "mode = ? AND duration_seconds = ? AND aspect_ratio IS ?",
+            *(request.mode, request.duration_seconds, request.aspect_ratio),
+        )
+        return took or (self._took("mode = ?", request.mode) if alike else [])
 
     # What is found again.
 
-    def get(self, entry_id: int) -> Entry | None:
-        """The entry with that number."""
-        return self.file.get(entry_id)
-
     def by_request_id(self, request_id: str) -> Entry | None:
         """The newest entry of the service's id."""
-        return self._store.read(lambda db: submissions.by_request_id(db, self.account.id, request_id))
+        wanted = "request_id = ? AND account = ? ORDER BY id DESC LIMIT 1"
+        return next(iter(self._entries(wanted, request_id, self.account.id)), None)
 
     def find(
         self,
@@ -552,7 +554,7 @@ class Ledger:
         after: int | None = None,
     ) -> list[Entry]:
         """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry."""
-        return search.page(self._store, [self.account.id], wanted, sort=sort, limit=limit, after=after)
+        return search.page(self._store, self.account.id, wanted, sort=sort, limit=limit, after=after)
 
     def prompts(self, text: str, limit: int) -> list[str]:
         """The prompts with these words, the one used last first and each once."""
@@ -570,19 +572,19 @@ class Ledger:
 
     def uncertain_entries(self) -> list[Entry]:
         """What was sent and never answered, oldest first."""
-        return self.find(Filter(state=UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
+        return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
 
     def others_since(self, at: float) -> list[Entry]:
         """The entries that may have moved money or counts since then; uncertain ones aside."""
-        under_way = self.find(Filter(state=names(group="under way")), limit=MANY_ENTRIES)
+        under_way = self.find(Filter(state=states.names(group="under way")), limit=MANY_ENTRIES)
         recent = self.entries_since(at - LONG_SECONDS)
-        found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != UNCERTAIN}
+        found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != states.UNCERTAIN}
         return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
 
     def is_here(self, bought: Entry | ToolJob) -> bool:
         """Whether this kernel bought it since this session began."""
         at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
-        # A kernel's name begins with its process (ledger/process_locks.py).
+        # A kernel's name begins with its process (kernels.py).
         return at >= self.opened_at and bought.kernel.startswith(f"{os.getpid()}-")
 
     # Money.
@@ -592,7 +594,7 @@ class Ledger:
 
         Of those from `since` on (epoch seconds) and of one process, where they are given.
         """
-        return self._store.read(lambda db: spend.spend(db, self.account.id, since, process))
+        return self._store.read(lambda db: money.spend(db, self.account.id, since, process))
 
     def spend_here(self) -> Spend:
         """The same of what this kernel submitted since this session began."""
@@ -604,7 +606,7 @@ class Ledger:
         found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
         return [entry for entry in found if entry.charge != "none"]
 
-    def funds(self, *, since: float | None = None) -> Funds | None:
+    def funds(self, *, since: float | None = None) -> money.Funds | None:
         """What is left of the balance; None where nobody heard it since then (epoch seconds).
 
         Left out, that is the last hour and this session.
@@ -612,7 +614,7 @@ class Ledger:
         if since is None:
             since = min(self.opened_at, time.time() - RECENT_SECONDS)
         lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
-        return funds(self._store, self.account, since=since, lives=lives)
+        return self._store.read(lambda db: money.funds(db, self.account.id, since, lives))
 
     def usage_days(self) -> int:
         """The period to ask for, so that the answer can be compared with the one that matters.
@@ -628,25 +630,161 @@ class Ledger:
     # Helpers.
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
-        return self._store.keep(lambda db: submissions.change(db, entry_id, only_from, changes))
+        return self._store.keep(lambda db: _change(db, entry_id, only_from, changes))
 
     def _check_limit(self, db: sqlite3.Connection, new: Sequence[Submission | Entry]) -> None:
         if self.max_spend_usd is not None:
-            spend.check_limit(db, self.account.id, new, self.max_spend_usd, None)
+            money.check_limit(db, self.account.id, new, self.max_spend_usd)
+
+    def _took(self, wanted: str, *values: object) -> list[TookSeconds]:
+        """Of clips that one kernel watched from beginning to end, the last submitted last."""
+        rows = self._store.read(
+            lambda db: db.execute(
+                "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "  # noqa: S608 - our own words
+                "estimated_duration_seconds FROM entries WHERE account = ? AND took_seconds IS NOT NULL "
+                f"AND {wanted} ORDER BY id DESC LIMIT {TIMES_KEPT}",
+                (self.account.id, *values),
+            ).fetchall()
+        )
+        return [tuple(row) for row in reversed(rows)]
+
+    def _insert(self, db: sqlite3.Connection, new: Submission, now: float) -> Entry:
+        """A new entry, intended. It takes the place of an equal one that was left unsent."""
+        db.execute(
+            "UPDATE entries SET left_unsent = 0 WHERE id = (SELECT min(id) FROM entries "
+            "WHERE account = ? AND sameness = ? AND left_unsent = 1)",
+            (self.account.id, new.sameness),
+        )
+        values = {
+            "account": self.account.id,
+            "state": states.INTENDED,
+            **records.request_columns(new.request),
+            "experiment": new.experiment,
+            "repeats": new.repeats,
+            **place_columns(new.place),
+            "kernel": self._kernel.name,
+            "intended_at": now,
+            "estimated_cost_micro": micro(new.estimated_cost_usd),
+        }
+        entry = Entry.of(records.insert(db, "entries", values))
+        if new.cell is not None:
+            sweeps.assign(db, new.cell, entry.id)
+        return entry
+
+    def _twin(self, db: sqlite3.Connection, new: Submission, others: Collection[CellId]) -> Entry | None:
+        """The newest equal submission at the same place that bought something, or may have.
+
+        One of a cell with the same id comes first, then those whose text is the same. `others` are other
+        cells.
+        """
+        own = None if new.place is None else new.place.cell_id
+        found = [(each, each.place.cell_id if each.place else None) for each in self._twins(db, new)]
+        found = [(each, name) for each, name in found if name not in others]
+        same = [each for each, name in found if own is not None and name is not None and name.id == own.id]
+        return next(iter(same or (each for each, _ in found)), None)
+
+    def _twins(self, db: sqlite3.Connection, new: Submission) -> list[Entry]:
+        """The equal submissions, newest first, of all cells that have this one's text or its id."""
+        place = new.place
+        if place is None:
+            return []
+        cell_id = None if place.cell_id is None else place.cell_id.id
+        # A union, as SQLite wouldn't take the two indexes for an OR.
+        one = "SELECT id FROM entries WHERE account = ? AND {} = ? AND nth = ? AND sameness = ?"
+        return _entries(
+            db,
+            f"id IN ({one.format('cell')} UNION ALL {one.format('cell_id')}) "
+            f"AND state NOT IN ({_marks(_NOT_MADE)}) ORDER BY id DESC",
+            *(self.account.id, place.cell, place.nth, new.sameness),
+            *(self.account.id, cell_id, place.nth, new.sameness),
+            *_NOT_MADE,
+        )
 
     def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
         """The cells that asked for the same before, as far as they have ids: each may be another cell."""
 
         def read(db: sqlite3.Connection) -> set[CellId]:
-            twins = (twin for each in batch for twin in submissions.twins(db, self.account.id, each))
+            twins = (twin for each in batch for twin in self._twins(db, each))
             return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 
         return self._store.read(read)
 
-    def _took_seconds(
-        self, mode: str, duration_seconds: int | None, aspect_ratio: str | None
-    ) -> list[tuple[float, float, float | None]]:
-        took = self._store.read(
-            lambda db: submissions.took_seconds(db, self.account.id, mode, duration_seconds, aspect_ratio, 50)
+
+# The names of two states stand in conditions whose indexes have them: those wouldn't be used otherwise.
+_UNSENT: Final = "state IN ('intended', 'sending')"
+_LEFT_UNSENT: Final = "account = ? AND left_unsent = 1 ORDER BY id"
+_ROW: Final = "SELECT * FROM entries WHERE id = ?"
+
+
+def _entries(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry]:
+    rows = db.execute(f"SELECT * FROM entries WHERE {wanted}", values)  # noqa: S608 - our own words
+    return [Entry.of(row) for row in rows]
+
+
+def _change(
+    db: sqlite3.Connection, entry_id: int, only_from: tuple[str, ...], changes: dict[str, Any]
+) -> bool:
+    """Changes an entry, only from certain states where any are given. Whether it did."""
+    condition = f" AND state IN ({_marks(only_from)})" if only_from else ""
+    cursor = db.execute(
+        f"UPDATE entries SET {', '.join(f'{name} = ?' for name in changes)} WHERE id = ?{condition}",  # noqa: S608 - our own column names
+        (*changes.values(), entry_id, *only_from),
+    )
+    return cursor.rowcount == 1
+
+
+def _marks(values: Collection[str]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _hear(
+    db: sqlite3.Connection,
+    entry_id: int,
+    changes: dict[str, Any],
+    now: float,
+    watcher: str | None,
+    took: tuple[float, float] | None,
+) -> None:
+    """What the service says of a job. Once it has ended, only another word on its end changes it.
+
+    `took` are the seconds that it took at least and at most, where that is known better than by `now`.
+    """
+    known = db.execute(_ROW, (entry_id,)).fetchone()
+    ends = changes["state"] in _ENDED
+    if known is None or (known["state"] in _ENDED and not ends):
+        return
+    if known["abandoned_at"] is not None:
+        changes = {"error": None, **changes, "abandoned_at": None}
+    if ends and known["ended_at"] is None:
+        changes = {**changes, "ended_at": now}
+        # A job that was taken up by another kernel may have ended long before anybody asked.
+        seen_through = (
+            known["kernel"] == watcher and not known["resumed"] and known["accepted_at"] is not None
         )
-        return took[::-1]
+        if changes["state"] == wire.COMPLETED and seen_through:
+            changes["took_seconds"] = max(0.0, now - known["accepted_at"])
+            if took is not None:
+                changes["took_at_least"], changes["took_at_most"] = took
+    _change(db, entry_id, (), changes)
+
+
+def _settle(
+    db: sqlite3.Connection, kernel: str, now: float, account: int | None = None, *, sure: bool = True
+) -> list[Entry]:
+    """Settles what a kernel leaves behind. Not `sure`: its rows may not be its last word."""
+    sent = "The kernel ended while this was being sent. It may be running, and may be billed."
+    unsent = "The kernel ended before this was sent. Nothing was paid. session.resume(unsent=True) sends it."
+    unsure = "The kernel that was to send this lost its disk and ended. It may have been sent."
+    words = {
+        states.SENDING: (states.UNCERTAIN, sent),
+        states.INTENDED: (states.CANCELLED, unsent) if sure else (states.UNCERTAIN, unsure),
+    }
+    settled: list[Entry] = []
+    for before, (after, error) in words.items():
+        rows = db.execute(
+            "UPDATE entries SET state = ?, error = ?, ended_at = ?, left_unsent = (? AND repeats IS NULL) "  # noqa: S608 - our own words
+            f"WHERE {_UNSENT} AND state = ? AND kernel = ? AND coalesce(account = ?, 1) RETURNING *",
+            (after, error, now, after == states.CANCELLED, before, kernel, account),
+        )
+        settled += [Entry.of(each) for each in rows]
+    return sorted(settled, key=lambda entry: entry.id)

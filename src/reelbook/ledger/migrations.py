@@ -354,6 +354,28 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "ALTER TABLE samples ADD COLUMN asked_at REAL",
         "CREATE INDEX entries_by_end ON entries (account, ended_at)",
     ),
+    (
+        # What a second costs and what a state means stand in `wire` and `states` alone: no column has them.
+        *(f"DROP INDEX entries_{name}" for name in ("understated", "by_time", "by_price", "by_charge")),
+        "DROP INDEX entries_by_state",
+        *(
+            f"ALTER TABLE entries DROP COLUMN {name}"
+            for name in ("understated_micro", "due_micro", "charge", "price_micro")
+        ),
+        "ALTER TABLE tool_jobs DROP COLUMN understated_micro",
+        "ALTER TABLE samples DROP COLUMN complete_to",
+        "DROP TABLE images",
+        "CREATE INDEX entries_by_time ON entries (account, intended_at)",
+        "CREATE INDEX entries_by_price ON entries (account, coalesce(cost_micro, estimated_cost_micro))",
+        # The columns behind `intended_at` are all that the sums need.
+        """
+        CREATE INDEX entries_by_state ON entries (account, state, intended_at, abandoned_at, cost_micro,
+        estimated_cost_micro, duration_seconds, actual_seconds)
+        """,
+        # What was asked for, as JSON, but for what has a column of its own. `seed` and `image_digest` are
+        # those of the rows before.
+        "ALTER TABLE entries ADD COLUMN request TEXT",
+    ),
 )
 
 

@@ -2,12 +2,75 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections import Counter, OrderedDict
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
-from ..executions import Execution
-from .records import Place
+from ..executions import CellId, Execution
+
+KnownBy = Literal["id", "text", "pool", "label", "sweep"]
+
+_ONCE: Final = "once:"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which submission of a cell this is: the `nth` equal one, from 1.
+
+    `cell` is a hash of its source, `cell_id` its name where the front end gives one. With `shared` the cell
+    is a guess: see `Execution`.
+    """
+
+    cell: str
+    nth: int = 1
+    cell_id: CellId | None = None
+    shared: bool = field(default=False, compare=False)
+
+    @classmethod
+    def once(cls, label: str) -> Place:
+        """The place for `once="label"`: an equal submission under the same label is bought once."""
+        return cls(f"{_ONCE}{label}")
+
+    @property
+    def label(self) -> str | None:
+        """The label in `once`, None for a cell's place."""
+        return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
+
+    def known_by(self, earlier: Place) -> KnownBy:
+        """What `earlier` is recognised by as this place: the label in `once`, its cell's id, or its text.
+
+        "pool" where the cell is a guess.
+        """
+        if self.label is not None:
+            return "label"
+        if self.shared:
+            return "pool"
+        if self.cell_id is None or earlier.cell_id is None:
+            return "text"
+        return "id" if self.cell_id.id == earlier.cell_id.id else "text"
+
+
+def place_of(row: sqlite3.Row) -> Place | None:
+    """The place that a row has."""
+    if row["cell"] is None:
+        return None
+    name = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
+    return Place(row["cell"], row["nth"], name)
+
+
+def place_columns(place: Place | None) -> dict[str, object]:
+    """A place as rows have it."""
+    name = None if place is None else place.cell_id
+    return {
+        "cell": None if place is None else place.cell,
+        "nth": None if place is None else place.nth,
+        "cell_id": None if name is None else name.id,
+        "opening": None if name is None else name.opening,
+        "notebook": None if name is None else name.notebook,
+    }
+
 
 # A task may go on submitting long after its cell: it counts on unless so many others submitted meanwhile.
 _EXECUTIONS: Final = 10_000

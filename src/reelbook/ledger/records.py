@@ -8,25 +8,21 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from .. import states
 from ..errors import InvalidInput
-from ..executions import CellId
 from ..formatting import local
 from ..requests import JobRequest
 from ..secret import NOT_SHOWN, Secret, holds_key, quotable
-from ..states import INTENDED, SENDING, STATES, Charge, listed, names
+from .places import KnownBy, Place, place_of
 
-UNPAID: Final = names(charge="none")
-
-KnownBy = Literal["id", "text", "pool", "label", "sweep"]
-
-_ONCE: Final = "once:"
 MICRO: Final = 1_000_000
+PRICE: Final = "coalesce(cost_micro, estimated_cost_micro)"  # in SQL; in Python `Entry.price_usd`
 MOST_USD: Final = 1e9  # many of them add up to less than the file's integers hold
 
 
@@ -46,43 +42,6 @@ class Account:
     def requests_id(self) -> int:
         """Under which number its requests are counted: a rate limit is a key's own."""
         return self.id if self.later_key is None else -self.later_key
-
-
-@dataclass(frozen=True)
-class Place:
-    """Which submission of a cell this is: the `nth` equal one, from 1.
-
-    `cell` is a hash of its source, `cell_id` its name where the front end gives one. With `shared` the cell
-    is a guess: see `Execution`.
-    """
-
-    cell: str
-    nth: int = 1
-    cell_id: CellId | None = None
-    shared: bool = field(default=False, compare=False)
-
-    @classmethod
-    def once(cls, label: str) -> Place:
-        """The place for `once="label"`: an equal submission under the same label is bought once."""
-        return cls(f"{_ONCE}{label}")
-
-    @property
-    def label(self) -> str | None:
-        """The label in `once`, None for a cell's place."""
-        return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
-
-    def known_by(self, earlier: Place) -> KnownBy:
-        """What `earlier` is recognised by as this place: the label in `once`, its cell's id, or its text.
-
-        "pool" where the cell is a guess.
-        """
-        if self.label is not None:
-            return "label"
-        if self.shared:
-            return "pool"
-        if self.cell_id is None or earlier.cell_id is None:
-            return "text"
-        return "id" if self.cell_id.id == earlier.cell_id.id else "text"
 
 
 @dataclass(frozen=True)
@@ -151,24 +110,29 @@ class EarlierRun:
     notebook: str | None = None
 
 
+# The columns of `entries` that an `Entry` holds as they are.
+_PLAIN: Final = (
+    *("id", "state", "experiment", "kernel", "intended_at", "sent_at", "accepted_at", "ended_at"),
+    *("downloaded_at", "abandoned_at", "request_id", "estimated_duration_seconds", "actual_seconds"),
+    *("took_seconds", "progress", "video_url", "clip_path", "error"),
+)
+# What of a request has a column of its own, as searches and statistics ask for it; the rest is JSON.
+_ASKED: Final = ("mode", "prompt", "duration_seconds", "aspect_ratio")
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One submission and all that became of it.
 
-    `duration_seconds` is what was asked for, `actual_seconds` the clip's length. `kernel` looks after it.
-    `charge` says how sure it is that its price has to be paid, in the words of `Spend`.
-    `took_seconds` is from the acceptance to the end as one kernel saw it, None where nobody watched.
+    `record` is what was asked for, as `JobRequest.record` has it; `actual_seconds` is the clip's length.
+    `kernel` looks after it. `took_seconds` is from the acceptance to the end as one kernel saw it, None where
+    nobody watched.
     """
 
     id: int
     account_id: int
     state: str
-    mode: str
-    prompt: str
-    duration_seconds: int
-    aspect_ratio: str | None
-    seed: int | None
-    image_digest: str | None
+    record: Mapping[str, Any]
     experiment: str | None
     place: Place | None
     kernel: str
@@ -188,59 +152,56 @@ class Entry:
     video_url: str | None
     clip_path: str | None
     error: str | None
-    starred: bool
-    note: str
-    tags: tuple[str, ...]
-    charge: Charge
+    marks: Marks
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Entry:
         """The entry that a row of `entries` holds."""
         return cls(
-            id=row["id"],
             account_id=row["account"],
-            state=row["state"],
-            mode=row["mode"],
-            prompt=row["prompt"],
-            duration_seconds=row["duration_seconds"],
-            aspect_ratio=row["aspect_ratio"],
-            seed=None if row["seed"] is None else int(row["seed"]),
-            image_digest=row["image_digest"],
-            experiment=row["experiment"],
-            place=_place(row),
-            kernel=row["kernel"],
-            intended_at=row["intended_at"],
-            sent_at=row["sent_at"],
-            accepted_at=row["accepted_at"],
-            ended_at=row["ended_at"],
-            downloaded_at=row["downloaded_at"],
-            abandoned_at=row["abandoned_at"],
-            request_id=row["request_id"],
+            record=_record(row),
+            place=place_of(row),
             estimated_cost_usd=row["estimated_cost_micro"] / MICRO,
             cost_usd=usd(row["cost_micro"]),
-            estimated_duration_seconds=row["estimated_duration_seconds"],
-            actual_seconds=row["actual_seconds"],
-            took_seconds=row["took_seconds"],
-            progress=row["progress"],
-            video_url=row["video_url"],
-            clip_path=row["clip_path"],
-            error=row["error"],
-            starred=bool(row["starred"]),
-            note=row["note"],
-            tags=tuple(json.loads(row["tags"])),
-            charge=row["charge"],
+            marks=Marks(bool(row["starred"]), row["note"], tuple(json.loads(row["tags"]))),
+            **{name: row[name] for name in _PLAIN},
         )
 
     @property
     def request(self) -> JobRequest:
         """What was asked for, as far as it is kept: an image's pixels aren't."""
-        kept = ("mode", "prompt", "duration_seconds", "aspect_ratio", "seed")
-        return JobRequest.of_record({name: getattr(self, name) for name in kept})
+        return JobRequest.of_record(self.record)
 
     @property
-    def marks(self) -> Marks:
-        """What a person put to it."""
-        return Marks(self.starred, self.note, self.tags)
+    def mode(self) -> str:
+        """Which endpoint it went to."""
+        return str(self.record["mode"])
+
+    @property
+    def prompt(self) -> str:
+        """Its prompt."""
+        return str(self.record["prompt"])
+
+    @property
+    def duration_seconds(self) -> int:
+        """The length asked for."""
+        return int(self.record["duration_seconds"])
+
+    @property
+    def image_digest(self) -> str | None:
+        """Tells its image apart from others; None without one."""
+        return self.record.get("image")
+
+    @property
+    def price_usd(self) -> float:
+        """What it cost; the estimate, until that is known."""
+        return self.estimated_cost_usd if self.cost_usd is None else self.cost_usd
+
+    @property
+    def charge(self) -> states.Charge:
+        """How sure it is that its price has to be paid, in the words of `Spend`."""
+        known, given_up = self.cost_usd is not None, self.abandoned_at is not None
+        return states.charge_of(self.state, cost_known=known, abandoned=given_up)
 
     def earlier_run(self, now: Place) -> EarlierRun:
         """The run that submitted it, as it is given back to a submission at the place `now`."""
@@ -300,11 +261,33 @@ class Sample:
     asked_at: float | None = None
 
 
-def _place(row: sqlite3.Row) -> Place | None:
-    if row["cell"] is None:
-        return None
-    name = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
-    return Place(row["cell"], row["nth"], name)
+def _record(row: sqlite3.Row) -> dict[str, Any]:
+    record: dict[str, Any] = {name: row[name] for name in _ASKED}
+    if row["request"] is not None:
+        kept: dict[str, Any] = json.loads(row["request"])
+        return record | kept
+    # Written before requests were kept as JSON.
+    return record | {
+        "seed": None if row["seed"] is None else int(row["seed"]),
+        "image": row["image_digest"],
+    }
+
+
+def request_columns(request: JobRequest) -> dict[str, object]:
+    """A request as rows have it."""
+    record = request.record()
+    asked = {name: record.pop(name, None) for name in _ASKED}
+    return {**asked, "request": json.dumps(record, ensure_ascii=False), "sameness": request.sameness}
+
+
+def insert(db: sqlite3.Connection, table: str, values: Mapping[str, object]) -> sqlite3.Row:
+    """A new row, as it is then."""
+    names, marks = ", ".join(values), ", ".join("?" * len(values))
+    row: sqlite3.Row = db.execute(
+        f"INSERT INTO {table} ({names}) VALUES ({marks}) RETURNING *",  # noqa: S608 - our own names
+        tuple(values.values()),
+    ).fetchone()
+    return row
 
 
 def micro(amount_usd: float) -> int:
@@ -319,26 +302,32 @@ def usd(amount_micro: int | None) -> float | None:
 
 def told_state(state: str) -> str:
     """The word for an entry's state."""
-    return SENDING if state == INTENDED else state
+    return states.SENDING if state == states.INTENDED else state
 
 
 def named_states(given: str | Collection[str]) -> tuple[str, ...]:
     """The entries' words for the states that a person named. Raises InvalidInput for what are no words."""
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
-        raise InvalidInput(f"A state is a word, or several: {listed()}.")
+        raise InvalidInput(f"A state is a word, or several: {states.listed()}.")
     if any(map(holds_key, words)):
-        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {listed()}.")
+        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {states.listed()}.")
     named = [word.strip().lower().replace("-", " ") for word in words]
-    return (*named, INTENDED) if SENDING in named else tuple(named)
+    return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
 
 
 def refuse_strange(named: Collection[str], is_there: Callable[[str], bool]) -> None:
     """Raises InvalidInput for a state that nothing is known to come to and, by `is_there`, no job has."""
     for state in named:
         # A service may have states of its own.
-        if state not in STATES and not is_there(state):
-            raise InvalidInput(f"No job has the state {quotable(state)}. There are {listed()}.")
+        if state not in states.STATES and not is_there(state):
+            raise InvalidInput(f"No job has the state {quotable(state)}. There are {states.listed()}.")
+
+
+def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:
+    """Tells secrets apart by the file's own salt, not what they are."""
+    salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
+    return hashlib.blake2b(secret.reveal().encode(), key=salt, digest_size=8).hexdigest()
 
 
 def account_of(
@@ -349,9 +338,7 @@ def account_of(
     With `same_as` the key takes the place of that account's key, from now on and for every later kernel: the
     rows stay the account's, only the requests of the two keys are counted apart.
     """
-    salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
-    fingerprint = hashlib.blake2b(key.reveal().encode(), key=salt, digest_size=8).hexdigest()
-    named = (origin, fingerprint)
+    named = (origin, fingerprint(connection, key))
     if same_as is not None:
         connection.execute(
             "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",

@@ -11,7 +11,6 @@ TABLES: Final = (
     "accounts",
     "later_keys",
     "entries",
-    "images",
     "samples",
     "tags",
     "picks",

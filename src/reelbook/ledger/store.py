@@ -33,8 +33,8 @@ from ..deadlines import Countdown, acquire
 from ..errors import LedgerLocked, LedgerUnavailable, SessionClosed
 from ..event_thread import CLOSED, Future
 from ..formatting import count
+from .kernels import lock_holder
 from .migrations import NewerLedger, migrate
-from .process_locks import lock_holder
 from .recovery import rescue
 
 _log = logging.getLogger(__name__)

@@ -20,9 +20,9 @@ from ..executions import CellId, current_execution, is_another
 from ..formatting import local
 from ..requests import JobRequest
 from ..states import CANCELLED, LEFT_OUT, PLANNED, names
-from .places import PlaceCounter
-from .process_locks import Kernel
-from .records import UNPAID, Account, Entry, Place, SweepCell, told_state
+from .kernels import Kernel
+from .places import Place, PlaceCounter, place_columns
+from .records import Entry, SweepCell, insert, told_state
 from .store import Store
 
 # What is wished of a sweep.
@@ -32,8 +32,9 @@ STOPPED: Final = "stopped"
 # What else it can come to.
 COMPLETED: Final = "completed"
 
-# Nothing more becomes of these by itself.
+# Nothing more becomes of these by itself; a cell that came to one of the others may still be bought.
 _ENDED: Final = frozenset(names(final=True))
+_UNPAID: Final = frozenset(names(charge="none"))
 
 Seconds = tuple[float, float, float]
 
@@ -101,7 +102,7 @@ class Sweeps:
     def __init__(
         self,
         store: Store,
-        account: Account,
+        account: int,
         kernel: Kernel,
         clock: Callable[[], float],
         places: PlaceCounter,
@@ -123,32 +124,22 @@ class Sweeps:
 
     def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int] = ()) -> int:
         """Writes a sweep down with the numbers of its cells, to be run by this kernel. Returns its number."""
-        now, place = self._clock(), new.place
-        name = None if place is None else place.cell_id
+        now = self._clock()
         values = {
-            "account": self._account.id,
+            "account": self._account,
             "name": new.name,
             "record": json.dumps(new.record),
             "sameness": new.sameness,
-            "cell": None if place is None else place.cell,
-            "nth": None if place is None else place.nth,
-            "cell_id": None if name is None else name.id,
-            "opening": None if name is None else name.opening,
-            "notebook": None if name is None else name.notebook,
+            **place_columns(new.place),
             "state": RUNNING,
             "kernel": self._kernel.name,
             "planned_at": now,
             "began_at": now,
             "planned_seconds": json.dumps(new.planned_seconds),
         }
-        names, marks = ", ".join(values), ", ".join("?" * len(values))
 
         def work(connection: sqlite3.Connection) -> int:
-            inserted = connection.execute(
-                f"INSERT INTO sweeps ({names}) VALUES ({marks}) RETURNING id",  # noqa: S608 - our own columns
-                tuple(values.values()),
-            )
-            number: int = inserted.fetchone()["id"]
+            number: int = insert(connection, "sweeps", values)["id"]
             connection.executemany(
                 "INSERT INTO sweep_cells (sweep, number, left_out) VALUES (?, ?, ?)",
                 [(number, each, each in left_out) for each in cells],
@@ -163,7 +154,7 @@ class Sweeps:
             lambda connection: [
                 self._record(connection, row)
                 for row in connection.execute(
-                    "SELECT * FROM sweeps WHERE account = ? ORDER BY id DESC", (self._account.id,)
+                    "SELECT * FROM sweeps WHERE account = ? ORDER BY id DESC", (self._account,)
                 ).fetchall()
             ]
         )
@@ -173,7 +164,7 @@ class Sweeps:
 
         def work(connection: sqlite3.Connection) -> SweepRecord | None:
             row = connection.execute(
-                "SELECT * FROM sweeps WHERE account = ? AND id = ?", (self._account.id, sweep)
+                "SELECT * FROM sweeps WHERE account = ? AND id = ?", (self._account, sweep)
             ).fetchone()
             return None if row is None else self._record(connection, row)
 
@@ -239,7 +230,7 @@ class Sweeps:
                 row = connection.execute(
                     "SELECT * FROM entries WHERE account = ? AND sameness = ? AND state = 'completed' "
                     "ORDER BY clip_path IS NULL, id DESC LIMIT 1",
-                    (self._account.id, each),
+                    (self._account, each),
                 ).fetchone()
                 if row is not None:
                     found[each] = Entry.of(row)
@@ -252,14 +243,14 @@ class Sweeps:
 
         def work(connection: sqlite3.Connection) -> None:
             for number, before, _, _ in _cells(connection, sweep):
-                if number in found and (before is None or before.state in UNPAID):
+                if number in found and (before is None or before.state in _UNPAID):
                     assign(connection, SweepCell(sweep, number, before), found[number], found=True)
 
         self._store.keep(work)
 
     def _record(self, connection: sqlite3.Connection, row: sqlite3.Row) -> SweepRecord:
         cells = _cells(connection, row["id"])
-        states = Counter(cell_state(each) for each in cells)
+        counts = Counter(cell_state(each) for each in cells)
         own = [each.entry for each in cells if each.entry is not None and not each.found]
         paid = [each for each in own if each.charge != "none"]
         state = self._state(row, cells)
@@ -269,9 +260,9 @@ class Sweeps:
             at=local(row["planned_at"]),
             record=json.loads(row["record"]),
             state=state,
-            counts=dict(states),
+            counts=dict(counts),
             found=sum(each.found for each in cells),
-            cost_usd=round(sum(_price(each) for each in paid), 6),
+            cost_usd=round(sum(each.price_usd for each in paid), 6),
             planned_seconds=tuple(json.loads(row["planned_seconds"])),
             elapsed_seconds=_elapsed(row, cells, self._clock() if state == RUNNING else None),
         )
@@ -301,7 +292,7 @@ def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
     if wish == RUNNING:
         # A cell that was refused meanwhile isn't sent again by itself.
         return COMPLETED if left <= _ENDED else RUNNING if alive else PAUSED
-    return COMPLETED if left <= _ENDED - {*UNPAID} else wish
+    return COMPLETED if left <= _ENDED - _UNPAID else wish
 
 
 def holder(connection: sqlite3.Connection, cell: SweepCell) -> Entry | None:
@@ -324,7 +315,7 @@ def assign(connection: sqlite3.Connection, cell: SweepCell, entry_id: int, *, fo
         connection.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.seen.id,))
 
 
-def _earlier(connection: sqlite3.Connection, account: Account, new: NewSweep) -> int | None:
+def _earlier(connection: sqlite3.Connection, account: int, new: NewSweep) -> int | None:
     place = new.place
     if place is None:
         return None
@@ -332,7 +323,7 @@ def _earlier(connection: sqlite3.Connection, account: Account, new: NewSweep) ->
     for row in connection.execute(
         "SELECT * FROM sweeps WHERE account = ? AND sameness = ? AND nth = ? AND (cell = ? OR cell_id = ?) "
         "ORDER BY id DESC",
-        (account.id, new.sameness, place.nth, place.cell, None if name is None else name.id),
+        (account, new.sameness, place.nth, place.cell, None if name is None else name.id),
     ):
         then = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
         if then is None or name is None or not is_another(then, name):
@@ -355,10 +346,6 @@ def _cells(connection: sqlite3.Connection, sweep: int) -> list[KeptCell]:
         )
         for row in rows
     ]
-
-
-def _price(entry: Entry) -> float:
-    return entry.estimated_cost_usd if entry.cost_usd is None else entry.cost_usd
 
 
 def _elapsed(row: sqlite3.Row, cells: Iterable[KeptCell], now: float | None) -> float:

@@ -6,7 +6,6 @@ A user id is in none of them: it is masked in the arguments, and kept as a salte
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from .. import wire
 from ..secret import Secret
-from .records import Account, micro, origin
+from .records import fingerprint, micro, origin
 from .store import Store
 
 # "failed" was answered with an error, "unsent" never arrived, "uncertain" was sent and never answered.
@@ -62,8 +61,7 @@ class ToolCalls:
         at = self._clock()
 
         def work(connection: sqlite3.Connection) -> int:
-            salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
-            user = hashlib.blake2b(user_id.reveal().encode(), key=salt, digest_size=8).hexdigest()
+            user = fingerprint(connection, user_id)
             number = connection.execute(
                 "INSERT INTO tool_calls (at, origin, user, tool, arguments, whole) VALUES (?, ?, ?, ?, ?, ?)",
                 (at, origin(mcp_url), user, tool[:MAX_STRING], kept, int(whole)),
@@ -130,7 +128,7 @@ class ToolJob:
 class ToolJobs:
     """The account's clips that tools bought."""
 
-    def __init__(self, store: Store, account: Account, kernel: str, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, account: int, kernel: str, clock: Callable[[], float]) -> None:
         self._store = store
         self._account = account
         self._kernel = kernel
@@ -149,7 +147,7 @@ class ToolJobs:
 
         def work(connection: sqlite3.Connection) -> None:
             counted = connection.execute(
-                "SELECT 1 FROM entries WHERE request_id = ? AND account = ?", (request_id, self._account.id)
+                "SELECT 1 FROM entries WHERE request_id = ? AND account = ?", (request_id, self._account)
             ).fetchone()
             call = None if counted else _bought_by(connection, request_id)
             if call is None:
@@ -158,15 +156,8 @@ class ToolJobs:
                 "INSERT OR IGNORE INTO tool_jobs (account, request_id, kernel, prompt, called_at, "
                 "answered_at, ended_at, seconds, cost_micro) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    self._account.id,
-                    request_id,
-                    self._kernel,
-                    call.prompt,
-                    call.at,
-                    call.at + call.took_seconds,
-                    now,
-                    seconds,
-                    cost_micro,
+                    *(self._account, request_id, self._kernel, call.prompt, call.at),
+                    *(call.at + call.took_seconds, now, seconds, cost_micro),
                 ),
             )
 
@@ -180,7 +171,7 @@ class ToolJobs:
                 "seconds, cost_micro / 1e6 AS cost_usd FROM tool_jobs WHERE account = ? "
                 "AND called_at >= ? AND called_at < ? ORDER BY called_at",
                 (
-                    self._account.id,
+                    self._account,
                     float("-inf") if since is None else since,
                     float("inf") if until is None else until,
                 ),

@@ -13,8 +13,7 @@ from .. import states, wire
 from ..account.limits import Caller, SpendWarner
 from ..client.scheduling.watch import job_failed
 from ..errors import Answer, NotFound, ReelbookError, SessionClosed, SubmissionCancelled, SubmissionUncertain
-from ..ledger import EarlierRun, Entry, Submission
-from ..ledger.funds import Funds
+from ..ledger import EarlierRun, Entry, Funds, Submission
 from ..ledger.search import Filter, Sort
 from ..media.images import PreparedImage
 from ..media.recent_images import RecentImages

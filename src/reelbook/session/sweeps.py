@@ -124,7 +124,7 @@ class SweepControl:
         kinds = [(each.mode, each.duration_seconds, each.aspect_ratio) for each in requests]
         for kind, request in zip(kinds, requests, strict=True):
             if kind not in paces:
-                paces[kind] = Pace([Took(*each) for each in self._ledger.took_alike(request)])
+                paces[kind] = Pace([Took(*each) for each in self._ledger.took_seconds(request, alike=True)])
         budget = self.thread.run(self._client.copied_budget)
         return forecast([paces[kind] for kind in kinds], budget, self.thread.now())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reelbook.ledger.process_locks import Kernel
+from reelbook.ledger.kernels import Kernel
 
 
 def test_a_kernel_lives_until_it_ends(folder: Path) -> None:

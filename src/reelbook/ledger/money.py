@@ -1,0 +1,326 @@
+"""An account's money: what was spent, the limit before each submission, and what is left of the balance.
+
+What a state counts as is said by `states`, what a second costs by `wire`; SQL is asked with both. Amounts are
+whole micro-USD, so that a limit is compared exactly.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from .. import states, wire
+from ..errors import SpendLimitReached
+from ..formatting import exact_dollars
+from ..models import Balance, Usage
+from .records import MICRO, PRICE, Entry, Sample, Spend, Submission, insert, micro, usd
+from .store import Store
+
+# A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
+# clip takes.
+PATIENCE_SECONDS: Final = 3600.0
+
+# By what the service's own figure is short of its price, where that is more than a rounding to cents.
+_SHORT: Final = f"CASE WHEN due - price >= {MICRO // 200} THEN due - price ELSE 0 END"
+_SUMS: Final = (
+    "SELECT state, cost_micro IS NOT NULL AS known, abandoned_at IS NOT NULL AS abandoned, "  # noqa: S608 - our own words
+    f"sum(price) AS said, sum({_SHORT}) AS short FROM ("
+    # The price is that of the delivered length where it can be meant, else of the one asked for.
+    f"SELECT state, cost_micro, abandoned_at, {PRICE} AS price, CAST(round(:second * CASE "
+    "WHEN state = :completed AND actual_seconds BETWEEN duration_seconds / 2.0 AND 2 * duration_seconds "
+    "THEN actual_seconds ELSE duration_seconds END) AS INTEGER) AS due FROM entries "
+    "WHERE account = :account{and_since}) GROUP BY 1, 2, 3 "
+    # A tool's clip has no asked length.
+    f"UNION ALL SELECT NULL, 1, 0, sum(price), sum({_SHORT}) FROM (SELECT cost_micro AS price, "
+    "CASE WHEN seconds BETWEEN 0 AND :longest THEN CAST(round(:second * seconds) AS INTEGER) ELSE 0 END "
+    "AS due FROM tool_jobs WHERE account = :account{and_called})"
+)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """In micro-USD. `understated` is what the service's own figures are short of its price."""
+
+    spent: int
+    reserved: int
+    uncertain: int
+    tools: int
+    understated: int
+
+    @property
+    def committed(self) -> int:
+        return self.spent + self.reserved + self.uncertain + self.tools + self.understated
+
+    @property
+    def spend(self) -> Spend:
+        parts = (self.spent + self.tools, self.reserved, self.uncertain + self.understated, self.tools)
+        return Spend(*(amount / MICRO for amount in parts))
+
+
+def spend(db: sqlite3.Connection, account: int, since: float | None, process: int | None) -> Spend:
+    """The account's sums over what was intended at or after `since`, of one process where that is given."""
+    return _sums(db, account, since, process).spend
+
+
+def check_limit(
+    db: sqlite3.Connection, account: int, wanted: Sequence[Submission | Entry], limit_usd: float
+) -> None:
+    """Raises SpendLimitReached if all of `wanted` together would pass the limit."""
+    needed = sum(micro(each.estimated_cost_usd) for each in wanted)
+    sums = _sums(db, account)
+    if not needed or sums.committed + needed <= micro(limit_usd):
+        return
+    known = sums.spend
+    parts = [
+        f"{exact_dollars(amount)} {word}"
+        for amount, word in (
+            (known.spent_usd, "spent"),
+            (known.reserved_usd, "reserved for clips on their way"),
+            (known.uncertain_usd, "uncertain"),
+        )
+        if amount
+    ]
+    what = "this clip" if len(wanted) == 1 else f"these {len(wanted)} clips"
+    advice = "Raise the limit, or ask for less."
+    if sums.understated:
+        short = exact_dollars(sums.understated / MICRO)
+        advice = f"The service's own figures are {short} below its price; the price counts. {advice}"
+    raise SpendLimitReached(
+        f"{what.capitalize()} for about {exact_dollars(needed / MICRO)} would pass the spending limit of "
+        f"{exact_dollars(limit_usd)}: {', '.join(parts) or 'nothing'} so far. Nothing was sent. {advice}",
+        limit_usd=limit_usd,
+        committed_usd=known.committed_usd,
+        needed_usd=needed / MICRO,
+    )
+
+
+def _sums(
+    db: sqlite3.Connection, account: int, since: float | None = None, process: int | None = None
+) -> _Sums:
+    # A kernel's name begins with its process (kernels.py).
+    own = "" if process is None else " AND kernel GLOB :kernel"
+    conditions = {
+        name: ("" if since is None else f" AND {column} >= :since") + own
+        for name, column in (("and_since", "intended_at"), ("and_called", "called_at"))
+    }
+    # One statement, so that all are of one moment.
+    rows = db.execute(
+        _SUMS.format(**conditions),
+        {
+            "account": account,
+            "since": since,
+            "kernel": f"{process}-*",
+            "second": micro(wire.PRICE_USD_PER_SECOND),
+            "longest": 2 * wire.MAX_SECONDS,
+            "completed": wire.COMPLETED,
+        },
+    )
+    sums: Counter[str] = Counter()
+    for state, known, abandoned, said, short in rows:
+        if state is None:
+            sums["tools"], charge = said or 0, "spent"
+        else:
+            charge = states.charge_of(state, cost_known=bool(known), abandoned=bool(abandoned))
+            sums[charge] += said
+        # That a failed job cost less than a clip is no understatement.
+        if charge != "none" and not (state == wire.FAILED and known):
+            sums["understated"] += short or 0
+    return _Sums(*(sums[name] for name in ("spent", "reserved", "uncertain", "tools", "understated")))
+
+
+Figure = Literal["balance_usd", "total_spent_usd", "total_requests", "total_seconds", "total_cost_usd"]
+
+_COLUMNS: Final[dict[str, str]] = {
+    "balance_usd": "balance_micro",
+    "total_spent_usd": "total_spent_micro",
+    "total_requests": "total_requests",
+    "total_seconds": "total_seconds",
+    "total_cost_usd": "total_cost_micro",
+    "period_days": "period_days",
+    "asked_at": "asked_at",
+}
+
+
+class Samples:
+    """What the billing endpoints said of the account, and when (interface, Balance and Usage summary)."""
+
+    def __init__(self, store: Store, account: int) -> None:
+        self._store = store
+        self._account = account
+
+    def hear(self, told: Balance | Usage, *, asked_at: float) -> None:
+        """Keeps what a billing endpoint said, to a question asked at that time (epoch seconds)."""
+        known = told.model_dump(include={"total_requests", "total_seconds", "total_cost_usd", "period_days"})
+        balance = told.balance_usd if isinstance(told, Balance) else told.current_balance_usd
+        spent = told.total_spent_usd
+        self.add(Sample(time.time(), balance_usd=balance, total_spent_usd=spent, asked_at=asked_at, **known))
+
+    def add(self, sample: Sample) -> None:
+        """Notes what was said."""
+        row = {
+            column: micro(value) if value is not None and column.endswith("_micro") else value
+            for field, column in _COLUMNS.items()
+            for value in (getattr(sample, field),)
+        }
+        values = {"account": self._account, "at": sample.at, **row}
+        self._store.keep(lambda db: insert(db, "samples", values), flush=False)
+
+    def last(self, *, before: float | None = None, having: Figure | None = None) -> Sample | None:
+        """The newest sample, taken before that moment and holding that figure where they are given."""
+        found = self.list(before=before, having=having, limit=1)
+        return found[0] if found else None
+
+    def list(
+        self,
+        *,
+        since: float | None = None,
+        before: float | None = None,
+        having: Figure | None = None,
+        limit: int = 1000,
+    ) -> list[Sample]:
+        """The samples from `since` until `before` (not included), newest first."""
+        held = "" if having is None else f"AND {_COLUMNS[having]} IS NOT NULL "
+        values = (self._account, since, before, limit)
+        rows = self._store.read(
+            lambda db: db.execute(
+                "SELECT * FROM samples WHERE account = ?1 AND at >= coalesce(?2, -9e99) "  # noqa: S608 - our own names
+                f"AND at < coalesce(?3, 9e99) {held}ORDER BY at DESC, id DESC LIMIT ?4",
+                values,
+            ).fetchall()
+        )
+        return [_sample(row) for row in rows]
+
+
+def _sample(row: sqlite3.Row) -> Sample:
+    figures: dict[str, Any] = {
+        field: usd(row[column]) if column.endswith("_micro") else row[column]
+        for field, column in _COLUMNS.items()
+    }
+    return Sample(at=row["at"], **figures)
+
+
+@dataclass(frozen=True)
+class Funds:
+    """The balance as it was last heard, in USD, and when (epoch seconds); at most all of it may come off."""
+
+    heard_usd: float
+    heard_at: float
+    to_come_usd: float
+
+    @property
+    def left_usd(self) -> float:
+        """What may be spent."""
+        return round(self.heard_usd - self.to_come_usd, 6)
+
+
+def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[str], bool]) -> Funds | None:
+    """What is left of the account's balance; None where nobody heard it since that time (epoch seconds).
+
+    The balance is the newest that anybody of this home heard, from either billing endpoint. When a clip is
+    charged isn't documented: when it is accepted, or at its end. So that never more is shown than can be
+    left, each submission's price comes off, at most once:
+
+    - while it is on its way, and a kernel that `lives` watches it: an earlier fall of the balance may be
+      somebody else's;
+    - after its end until a balance is heard that was asked for later, which holds it whenever it is charged;
+    - where it was sent and never answered, until it is found out, or an hour has passed;
+    - where it was accepted and nobody watches it any more, until the balance has fallen by it, or an hour has
+      passed. Only what nothing else in the ledger explains counts as such a fall, since the last balance
+      heard before it was sent. (Another program that spends as much just then looks the same. That is as
+      good as it can be told without asking about the clip; whoever watches it knows.)
+    """
+    heard = _hearing(db, account, after=since)
+    if heard is None:
+        return None
+    moving = _moving(db, account, heard.asked_at)
+    living = {kernel: lives(kernel) for kernel in {each.kernel for each in moving if each.accepted}}
+    unwatched = [each for each in moving if each.sent_at < heard.asked_at and each.unwatched(living)]
+    young = [each for each in unwatched if each.sent_at > heard.asked_at - PATIENCE_SECONDS]
+    uncharged = _sum(young)
+    if young:
+        rest = _unexplained(db, account, heard, min(each.sent_at for each in young))
+        uncharged = min(uncharged, max(0, -rest))
+    to_come = min(_sum(moving) - _sum(unwatched) + uncharged, max(0, heard.balance))
+    return Funds(heard.balance / MICRO, heard.at, to_come / MICRO)
+
+
+class _Hearing(NamedTuple):
+    """A balance in micro-USD, when it was asked for and when it was heard."""
+
+    balance: int
+    asked_at: float
+    at: float
+
+
+class _Moving(NamedTuple):
+    """A submission that may be charged after a moment, in micro-USD. What isn't sent yet is sent last."""
+
+    price: int
+    sent_at: float
+    ended: bool
+    accepted: bool
+    abandoned: bool
+    kernel: str
+
+    def unwatched(self, living: dict[str, bool]) -> bool:
+        """Whether it was accepted and nobody will hear of its end."""
+        return self.accepted and not self.ended and (self.abandoned or not living[self.kernel])
+
+
+def _sum(moving: list[_Moving]) -> int:
+    return sum(each.price for each in moving)
+
+
+def _hearing(
+    db: sqlite3.Connection, account: int, *, after: float = float("-inf"), before: float = float("inf")
+) -> _Hearing | None:
+    row = db.execute(
+        "SELECT balance_micro, coalesce(asked_at, at), at FROM samples WHERE account = ? AND at >= ? "
+        "AND at < ? AND balance_micro IS NOT NULL ORDER BY at DESC, id DESC LIMIT 1",
+        (account, after, before),
+    ).fetchone()
+    return None if row is None else _Hearing(*row)
+
+
+def _moving(db: sqlite3.Connection, account: int, since: float) -> list[_Moving]:
+    """What hadn't ended at that moment, and what was never answered in the hour before it."""
+    columns = (
+        f"{PRICE}, CASE WHEN state = :intended THEN 9e99 ELSE coalesce(sent_at, intended_at) END, "
+        "ended_at IS NOT NULL, request_id IS NOT NULL, abandoned_at IS NOT NULL, kernel"
+    )
+    free = ", ".join(f"'{name}'" for name in states.names(charge="none"))
+    # Two stretches of an index: with OR it would be read whole.
+    rows = db.execute(
+        f"SELECT {columns} FROM entries WHERE account = :account AND ended_at IS NULL "  # noqa: S608 - our own words
+        f"UNION ALL SELECT {columns} FROM entries WHERE account = :account AND state NOT IN ({free}) "
+        "AND ended_at >= :since - (CASE state WHEN :uncertain THEN :patience ELSE 0 END) "
+        "AND ended_at >= :since - :patience",
+        {
+            "account": account,
+            "since": since,
+            "patience": PATIENCE_SECONDS,
+            "intended": states.INTENDED,
+            "uncertain": states.UNCERTAIN,
+        },
+    )
+    return [_Moving(*row) for row in rows]
+
+
+def _unexplained(db: sqlite3.Connection, account: int, heard: _Hearing, sent_at: float) -> int:
+    """How much the balance fell since it was heard before that time, less all that may have been charged.
+
+    Without such a balance nothing is known of a fall: it is as if it had stayed.
+    """
+    before = _hearing(db, account, before=sent_at)
+    since = heard.asked_at if before is None else before.asked_at
+    known = sum(each.price for each in _moving(db, account, since) if each.sent_at < heard.at)
+    tools = db.execute(
+        "SELECT coalesce(sum(cost_micro), 0) FROM tool_jobs WHERE account = ? AND ended_at >= ?",
+        (account, since),
+    ).fetchone()[0]
+    fell = 0 if before is None else before.balance - heard.balance
+    return int(fell - known - tools)
