@@ -291,6 +291,8 @@ def test_a_file_that_cannot_be_written_leaves_no_key_behind(
     made: list[str] = []
 
     def full(path: Path, content: bytes) -> None:
+        if path.name == handouts.INSTALL:
+            return
         made.append(content.decode().partition("REELBOOK_API_KEY=")[2].split("\n", 1)[0])
         raise OSError(28, "No space left on device")
 

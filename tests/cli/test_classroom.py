@@ -30,9 +30,9 @@ DEADLY = """
 import os, signal, sys
 from reelbook.cli import main
 from reelbook.ledger.classrooms import Classrooms
-from reelbook.classroom import handouts, installation
+from reelbook.classroom import handouts
 from reelbook.account import keys
-installation.default_trouble = lambda: None
+handouts.default_trouble = lambda: None
 owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
 real, calls = getattr(owner, step), 0
 def deadly(*args, **options):
@@ -106,7 +106,7 @@ def one_for_each(home: Path, url: str) -> None:
         ("keys.Keys", "create", False),
         ("handouts", "write", False),
         ("Classrooms", "made", False),
-        ("handouts", "write_whole", True),
+        ("handouts", "_keep", True),
     ],
     ids=["before the POST", "after the answer", "after the file", "after the id", "before the file"],
 )
