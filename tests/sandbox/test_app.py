@@ -91,32 +91,20 @@ def test_what_was_asked_for_reaches_the_drawing(shared: Client, still: Any) -> N
     [
         {},
         {"prompt": ""},
-        {"prompt": " \n\t"},
-        {"prompt": None},
         {"prompt": 7},
-        {"prompt": ["a fox"]},
         {"prompt": "x" * 2001},
         {"prompt": "half a \ud83d"},
-        {"prompt": "a fox", "duration_seconds": 0},
         {"prompt": "a fox", "duration_seconds": 11},
         {"prompt": "a fox", "duration_seconds": 5.5},
-        {"prompt": "a fox", "duration_seconds": 5.0},
         {"prompt": "a fox", "duration_seconds": "5"},
         {"prompt": "a fox", "duration_seconds": True},
-        {"prompt": "a fox", "duration_seconds": None},
         {"prompt": "a fox", "duration_seconds": float("nan")},
         {"prompt": "a fox", "aspect_ratio": "4:3"},
-        {"prompt": "a fox", "aspect_ratio": ""},
-        {"prompt": "a fox", "aspect_ratio": None},
         {"prompt": "a fox", "aspect_ratio": ["16:9"]},
-        {"prompt": "a fox", "seed": 1.5},
         {"prompt": "a fox", "seed": "7"},
         {"prompt": "a fox", "seed": False},
-        {"prompt": "a fox", "seed": None},
         [],
-        ["prompt"],
         "a fox",
-        7,
         None,
     ],
     ids=lambda body: json.dumps(body)[:60],
@@ -146,11 +134,6 @@ def test_an_invalid_text_to_video_payload_is_a_400(shared: Client, body: object)
 def test_a_body_that_is_no_json_object_is_a_400(shared: Client, content: bytes, content_type: str) -> None:
     """What can't be read as JSON, or doesn't say that it is, is refused."""
     _refused(shared.http.post(TEXT, content=content, headers={"Content-Type": content_type}), 400)
-
-
-def test_a_prompt_of_2000_characters_is_taken(shared: Client) -> None:
-    """The limit counts characters, not bytes, and belongs to what is allowed."""
-    shared.submit("❄" * 2000)
 
 
 def test_an_enormous_json_body_is_a_413(shared: Client) -> None:
@@ -423,11 +406,6 @@ def test_an_invalid_key_request_is_a_400(shared: Client, body: object) -> None:
         "/api/v1/keys", content=json.dumps(body), headers={"Content-Type": "application/json"}
     )
     _refused(answer, 400)
-
-
-def test_a_key_without_a_rate_limit_gets_ten(shared: Client) -> None:
-    """The default of the interface's limits."""
-    assert shared.http.post("/api/v1/keys", json={"name": "x"}).json()["rate_limit"] == 10
 
 
 def test_usage_counts_rolling_days(client: Client) -> None:

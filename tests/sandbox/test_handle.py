@@ -38,35 +38,9 @@ def test_a_pace_that_there_isnt_is_told_what_it_can_be(sandbox: Sandbox, pace: s
         sandbox.settings(pace=pace)
 
 
-def test_the_controls_reach_the_sandbox(client: Client) -> None:
-    """Time, faults and history are set by the handle and seen by whoever asks the service."""
-    sandbox = client.sandbox
-    sandbox.settings(balance_usd=3.5)
-    sandbox.fault("500", endpoint="balance", handled=False)
-    sandbox.plant_history([{"days_ago": 2, "seconds": 20, "requests": 4, "usd": 1.0}])
-    assert [client.get("/api/v1/billing/balance").status_code for _ in range(2)] == [500, 200]
-    assert [fault["happened"] for fault in sandbox.faults()] == [1]
-    sandbox.clear_faults()
-    assert sandbox.faults() == []
-    assert sandbox.state()["balance_usd"] == 3.5
-    assert client.get("/api/v1/billing/usage").json()["total_cost_usd"] == 1.0
-    request_id = client.submit()
-    sandbox.advance(10)
-    assert client.wait(request_id)["status"] == "completed"
-
-
 def test_what_isnt_a_control_plane_gives_no_usable_answer(client: Client) -> None:
     """A refusal is told with its reason; an answer that is no JSON object isn't taken for one."""
     with pytest.raises(SandboxError, match="The sandbox refused: "):
         ask(f"{client.sandbox.url}/_sandbox/state", None, {}, 5)
     with pytest.raises(SandboxError, match="gives no usable answer"):
         ask("http://127.0.0.1:1/_sandbox/about", None, {}, 5)
-
-
-def test_a_stopped_sandbox_has_ended(open_sandbox: Open, tmp_path: Path) -> None:
-    """`stop` comes back when nothing runs any more, and its access file stays for the next one."""
-    with open_sandbox(tmp_path) as client:
-        client.sandbox.stop()
-        assert client.sandbox.access_file.exists()
-        with pytest.raises(SandboxError):
-            client.sandbox.state()

@@ -51,6 +51,7 @@ def test_what_isnt_said_has_the_interfaces_defaults() -> None:
     assert payloads.wanted_from_text({"prompt": "a fox", "odd": 1}) == Wanted(TEXT, asked)
     whole = {"prompt": "a fox", "duration_seconds": 3, "aspect_ratio": "1:1", "seed": 7}
     assert payloads.wanted_from_text(whole) == Wanted(TEXT, whole)
+    assert (payloads.RATE_LIMIT.read({}), payloads.DAYS.read({})) == (10, 30)
 
 
 @pytest.mark.anyio
@@ -77,7 +78,7 @@ def test_the_schema_of_a_field_allows_what_it_allows(field: Parameter, mode: Any
     """A default, the first and last values, and neither another type nor what lies beyond them."""
     assert (field in fields_of(mode)) == (mode in field.modes)
     jsonschema.Draft202012Validator.check_schema(field.schema)
-    for value in ("16:9", "a fox", "", "x" * 2001, 0, 1, 10, 11, -1, 2**70, 1.5, None):
+    for value in ("16:9", "a fox", "", "❄" * 2000, "x" * 2001, 0, 1, 10, 11, -1, 2**70, 1.5, None):
         fits = jsonschema.Draft202012Validator(field.schema).is_valid(value)
         try:
             field.read({field.name: value})

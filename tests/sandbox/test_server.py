@@ -49,24 +49,17 @@ def started(home: Path, environment: None) -> Iterator[Client]:
 
 
 def test_processes_that_start_it_at_once_share_one(home: Path, environment: None) -> None:
-    """Two programs that ask at the same moment get the same process."""
+    """Also where one is read from standard input, without a file and without a main guard."""
     programs = [
-        subprocess.Popen([sys.executable, "-c", ENSURE, str(home)], stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
+        subprocess.Popen(
+            [sys.executable, *words, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for words in (["-c", ENSURE], ["-"])
     ]
-    answers = [program.communicate(timeout=120)[0] for program in programs]
+    answers = [program.communicate(ENSURE, timeout=120)[0] for program in programs]
     sandbox = server.find(home)
     assert sandbox is not None
     assert answers == [f"{sandbox.url} {sandbox.pid}\n"] * 2
-
-
-def test_it_can_be_started_from_standard_input(home: Path, environment: None) -> None:
-    """A program without a file and without a main guard draws a clip like any other."""
-    answer = subprocess.run(
-        [sys.executable, "-", str(home)], input=ENSURE, capture_output=True, text=True, timeout=30, check=True
-    )
-    sandbox = server.ensure(home)
-    assert answer.stdout == f"{sandbox.url} {sandbox.pid}\n"
 
 
 def test_it_draws_real_clips_in_processes_that_end_with_it(started: Client) -> None:
@@ -199,18 +192,6 @@ def test_a_start_that_fails_shows_the_end_of_the_log(home: Path, environment: No
     assert str(places.log) in str(caught.value)
 
 
-def test_a_second_one_of_the_same_home_is_refused(home: Path, environment: None) -> None:
-    """In the foreground it says where the first one serves, and leaves it alone."""
-    sandbox = server.ensure(home)
-    process = _serve(home)
-    assert process.communicate(timeout=120)[1] == (
-        f"A sandbox of this folder already runs at {sandbox.url}. It was left as it is. "
-        "To end it: reelbook sandbox stop\n"
-    )
-    assert process.returncode == 1
-    assert sandbox.state()["pid"] == sandbox.pid
-
-
 def test_in_the_foreground_it_introduces_itself_and_ends_with_ctrl_c(home: Path, environment: None) -> None:
     """It says where it is and where its key lies, not the key; beyond loopback it warns."""
     process = _serve(home, "--host", "0.0.0.0", "--balance", "7", "--rate-limit", "20")
@@ -230,18 +211,6 @@ def test_in_the_foreground_it_introduces_itself_and_ends_with_ctrl_c(home: Path,
     if (own := own_address()) is not None:
         assert f"http://{own}:{urlsplit(sandbox.url).port}\n" in said
     assert sandbox.api_key.reveal() not in said
-
-
-def test_a_revoked_notebook_key_is_replaced_at_the_next_start(home: Path) -> None:
-    """Otherwise no session could ever come in again."""
-    with server.in_thread(home) as sandbox, http_client(sandbox) as http:
-        key_id = http.get("/api/v1/keys").json()["api_keys"][0]["key_id"]
-        assert http.delete(f"/api/v1/keys/{key_id}").status_code == 200
-    with server.in_thread(home) as again, http_client(again) as http:
-        assert again.api_key != sandbox.api_key
-        assert again.user_id == sandbox.user_id
-        keys = http.get("/api/v1/keys").json()["api_keys"]
-    assert [(key["name"], key["is_active"]) for key in keys] == [("notebook", False), ("notebook", True)]
 
 
 def test_a_sandbox_in_a_thread_is_found_like_any_other(home: Path) -> None:

@@ -117,20 +117,6 @@ def test_only_an_active_key_lets_in(tmp_path: Path) -> None:
     assert first != second
 
 
-def test_jobs_go_on_after_a_restart(tmp_path: Path) -> None:
-    """With the balance as it was left."""
-
-    async def begin(service: SandboxService) -> str:
-        return str((await service.accept(FOX))["request_id"])
-
-    async def go_on(service: SandboxService) -> tuple[str, float]:
-        service.clock.advance(10)
-        return (await ended(service, request_id))["status"], service.accounts.balance()["balance_usd"]
-
-    request_id = using(tmp_path, begin, pace=10, balance_usd=5)
-    assert using(tmp_path, go_on, pace=10) == ("completed", 4.75)
-
-
 def test_it_ends_by_itself_when_nobody_uses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any use, and any job under way, keeps it."""
     monkeypatch.setattr(module, "TICK_SECONDS", 0.01)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
@@ -73,25 +71,6 @@ def test_one_sandbox_serves_a_home(tmp_path: Path) -> None:
     places.create()
     with running_lock(places), pytest.raises(SandboxError, match="already runs"):
         serve(tmp_path)
-
-
-def test_a_process_serves_until_it_is_ended(tmp_path: Path) -> None:
-    """It says where it is, and its notice goes with it."""
-    code = "import sys; from pathlib import Path; from reelbook.sandbox.serving import serve; "
-    code += "serve(Path(sys.argv[1]), pace=0, workers=1)"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    said = [process.stdout.readline() for _ in range(4)]
-    notice = read_notice(Places(tmp_path))
-    assert notice is not None
-    assert said[0] == f"The sandbox serves at {notice.url}\n"
-    assert said[3].endswith("Ctrl-C stops it.\n")
-    process.terminate()
-    assert process.communicate(timeout=120)[1] == ""
-    assert process.returncode == 0
-    assert read_notice(Places(tmp_path)) is None
 
 
 def test_this_machines_address_is_one_that_others_may_use() -> None:
