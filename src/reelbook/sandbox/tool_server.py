@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 from .payloads import Refused, reached_at
 from .protocol import SERVICE_NAME, Settings, version
 from .service import SandboxService
-from .tools import CATALOGUE, INSTRUCTIONS, SandboxTool, ToolCall
+from .tools import CATALOGUE, INSTRUCTIONS, SandboxTool, ToolRequest
 
 logger = logging.getLogger(__name__)
 
@@ -105,7 +105,9 @@ class McpServer:
                 await context.session.report_progress(percent, 100, state)
 
         try:
-            answer = await tool(ToolCall(self._service, params.arguments or {}, reached_at(request), report))
+            answer = await tool(
+                ToolRequest(self._service, params.arguments or {}, reached_at(request), report)
+            )
         except Refused as exc:
             return _failed(exc.detail)
         except Exception:

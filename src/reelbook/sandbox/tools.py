@@ -47,7 +47,7 @@ TIMEOUT: Final = Parameter("timeout_seconds", "number", "How long to wait at mos
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class ToolRequest:
     """A tool's call: its `arguments`, the address by which the client came, where its percents are told."""
 
     service: SandboxService
@@ -63,7 +63,7 @@ class SandboxTool:
     name: str
     title: str
     description: str
-    act: Callable[[ToolCall], Awaitable[Answered]]
+    act: Callable[[ToolRequest], Awaitable[Answered]]
     arguments: Mapping[str, Mapping[str, Any]]
     output: Mapping[str, str]
     optional: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class SandboxTool:
         output = {name: {"type": kind} for name, kind in {**self.output, "service": "string"}.items()}
         return _object(output, [name for name in output if name not in self.optional])
 
-    async def __call__(self, call: ToolCall) -> dict[str, Any]:
+    async def __call__(self, call: ToolRequest) -> dict[str, Any]:
         """Its answer. Raises Refused."""
         unknown = sorted(set(call.arguments) - set(self.arguments))
         if unknown:
@@ -91,24 +91,24 @@ class SandboxTool:
         return {**await self.act(call), "service": SERVICE}
 
 
-async def _from_text(call: ToolCall) -> Answered:
+async def _from_text(call: ToolRequest) -> Answered:
     return await call.service.accept(wanted_from_text(call.arguments))
 
 
-async def _from_image(call: ToolCall) -> Answered:
+async def _from_image(call: ToolRequest) -> Answered:
     most = call.service.settings.max_image_bytes
     content = await asyncio.to_thread(_decoded, call.arguments.get("image_base64"), most)
     return await call.service.accept(await wanted_from_image(content, call.arguments, most))
 
 
-async def _status(call: ToolCall) -> Answered:
+async def _status(call: ToolRequest) -> Answered:
     request_id = REQUEST_ID.read(call.arguments)
     if not re.fullmatch(r"[\w-]+", request_id, re.ASCII):
         raise Refused(404, "No such request_id")
     return await call.service.status(request_id, call.base_url)
 
 
-async def _wait(call: ToolCall) -> Answered:
+async def _wait(call: ToolRequest) -> Answered:
     """How a job stands once it is neither pending nor processing, or when the time is up."""
     give_up = time.monotonic() + TIMEOUT.read(call.arguments)
     told = -1
@@ -125,11 +125,11 @@ async def _wait(call: ToolCall) -> Answered:
         await asyncio.sleep(min(LOOK_SECONDS, left))
 
 
-async def _balance(call: ToolCall) -> Answered:
+async def _balance(call: ToolRequest) -> Answered:
     return await call.service.balance()
 
 
-async def _usage(call: ToolCall) -> Answered:
+async def _usage(call: ToolRequest) -> Answered:
     return await call.service.usage(DAYS.read(call.arguments))
 
 
