@@ -85,7 +85,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
                 ".rb-open-row .rb-card",
                 (),
             )
-            for key in (f"board50._rows.of({job}).key" for job in ("done", "lost", "failed", "running"))
+            for key in (f"board50._entries[{job}].key" for job in ("done", "lost", "failed", "running"))
         ),
     ],
     "gallery": [

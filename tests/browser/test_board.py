@@ -72,7 +72,7 @@ def test_a_row_at_the_windows_edge_opens_into_view(notebook: Notebook) -> None:
     cell = notebook.run(
         "from IPython.display import HTML\n"
         "board23 = rb.JobBoard(jobs=[finished_job()])\n"
-        "[only23] = board23._rows\n"
+        "[only23] = board23._entries.values()\n"
         "board23.observe(lambda change: setattr(board23, 'opened', only23.key), 'selected')\n"
         "display(HTML('<div style=\"height: 1500px\">far</div>'), board23)"
     )
