@@ -283,3 +283,26 @@ def shown(cell: Locator, selector: str = ".rb") -> Locator:
     wait_until(cell.page, look, lambda: f"it never showed {selector}; it shows: {cell.all_inner_texts()}")
     panel.evaluate("(panel) => panel.scrollIntoView({ block: 'nearest' })")
     return panel
+
+
+def focused(notebook: OpenNotebook) -> str:
+    """What a person is told of the control that has the focus; empty outside the panels."""
+    name: str = notebook.page.evaluate(
+        """() => {
+          const node = document.activeElement;
+          if (!node.closest('.rb')) return '';
+          const label = node.labels && [...node.labels].map((one) => one.innerText).join(' ');
+          return node.ariaLabel || label || node.innerText.trim();
+        }"""
+    )
+    return name
+
+
+def tab_stops(notebook: OpenNotebook) -> list[str]:
+    """The names of the controls that Tab comes to from where the focus is, until it leaves the panels."""
+    names: list[str] = []
+    while not names or names[-1]:
+        notebook.page.keyboard.press("Tab")
+        names.append(focused(notebook))
+        assert len(names) < 40, f"Tab never left the panel: {names}"
+    return names[:-1]

@@ -15,7 +15,7 @@ import pytest
 from support.kept_clips import KeptClips
 
 from browser.lab import PAST, SETUP
-from browser.pages import CHROMIUM, OpenNotebook, opened_page, unbroken
+from browser.pages import CHROMIUM, SIZE, OpenNotebook, opened_page, unbroken
 from reelbook.sandbox import server
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def open_notebook(page: Page, address: str, folder: Path, kind: type[OpenNoteboo
 @pytest.fixture
 def notebook(open_notebook: OpenNotebook) -> Iterator[OpenNotebook]:
     """The notebook without what earlier tests showed; no test may leave an error in the page."""
+    open_notebook.page.set_viewport_size(SIZE)
     open_notebook.clear()
     with unbroken(open_notebook.page):
         yield open_notebook

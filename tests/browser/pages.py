@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Error, Locator, Page
+    from playwright.sync_api import Error, Locator, Page, ViewportSize
 
 SECONDS = 1000
 # What anything may take on a slow and busy machine. It only bounds failures: nothing waits for it to pass.
@@ -35,6 +35,7 @@ CHROMIUM_ARGS = [
     "--use-fake-ui-for-media-stream",
 ]
 
+SIZE: ViewportSize = {"width": 1280, "height": 1000}
 EMPTY = {
     "cells": [],
     "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
@@ -50,7 +51,7 @@ def opened_page() -> Iterator[Page]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        page = browser.new_page(viewport=SIZE)
         page.set_default_timeout(PATIENCE * SECONDS)
         yield page
         browser.close()

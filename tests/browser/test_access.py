@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from browser.lab import PLAYS, Notebook, at_rest, says, shown, until
+from browser.lab import PLAYS, Notebook, at_rest, focused, says, shown, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -263,19 +263,6 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     keyboard.press("Escape")
     assert notebook.executions() == before
     notebook.comes_to("studio51.view", "create")
-
-
-def focused(notebook: Notebook) -> str:
-    """What a person is told of the control that has the focus; empty outside the panels."""
-    name: str = notebook.page.evaluate(
-        """() => {
-          const node = document.activeElement;
-          if (!node.closest('.rb')) return '';
-          const label = node.labels && [...node.labels].map((one) => one.innerText).join(' ');
-          return node.ariaLabel || label || node.innerText.trim();
-        }"""
-    )
-    return name
 
 
 def tab_to(notebook: Notebook, name: str, *, back: bool = False) -> None:

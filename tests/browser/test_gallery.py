@@ -152,25 +152,22 @@ def test_a_clip_opened_in_a_narrow_window_comes_into_view(notebook: Notebook) ->
 
     Opened by keyboard from the last of the tiles it is seen and plays.
     """
-    try:
-        notebook.page.set_viewport_size({"width": 700, "height": 480})
-        cell = gallery(notebook, "narrow", *(f"fox {number}" for number in range(9)))
-        last = cell.locator(".rb-tile").last
-        last.evaluate("(tile) => tile.scrollIntoView({ block: 'end' })")
-        last.press("Enter")
-        until(cell.locator(".rb-opened"), PLAYS)
-        assert cell.locator("video").evaluate(
-            """(video) => {
-              const { left, top } = video.getBoundingClientRect();
-              return document.elementFromPoint(left + 5, top + 5) === video;
-            }"""
-        )
-        edge = "cell.getBoundingClientRect().right + 1"
-        none_left(
-            cell,
-            f"""(cell) => [...cell.querySelectorAll('.rb, .rb *')]
-              .filter((node) => node.getBoundingClientRect().right > {edge})
-              .map((node) => node.className || node.tagName)""",
-        )
-    finally:
-        notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+    notebook.page.set_viewport_size({"width": 700, "height": 480})
+    cell = gallery(notebook, "narrow", *(f"fox {number}" for number in range(9)))
+    last = cell.locator(".rb-tile").last
+    last.evaluate("(tile) => tile.scrollIntoView({ block: 'end' })")
+    last.press("Enter")
+    until(cell.locator(".rb-opened"), PLAYS)
+    assert cell.locator("video").evaluate(
+        """(video) => {
+          const { left, top } = video.getBoundingClientRect();
+          return document.elementFromPoint(left + 5, top + 5) === video;
+        }"""
+    )
+    edge = "cell.getBoundingClientRect().right + 1"
+    none_left(
+        cell,
+        f"""(cell) => [...cell.querySelectorAll('.rb, .rb *')]
+          .filter((node) => node.getBoundingClientRect().right > {edge})
+          .map((node) => node.className || node.tagName)""",
+    )

@@ -42,7 +42,7 @@ ALONE = {
     "rb.Player(both18[0].clip, loop_range=(0.2, 0.6))": (".rb-tools", "Shortcuts"),
     "rb.SweepForm(session, template='a {duck|swan}')": (".rb-sweep dl", "Copy as code"),
     "rb.ClassroomPanel(session)": (".rb-open", None),
-    "board18 = rb.JobBoard(jobs=both18)\nboard18.opened = [*board18._rows][0].key\nboard18": (
+    "board18 = rb.JobBoard(jobs=both18)\nboard18.opened = board18._rows()[0].key\nboard18": (
         ".rb-open-row .rb-card",
         None,
     ),
@@ -124,7 +124,6 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
             none_left(cell, _WIDE)
     finally:
         notebook.run("slow18.stop_watching()\nsession.sandbox.settings(pace=3)")
-        notebook.page.set_viewport_size({"width": 1280, "height": 1000})
 
 
 def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook) -> None:

@@ -152,12 +152,9 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
 def test_cells_without_a_clip_keep_to_their_column(notebook: Notebook) -> None:
     """In a narrow window, too, where they are higher than a clip would be."""
     notebook.page.set_viewport_size({"width": 700, "height": 1000})
-    try:
-        cell = opened(notebook, "rb.Matrix(rb.Sweep('a {duck|swan|goose}', seed='1-3'), session)")
-        until(cell, "(cell) => cell.querySelector('.rb-cell').offsetHeight > 90")
-        assert cell.evaluate(OVERLAPS) == []
-    finally:
-        notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+    cell = opened(notebook, "rb.Matrix(rb.Sweep('a {duck|swan|goose}', seed='1-3'), session)")
+    until(cell, "(cell) => cell.querySelector('.rb-cell').offsetHeight > 90")
+    assert cell.evaluate(OVERLAPS) == []
 
 
 def test_a_killed_kernel_is_resumed_from_the_button(notebook: Notebook) -> None:
@@ -178,7 +175,6 @@ def test_a_killed_kernel_is_resumed_from_the_button(notebook: Notebook) -> None:
 
 def test_eighteen_clips_keep_one_time(notebook: Notebook) -> None:
     """Only posters until somebody turns to it; paused, all show one moment, however late one was."""
-    notebook.page.set_viewport_size({"width": 1280, "height": 1000})
     cell = opened(notebook, f"{SWEEP}matrix62 = {ALL}\nmatrix62")
     assert cell.evaluate(VIDEOS) == 0
     cell.get_by_role("button", name="Play all").click()

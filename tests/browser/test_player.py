@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import av
 import pytest
 
-from browser.lab import PLAYS, Notebook, says, shown, until
+from browser.lab import PLAYS, Notebook, says, shown, tab_stops, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -152,16 +152,7 @@ def test_a_clip_by_keyboard(notebook: Notebook) -> None:
     notebook.page.wait_for_function("!document.fullscreenElement")
     # Every control is reached with Tab, and has a name.
     cell.locator("video").focus()
-    names = []
-    for _ in range(30):
-        keyboard.press("Tab")
-        name = notebook.page.evaluate(
-            """document.activeElement.closest(".rb") &&
-              (document.activeElement.ariaLabel || document.activeElement.innerText)"""
-        )
-        if not name:
-            break
-        names.append(name)
+    names = tab_stops(notebook)
     player = "Play|Time|Loop begins|Loop ends|Full screen|Shortcuts|Frame back|Frame forward|Speed|Loop"
     expected = f"{player}|From here|To here|Whole|Clip|Poster|Filmstrip|Save|Copy as code"
     assert expected.split("|") == names
