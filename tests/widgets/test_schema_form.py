@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reelbook.widgets.schema_form import Field, Form, form_of
+from reelbook.widgets.schema_form import ToolField, ToolForm, form_of
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -62,7 +62,7 @@ WITH_NOTES = st.tuples(
 
 
 @st.composite
-def forms(draw: st.DrawFn) -> Form:
+def forms(draw: st.DrawFn) -> ToolForm:
     """The form of a tool."""
     properties = draw(st.dictionaries(NAMES, WITH_NOTES, max_size=4))
     required = [name for name in properties if draw(st.booleans())]
@@ -72,7 +72,7 @@ def forms(draw: st.DrawFn) -> Form:
 
 @QUICK
 @given(forms())
-def test_an_untouched_form_says_at_most_what_is_wrong_with_its_defaults(form: Form) -> None:
+def test_an_untouched_form_says_at_most_what_is_wrong_with_its_defaults(form: ToolForm) -> None:
     """What a form holds at first is its defaults, and is described in JSON."""
     json.dumps(form.described(), allow_nan=False)
     _, problems = form.arguments(form.start())
@@ -105,7 +105,7 @@ def test_no_schema_and_no_draft_breaks_anything(odd: Any, draft: Any) -> None:
             form.arguments(typed)
 
 
-def fields(properties: dict[str, Any], *required: str) -> dict[str, Field]:
+def fields(properties: dict[str, Any], *required: str) -> dict[str, ToolField]:
     """The fields of an object by name."""
     form = form_of(
         {"type": "object", "properties": properties, "required": list(required), "$defs": DEFINITIONS}

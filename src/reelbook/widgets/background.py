@@ -14,7 +14,7 @@ Step: TypeAlias = Callable[[], str | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class StartedWork:
     """Steps that are taken in order, each of them even if the one before it failed."""
 
     doing: str  # as in "Making the key"
@@ -29,7 +29,7 @@ class WorksInBackground(Panel):
     """
 
     def __init__(self, **traits: Any) -> None:
-        self._work: dict[Hashable, Work] = {}
+        self._work: dict[Hashable, StartedWork] = {}
         super().__init__(**traits)
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class WorksInBackground(Panel):
 
         The texts that the steps return, and their errors, become the message under the panel.
         """
-        work = Work(doing, steps)
+        work = StartedWork(doing, steps)
         try:
             if self._work.setdefault(name, work) is not work:
                 return False
@@ -73,7 +73,7 @@ class WorksInBackground(Panel):
     def _work_ended(self, name: Hashable) -> None:
         """Called on the work's thread before the page is told of the end; for panels that follow up on it."""
 
-    def _run_work(self, name: Hashable, work: Work) -> None:
+    def _run_work(self, name: Hashable, work: StartedWork) -> None:
         texts: list[str] = []
         tone: Tone = "info"
         for step in work.steps:

@@ -56,7 +56,7 @@ _BOUNDS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field:
+class ToolField:
     """One argument. `rule` says in words what it takes, `shape` is the schema of what is written as JSON;
     `start` is the draft that the field begins with. The name of the field for all arguments at once is empty.
     """
@@ -119,10 +119,10 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Form:
+class ToolForm:
     """The fields of a tool's arguments; a single one without a name where all of it is written as JSON."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[ToolField, ...]
 
     def described(self) -> list[dict[str, Json]]:
         """The form for the page."""
@@ -152,15 +152,15 @@ class Form:
         return arguments, problems
 
 
-def form_of(schema: Json) -> Form:
+def form_of(schema: Json) -> ToolForm:
     """The form for a tool's arguments."""
     with contextlib.suppress(RecursionError, ValueError):  # nested too deep, or a number without end
         if (fields := _fields(schema)) is not None:
-            form = Form(tuple(fields))
+            form = ToolForm(tuple(fields))
             if len(json.dumps([form.described(), form.start()])) <= MAX_FORM:
                 return form
-    whole = Field(name="", kind="json", label="Arguments", rule="JSON", bounds={}, shape=_shape(schema))
-    return Form((whole,))
+    whole = ToolField(name="", kind="json", label="Arguments", rule="JSON", bounds={}, shape=_shape(schema))
+    return ToolForm((whole,))
 
 
 def as_json(value: Json) -> str:
@@ -168,7 +168,7 @@ def as_json(value: Json) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _fields(schema: Json) -> list[Field] | None:
+def _fields(schema: Json) -> list[ToolField] | None:
     """The arguments, those that have to be given first; None where they can't be told by name."""
     if not isinstance(schema, Mapping):
         return None
@@ -186,7 +186,7 @@ def _fields(schema: Json) -> list[Field] | None:
     return sorted(fields, key=lambda field: not field.required)
 
 
-def _field(name: str, part: Json, root: Schema, *, required: bool) -> Field:
+def _field(name: str, part: Json, root: Schema, *, required: bool) -> ToolField:
     part, nullable = _flat(part, root)
     three = nullable or not (required or isinstance(part.get("default"), bool))
     kind, options = _kind(part, name, three=three)
@@ -197,7 +197,7 @@ def _field(name: str, part: Json, root: Schema, *, required: bool) -> Field:
         if -1e15 < bound < 1e15
     }
     start = _start(kind, options, part.get("default"))
-    return Field(
+    return ToolField(
         name=name,
         kind=kind,
         label=clip(_text(part.get("title")) or name.replace("_", " ").capitalize(), MAX_LABEL),
