@@ -12,7 +12,7 @@ from widgets.test_schema_form import forms
 
 from browser.lab import PLAYS, Notebook, says, shown, until
 from reelbook.widgets import bundle
-from reelbook.widgets.schema_form import Form, form_of
+from reelbook.widgets.schema_form import ToolForm, form_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def fields(page: Page) -> Iterator[Page]:
     blank.close()
 
 
-def drawn(blank: Page, form: Form) -> Any:
+def drawn(blank: Page, form: ToolForm) -> Any:
     """Draws the form; returns the drafts that it gives back at once."""
     # As text: Playwright has words of its own for some JSON.
     return json.loads(blank.evaluate(_DRAW, json.dumps([form.described(), form.start()])))
@@ -142,7 +142,7 @@ def test_drafts_that_the_page_draws_are_the_drafts_it_gives_back(fields: Page) -
 
     @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
     @given(forms())
-    def there_and_back(form: Form) -> None:
+    def there_and_back(form: ToolForm) -> None:
         assert form.arguments(drawn(fields, form)) == form.arguments(form.start())
 
     there_and_back()
