@@ -52,7 +52,7 @@ def test_a_card_says_that_the_ledger_cannot_be_written() -> None:
     for trouble in ("The ledger can't be written: the disk is full.", None):
         session.facts = replace(session.facts, trouble=trouble)
         session.tell(None)
-        assert said.get(timeout=5) == (trouble or "The ledger can be written again.")
+        assert said.get(timeout=60) == (trouble or "The ledger can be written again.")
     card.close()
     assert session.listeners == []
 
