@@ -23,7 +23,7 @@ BEGINNING = """
 import os, sys, time
 from pathlib import Path
 from ledger.doubles import KEY, SERVICE, find, fox, intend, intend_many
-from reelbook.errors import SpendLimitReached
+from reelbook.errors import LedgerLocked, SpendLimitReached
 from reelbook.ledger import Ledger
 ledger = Ledger.open(Path(sys.argv[1]), SERVICE, KEY)
 def say(*words):
