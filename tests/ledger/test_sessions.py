@@ -63,15 +63,6 @@ def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox)
         assert [entry.request_id for entry in after.find()] == ["req_1"]
 
 
-def test_a_finished_clip_is_known_with_its_cost_and_place(session: rb.Session) -> None:
-    """State, cost and the clip's path are in the ledger."""
-    clip = session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
-    session.close()
-    with LedgerFile.open(session.home) as ledger:
-        (entry,) = ledger.find()
-    assert (entry.state, entry.cost_usd, entry.clip_path) == ("completed", 0.05, str(clip.path))
-
-
 def test_a_new_session_takes_up_what_an_earlier_one_left(session: rb.Session, sandbox: Sandbox) -> None:
     """An unfinished job is watched to its end by the next session, with the prompt that made it."""
     sandbox.settings(pace=3600)

@@ -11,23 +11,18 @@ from the moment of asking, "calendar" days begin at midnight UTC.
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 Reading = Literal["rolling", "calendar"]
-# Something in USD at some moments (epoch seconds).
-Moments = Sequence[tuple[float, float]]
 
 READINGS: Final[tuple[Reading, ...]] = ("rolling", "calendar")
 DAY_SECONDS: Final = 86_400.0
 # A cost may be posted late: a point taken sooner after its moment isn't kept for good.
 SETTLED_SECONDS: Final = 6 * 3600.0
-# The ledger's times are those at which an end was noticed.
-NOTICED_SECONDS: Final = 900.0
 SAME_PRESENT_SECONDS: Final = 3600.0
 CENT_PART: Final = 0.0005
 COARSE: Final = (30, 7, 1)
@@ -71,7 +66,7 @@ class UsageSpan:
 
 @dataclass(frozen=True)
 class Known:
-    """All that is known: answers, what was spent in all at some moments, and how `days` are counted.
+    """All that is known: answers, and how `days` are counted.
 
     `reading` None is an unknown one: days are then taken as counted back from the moment of asking. `began`
     is when this round of questions began (epoch seconds).
@@ -80,7 +75,6 @@ class Known:
     days: int
     began: float
     answers: tuple[Totals, ...]
-    moments: tuple[tuple[float, float], ...] = ()
     reading: Reading | None = None
 
 
@@ -143,13 +137,9 @@ def next_days(known: Known, asked: Collection[int]) -> int | None:
     return max(halves)[-1] if halves else None
 
 
-def infer_reading(answers: Sequence[Totals], moments: Moments = (), own: Moments = ()) -> Reading | None:
-    """How the service counts days: the reading that fits, None while both do.
-
-    `moments` tell the total spent, `own` what each of this ledger's clips cost.
-    """
-    told = _told(answers, moments)
-    fitting = [reading for reading in READINGS if _fits(reading, answers, told, own)]
+def infer_reading(answers: Sequence[Totals]) -> Reading | None:
+    """How the service counts days: the reading that fits, None while both do."""
+    fitting = [reading for reading in READINGS if _fits(reading, answers)]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -162,12 +152,6 @@ def _usable(known: Known) -> list[Totals]:
     if recent[-1].spent_usd is None:
         return [answer for answer in recent if answer.spent_usd is None]
     return [answer for answer in answers if answer.spent_usd is not None]
-
-
-def _told(answers: Sequence[Totals], moments: Moments) -> list[_Point]:
-    """What was spent in all at which moment, oldest first."""
-    told = ((answer.at, answer.spent_usd) for answer in answers if answer.spent_usd is not None)
-    return sorted({_Point(at, spent) for at, spent in (*moments, *told)})
 
 
 def _point(answer: Totals, reading: Reading | None) -> _Point:
@@ -186,7 +170,7 @@ def _points(known: Known) -> list[_Point]:
     edge = _point(whole, known.reading)
     apart = 1.0 if known.reading == "calendar" else APART_DAYS * DAY_SECONDS
     kept: list[_Point] = []
-    for point in (*(_point(answer, known.reading) for answer in reversed(answers)), *_quiet(known, now)):
+    for point in (_point(answer, known.reading) for answer in reversed(answers)):
         fits = all(
             abs(point.at - other.at) >= apart and _rises(*sorted((point, other))) for other in (edge, *kept)
         )
@@ -197,19 +181,6 @@ def _points(known: Known) -> list[_Point]:
 
 def _rises(first: _Point, second: _Point) -> bool:
     return first.spent <= second.spent + CENT_PART
-
-
-def _quiet(known: Known, now: _Point) -> Iterator[_Point]:
-    """Days' beginnings around which nothing was spent, as the totals read before and after them say."""
-    told = _told(known.answers, known.moments)
-    if not any(answer.spent_usd is not None for answer in _usable(known)):
-        return  # its own totals don't go with what the balance says
-    for days in range(1, known.days):
-        at = began_at(now.at, days, known.reading)
-        before = next((each for each in reversed(told) if each.at <= at), None)
-        after = next((each for each in told if each.at >= at + SETTLED_SECONDS), None)
-        if before is not None and after is not None and abs(after.spent - before.spent) <= CENT_PART:
-            yield _Point(at, after.spent)
 
 
 def _several_days(from_at: float, to_at: float, reading: Reading | None) -> bool:
@@ -284,25 +255,21 @@ def _same_present(first: Totals, second: Totals) -> bool:
     return first.spent_usd is None or abs((second.spent_usd or 0.0) - first.spent_usd) <= CENT_PART
 
 
-def _fits(reading: Reading, answers: Sequence[Totals], told: Moments, own: Moments) -> bool:
-    """Whether what was spent never falls with time: in all, and by others than this ledger."""
-    points = [
-        point
-        for answer in answers
-        if answer.spent_usd is not None
-        and answer.at - (point := _point(answer, reading)).at >= SETTLED_SECONDS
+def _fits(reading: Reading, answers: Sequence[Totals]) -> bool:
+    """Whether what was spent in all never falls with time."""
+    told = [_Point(answer.at, answer.spent_usd) for answer in answers if answer.spent_usd is not None]
+    begun = [_point(answer, reading) for answer in answers if answer.spent_usd is not None]
+    settled = [
+        point for point, present in zip(begun, told, strict=True) if present.at - point.at >= SETTLED_SECONDS
     ]
-    ends = sorted(own)
-    sums = [0.0, *itertools.accumulate(usd for _, usd in ends)]
     # A total holds all that was spent some time before it was told, and nothing that came after.
-    least = [(-math.inf, False, 0.0), *((at, False, spent) for at, spent in (*points, *told))]
-    most = [(at, True, spent) for at, spent in (*points, *((at - SETTLED_SECONDS, usd) for at, usd in told))]
-    spent_before = others_before = 0.0
-    for at, is_most, spent in sorted([*least, *most]):
-        noticed = NOTICED_SECONDS * (-1 if is_most else 1)
-        others = spent - sums[bisect.bisect(ends, (at + noticed, math.inf))]
+    least = [(point.at, False, point.spent) for point in (*settled, *told)]
+    most = [(point.at, True, point.spent) for point in settled]
+    most += [(present.at - SETTLED_SECONDS, True, present.spent) for present in told]
+    spent_before = 0.0
+    for _, is_most, spent in sorted([*least, *most]):
         if not is_most:
-            spent_before, others_before = max(spent_before, spent), max(others_before, others)
-        elif spent < spent_before - CENT_PART or others < others_before - CENT_PART:
+            spent_before = max(spent_before, spent)
+        elif spent < spent_before - CENT_PART:
             return False
     return True

@@ -145,13 +145,9 @@ class UsageHistory:
         since = began - KEPT_DAYS * DAY_SECONDS
         kept = self._ledger.samples.list(since=since, limit=MANY_SAMPLES)
         answers = [totals for each in kept if (totals := _totals(each.at, each.period_days, each))]
-        moments = tuple((each.at, each.total_spent_usd) for each in kept if each.total_spent_usd is not None)
-        # A tool may have bought for another account.
-        own = [(each.at, each.usd) for each in self._own(since, tools=False)]
 
         def learn() -> None:
-            reading = infer_reading(answers, moments, own)
-            self._known = Known(self.days, began, tuple(answers), moments, reading)
+            self._known = Known(self.days, began, tuple(answers), infer_reading(answers))
 
         learn()
         try:
@@ -175,11 +171,11 @@ class UsageHistory:
             # Told once more when the round is over, for which `done` waits.
             asyncio.get_running_loop().call_later(0.05, self._listeners.tell)
 
-    def _own(self, since: float, *, tools: bool = True) -> Iterator[Own]:
+    def _own(self, since: float) -> Iterator[Own]:
         for entry in self._ledger.entries_since(since):
             if entry.cost_usd is not None and entry.ended_at is not None:
                 yield Own(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
-        for job in self._ledger.tool_jobs.list(since=since) if tools else ():
+        for job in self._ledger.tool_jobs.list(since=since):
             yield Own(job.ended_at, job.cost_usd, None, self._ledger.is_here(job))
 
 
