@@ -123,6 +123,12 @@ def jumping_sessions() -> Iterator[None]:
 
 
 @pytest.fixture
+def short_jobs(jumping_sessions: None) -> None:
+    """The sessions believe of jobs that they are short: they ask about them before anything else happens."""
+    timing.use(timing.Timing(new_loop=JumpingLoop, took=timing.SHORT_JOBS))
+
+
+@pytest.fixture
 def real_time(jumping_sessions: None) -> None:
     """The sessions wait for their timers, too, as users' do: for a service whose minutes are real ones."""
     timing.use(None)

@@ -331,7 +331,7 @@ def test_two_sessions_that_resume_one_sweep_buy_each_cell_once(
         assert len(bought) == 12
 
 
-@pytest.mark.usefixtures("real_time")
+@pytest.mark.usefixtures("short_jobs")
 def test_a_run_elsewhere_is_followed_and_stopped_from_here(
     session: rb.Session, sandbox: Sandbox, home: Path
 ) -> None:
