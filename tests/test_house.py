@@ -23,7 +23,7 @@ REACHED = {
     "JobBoard.clip_poster": "a row's picture",
     "Matrix.clip_poster": "a cell's picture",
     "PromptForm.on_replace_key": "a press on Replace key",
-    "Rotation": "session.rotate_key()",
+    "Rotation": "session.keys.rotate()",
     "ToolExplorer.on_result": "a press on Call",
 }
 

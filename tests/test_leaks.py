@@ -92,7 +92,7 @@ def press(**content):
 press(name="hello")
 press(name="create", called="by a panel", limit=10)
 press(name="shown", id=manager._shown.key_id)
-rotation = session.rotate_key("by the session")
+rotation = session.keys.rotate("by the session")
 with seen.open("a") as file:
     file.write(rotation.new.api_key.reveal() + "\\n")
 press(name="rotate", called="by a rotation", limit=10)
@@ -106,7 +106,7 @@ display(manager)
 MADE_FAILURES = [
     "import pickle; pickle.dumps(created)",
     "rotation.revoke_old('nobody')",
-    "session.rotate_key(rate_limit=1000)",
+    "session.keys.rotate(rate_limit=1000)",
     "rotation.keep()",
     "session.keys.revoke('nobody')",
 ]

@@ -29,6 +29,11 @@ def test_help_is_a_map_of_all_names() -> None:
     assert {name for name in named if name[0].isupper()} <= set(rb.__all__)
 
 
+def test_a_session_is_learnt_at_a_glance() -> None:
+    """It has 32 public names at most: what more there is stands with its keys, jobs and panels."""
+    assert len([name for name in dir(rb.Session) if not name.startswith("_")]) <= 32
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     """Loading on first use doesn't invent names."""
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):

@@ -1,26 +1,62 @@
-"""A key whose answer never came: what may exist, and how it is got rid of."""
+"""A key whose answer never came, and a key that is changed while jobs run: nothing is lost of either."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
-from reelbook import errors
-from reelbook.client import retries
-from reelbook.sandbox.handle import Sandbox
+from reelbook import errors, settings
+from reelbook.account.keys import is_preview
+from reelbook.client import AsyncClient, retries
+from reelbook.models import ApiKey
+from reelbook.sandbox.accounts import Accounts, Key
+from reelbook.sandbox.handle import Sandbox, handle_on
 from reelbook.sandbox.protocol import FaultKind
+from reelbook.secret import Secret
 
 
 @pytest.fixture
 def session(sandbox: Sandbox) -> Iterator[rb.Session]:
     with rb.connect("sandbox") as session:
         yield session
+
+
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The fingerprint of the key of every request, as it arrives at the sandbox."""
+    arrived: list[str] = []
+    authenticate = Accounts.authenticate
+
+    def noting(accounts: Accounts, secret: str) -> Key | None:
+        arrived.append(Secret(secret).fingerprint)
+        return authenticate(accounts, secret)
+
+    monkeypatch.setattr(Accounts, "authenticate", noting)
+    return arrived
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+def settle(session: rb.Session) -> None:
+    """Waits for what is under way with a former key."""
+
+    async def done(client: AsyncClient) -> None:
+        await client.former_keys_done()
+
+    session._call(done)
 
 
 @pytest.mark.parametrize("kind", ["answer_lost", "broken_json", "500"])
@@ -97,3 +133,201 @@ def test_keys_from_before_and_revoked_ones_are_no_candidates(
             with pytest.raises(errors.KeyUncertain, match="One of these may be it") as uncertain:
                 session.keys.create("workshop")
     assert [candidate.key_id for candidate in uncertain.value.candidates] == ["new", "untold"]
+
+
+def test_no_job_is_lost_while_the_key_is_changed(
+    session: rb.Session, sandbox: Sandbox, used: list[str]
+) -> None:
+    """Ten jobs run: all end with a clip, no request carries the former key after the change, and one ledger
+    account holds them all."""
+    sandbox.settings(pace=2)
+    before = session.keys.fingerprint
+    batch = session.submit_many([f"a fox {n}" for n in range(10)], duration_seconds=1)
+    wait_for(lambda: sum(job.request_id is not None for job in batch) >= 5)
+    rotation = session.keys.rotate("second")
+    settle(session)
+    changed_at = len(used)
+    rotation.revoke_old()
+    assert len(batch.results(60)) == 10
+    after = session.keys.fingerprint
+    assert before != after
+    assert set(used[changed_at:]) == {after}
+    assert before in used[:changed_at]
+    assert {job.state for job in batch} == {"completed"}
+    assert session.spending().of_key.spent_usd == pytest.approx(0.5)
+    assert sandbox.state()["requests"]["text-to-video"] == 10
+    assert len(session.jobs()) == 10
+
+
+def test_the_next_kernel_finds_the_jobs_with_the_new_key(
+    session: rb.Session, sandbox: Sandbox, home: Path
+) -> None:
+    """The new key opens the same account of the ledger, and the home's sandbox gives it out."""
+    session.text_to_video("a fox", duration_seconds=1).result(30)
+    rotation = session.keys.rotate("second")
+    rotation.revoke_old()
+    session.close()
+    assert handle_on(home, sandbox.url, sandbox.pid).api_key == rotation.new.api_key
+    with rb.connect("sandbox") as later:
+        assert later.spending().of_key.spent_usd == pytest.approx(0.05)
+        assert later.balance().balance_usd == pytest.approx(24.95)
+        assert [job.request.prompt for job in later.jobs() if job.request] == ["a fox"]
+
+
+@pytest.mark.usefixtures("real_time")
+def test_requests_are_counted_anew(session: rb.Session, sandbox: Sandbox) -> None:
+    """A rate limit is a key's own: the new key's budget holds only what it was used for."""
+    sandbox.settings(rate_limiting=True)
+    for _ in range(6):
+        session.balance()
+    assert session.facts.requests_left <= 4
+    session.keys.rotate("second", rate_limit=30)
+    assert session.facts.requests_limit == 30
+    assert session.facts.requests_left == 29  # one tried it
+    session.balance()
+    assert session.facts.requests_left == 28
+
+
+def test_the_same_session_is_found_by_its_new_key(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell that connects again, with the new key configured, gets the session that already uses it."""
+    with rb.connect("live", api_key=sandbox.api_key, base_url=sandbox.url) as session:
+        rotation = session.keys.rotate("second")
+        assert rb.connect("live", api_key=rotation.new.api_key, base_url=sandbox.url) is session
+
+
+def test_a_new_key_that_does_not_work_changes_nothing(session: rb.Session, sandbox: Sandbox) -> None:
+    """The error names the useless key, and the session goes on with the one it has."""
+    before = session.keys.fingerprint
+    sandbox.fault("html", endpoint="balance", times=9)
+    with pytest.raises(errors.RotationFailed, match="which still works") as failed:
+        session.keys.rotate("second")
+    sandbox.clear_faults()
+    assert session.keys.fingerprint == before
+    session.keys.revoke(failed.value.key_id)
+    assert session.balance().balance_usd == 25
+
+
+def test_a_lost_answer_changes_nothing(session: rb.Session, sandbox: Sandbox) -> None:
+    """The error says which key it may be and that the session's own still works."""
+    sandbox.fault("answer_lost", endpoint="create-key")
+    with pytest.raises(errors.KeyUncertain, match="still works") as uncertain:
+        session.keys.rotate("second")
+    (candidate,) = uncertain.value.candidates
+    assert candidate.name == "second"
+    assert session.balance().balance_usd == 25
+
+
+def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
+    """Whether one key sees another's clips isn't said anywhere: one under way is asked about."""
+    sent: list[tuple[str, str | None]] = []
+
+    def answer(exchange: Exchange) -> None:
+        line, key = exchange.first_line, exchange.header("authorization")
+        sent.append((line, key))
+        if line.startswith("POST /api/v1/generate"):
+            body = {"request_id": "r1", "status": "pending", "estimated_cost_usd": 0.05}
+        elif line.startswith("GET /api/v1/status"):
+            if key == "Bearer sk-planted-new":
+                exchange.answer(404, b'{"detail": "unknown"}')
+                return
+            body = {"request_id": "r1", "status": "pending", "estimated_cost_usd": 0.05}
+        elif line.startswith("POST /api/v1/keys"):
+            body = {"key_id": "k2", "name": "second", "api_key": "sk-planted-new", "rate_limit": 10}
+        elif line.startswith("GET /api/v1/keys"):
+            body = {"api_keys": [], "count": 0}
+        else:
+            body = {"balance_usd": 1.0, "total_spent_usd": 0.0}
+        exchange.answer(200, json.dumps(body).encode())
+
+    with (
+        raw_server(answer) as service,
+        rb.connect("live", api_key="sk-planted-old", base_url=service.url) as session,
+    ):
+        job = session.text_to_video("a fox", duration_seconds=1)
+        wait_for(lambda: job.view().asked_seconds_ago is not None)
+        with pytest.raises(errors.RotationFailed, match="doesn't see the clip r1") as failed:
+            session.keys.rotate("second")
+        assert "sk-planted" not in str(failed.value)
+        done = len(sent)
+        session.balance()
+        assert {key for _, key in sent[done:]} == {"Bearer sk-planted-old"}
+
+
+def test_the_former_key_must_be_known_to_be_revoked(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the list doesn't tell, nothing is guessed; and the new key is never taken for it."""
+    monkeypatch.setattr("reelbook.account.keys.is_preview", lambda *_: False)
+    rotation = session.keys.rotate("second")
+    assert rotation.old is None
+    for key_id in (None, rotation.new.key_id):
+        with pytest.raises(errors.ConfigurationError, match="Nothing was revoked"):
+            rotation.revoke_old(key_id)
+    old = next(key for key in session.keys.list() if key.key_id != rotation.new.key_id)
+    rotation.revoke_old(old.key_id)
+    assert rotation.revoked
+
+
+def test_it_is_kept_where_the_next_kernel_looks(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the keyring, with the address; an environment that still has the former key is named."""
+    kept: dict[str, str] = {}
+    monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
+    monkeypatch.setenv(settings.API_KEY, sandbox.api_key.reveal())
+    with rb.connect("live", base_url=sandbox.url) as session:
+        rotation = session.keys.rotate()
+        assert rotation.old_is_set_in == "environment"
+        rotation.keep()
+        assert kept == {
+            settings.API_KEY: rotation.new.api_key.reveal(),
+            settings.BASE_URL: sandbox.url,
+        }
+        assert rotation.kept
+    assert rotation.new.api_key.reveal() not in repr(rotation) + repr(vars(rotation))
+
+
+@pytest.mark.parametrize(
+    ("preview", "fits"),
+    [
+        ("sk-sandbox-…wxyz", True),
+        ("sk-s...wxyz", True),
+        ("****wxyz", True),
+        ("sk-sandbox-••••", True),
+        ("sk-xxxxwxyz", True),
+        ("sk-live-…wxyz", False),
+        ("sk-sandbox-…abcd", False),
+        ("wxyz", False),
+        ("…", False),
+        ("", False),
+    ],
+)
+def test_a_masked_form_is_recognised(preview: str, fits: bool) -> None:
+    """By what it shows of the beginning and the end; without a mask it says nothing."""
+    assert is_preview(preview, Secret("sk-sandbox-planted-wxyz")) is fits
+
+
+def test_two_keys_that_look_alike_are_not_told_apart(session: rb.Session) -> None:
+    """Nothing is guessed where two active keys fit; a revoked one doesn't count."""
+    (own,) = session.keys.list()
+    twin = ApiKey(key_id="twin", key_preview=own.key_preview)
+    assert session.keys.in_use([own]) == own
+    assert session.keys.in_use([own, twin]) is None
+    assert session.keys.in_use([own, twin.model_copy(update={"is_active": False})]) == own
+
+
+def test_stop_in_the_middle_says_which_key_was_made(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its secret is gone then; the session goes on with its own."""
+
+    def stopped(_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    own = session.keys.fingerprint
+    call = session.keys._call
+    asked = iter([call, call, stopped, call])  # the list, the new key, the change; and the list below
+    monkeypatch.setattr(session.keys, "_call", lambda ask: next(asked)(ask))
+    with pytest.raises(KeyboardInterrupt) as stop:
+        session.keys.rotate("tomorrow")
+    (made,) = [key for key in session.keys.list() if key.name == "tomorrow"]
+    assert f"session.keys.revoke('{made.key_id}')" in stop.value.__notes__[0]
+    assert session.keys.fingerprint == own

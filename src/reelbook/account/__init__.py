@@ -5,7 +5,7 @@ the limits, receipts, the usage day by day, and what became of requests whose an
 """
 
 from .balance import Facts
-from .key_rotation import Rotation
+from .keys import Rotation
 from .limits import Spending
 from .receipt import Receipt
 

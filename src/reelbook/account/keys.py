@@ -1,29 +1,44 @@
-"""The account's API keys, for code that can't await."""
+"""The account's API keys, for code that can't await, and another one in the place of the session's own."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from .. import wire
-from ..errors import KeyUncertain, ReelbookError
+from .. import settings, wire
+from ..client import AsyncClient
+from ..errors import ConfigurationError, KeyUncertain, NotFound, ReelbookError, RotationFailed
 from ..formatting import epoch_seconds
+from ..ledger import Ledger
 from ..models import ApiKey, CreatedKey, Revoked
 from ..secret import Secret
 from ..suggestions import SuggestsNames
-from .connection import CallService
+from .connection import CallService, Connection
 
 CLOCKS_DIFFER_SECONDS = 600.0
+STAYS = "This session goes on with its key, which still works."
 _MASK = re.compile(r"(…|\.{2,}|[*•]+|[xX]{3,})")
 
 
 class Keys(SuggestsNames):
     """The account's API keys (interface, "API key"). All calls wait for the answer."""
 
-    def __init__(self, call: CallService, key: Secret) -> None:
-        self._call = call
+    def __init__(
+        self,
+        key: Secret,
+        connection: Connection,
+        ledger: Ledger,
+        *,
+        call: CallService,
+        clip_under_way: Callable[[], str | None],
+    ) -> None:
         self._key = key
+        self._connection = connection
+        self._ledger = ledger
+        self._call = call
+        self._clip_under_way = clip_under_way
         self._own_id: str | None = None
         self._seen: set[str] = set()
 
@@ -58,6 +73,37 @@ class Keys(SuggestsNames):
         """Revokes a key at once and for good."""
         return self._call(lambda client: client.revoke_key(key_id))
 
+    def rotate(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
+        """Makes a key, tries it with one request and uses it from then on, while the jobs go on.
+
+        Left out, `name` is the former one with a number and `rate_limit` (requests a minute) the same.
+        Requests under way finish with the former key, and no later one carries it; the ledger goes on with
+        the same jobs, limit and spend. The former key works until `rotation.revoke_old()`; before that, keep
+        the new one: `rotation.keep()` or `rotation.new.api_key.reveal()`. Raises KeyUncertain and
+        RotationFailed, which say what exists; the session then goes on with the former key.
+        """
+        clip = self._clip_under_way()
+        old = self.in_use(self.list())
+        if rate_limit is None:
+            former_limit = int((old and old.rate_limit) or wire.DEFAULT_REQUESTS_PER_MINUTE)
+            rate_limit = min(max(former_limit, 1), wire.MAX_REQUESTS_PER_MINUTE)
+        try:
+            new = self.create(name or next_name(old.name if old else ""), rate_limit=rate_limit)
+        except KeyUncertain as uncertain:
+            lost = uncertain
+        else:
+            former = self.fingerprint
+            try:
+                self._call(lambda client: self._change_to(new, client, clip))
+            except KeyboardInterrupt as stop:
+                if self.fingerprint == former:
+                    stop.add_note(f"{_made(new)}, and isn't used. {STAYS} {_revoke(new)}")
+                raise
+            return Rotation(new, old, call=self._call, connection=self._connection, former=former)
+        raise KeyUncertain(
+            f"{lost} {STAYS}", name=lost.name, answer=lost.answer, candidates=lost.candidates
+        ) from None
+
     def in_use(self, keys: Iterable[ApiKey]) -> ApiKey | None:
         """Which of the listed keys this session uses; None where the list doesn't tell.
 
@@ -70,9 +116,30 @@ class Keys(SuggestsNames):
         fitting = [key for key in active if is_preview(key.key_preview, self._key)]
         return fitting[0] if len(fitting) == 1 else None
 
-    def changed_to(self, created: CreatedKey) -> None:
-        """The session uses this key now."""
-        self._key, self._own_id = created.api_key, created.key_id
+    async def _change_to(self, new: CreatedKey, client: AsyncClient, clip: str | None) -> None:
+        # Each step leaves a state that works: until the new key is proved, only the list of keys has changed.
+        trial: AsyncClient | None = None
+        try:
+            trial = client.with_key(new.api_key, rate_limit=int(new.rate_limit) if new.rate_limit else None)
+            # A clip under way proves more than the balance: that the new key may see what the old one made.
+            await (trial.balance() if clip is None else trial.status(clip))
+            if self._connection.sandbox is not None:
+                _keep_with_sandbox(self._connection, new.api_key)
+            # From here to the end nothing waits, so nobody sees half of it.
+            self._ledger.change_key(new.api_key)
+            client.use_key(new.api_key, tried_by=trial)
+            self._key, self._own_id = new.api_key, new.key_id
+            return
+        except (ReelbookError, OSError) as error:
+            failed = str(error)
+            if isinstance(error, NotFound) and clip is not None:
+                failed = f"It doesn't see the clip {clip}, which is under way. ({failed})"
+        finally:
+            if trial is not None:
+                await trial.aclose()
+        raise RotationFailed(
+            f"{_made(new)}, and can't be used: {failed} {STAYS} {_revoke(new)}", key_id=new.key_id
+        )
 
     def _listed(self) -> tuple[ApiKey, ...]:
         return self._call(lambda client: client.list_keys())
@@ -93,6 +160,83 @@ class Keys(SuggestsNames):
             return False
         made = epoch_seconds(key.created_at)
         return made is None or made >= began - CLOCKS_DIFFER_SECONDS
+
+
+class Rotation:
+    """A key that the session uses in the place of its former one. Made by `Keys.rotate`.
+
+        rotation = session.keys.rotate()
+        rotation.keep()        # where the next kernel looks
+        rotation.revoke_old()
+
+    `new` is the key, `new.api_key.reveal()` the key itself: nobody shows it again. `old` is the former one as
+    the list has it, None where the list doesn't tell which it is. `kept` says whether the new one is kept
+    where the next kernel looks. The former one works until `revoke_old()`.
+    """
+
+    def __init__(
+        self, new: CreatedKey, old: ApiKey | None, *, call: CallService, connection: Connection, former: str
+    ) -> None:
+        self.new = new
+        self.old = old
+        self.kept = connection.sandbox is not None
+        self.revoked = False
+        self._call = call
+        self._connection = connection
+        self._former = former
+
+    def __repr__(self) -> str:
+        old = "unknown" if self.old is None else self.old.key_id
+        done = " kept" * self.kept + " old one revoked" * self.revoked
+        return f"<Rotation from {old} to {self.new.key_id}{done}>"
+
+    @property
+    def old_is_set_in(self) -> settings.Source | None:
+        """Where the settings still give the former key to the next kernel; None if nowhere."""
+        found = settings.find(settings.API_KEY)
+        return found.source if found is not None and found.value.fingerprint == self._former else None
+
+    def keep(self) -> None:
+        """Keeps the new key in the system's keyring, with the address. Raises ConfigurationError.
+
+        The environment and Colab's secrets come before the keyring: `old_is_set_in` says what to change.
+        """
+        if self._connection.sandbox is not None:
+            return  # it is kept with the sandbox
+        settings.keep(settings.API_KEY, self.new.api_key)
+        settings.keep(settings.BASE_URL, Secret(self._connection.client.base_url))
+        self.kept = True
+
+    def revoke_old(self, key_id: str | None = None) -> Revoked:
+        """Revokes the former key, once every request that carries it is answered.
+
+        `key_id` is needed where `old` is None. Whatever else uses the former key stops with it. Raises
+        ConfigurationError where the key isn't known or is the new one.
+        """
+        key_id = key_id or (None if self.old is None else self.old.key_id)
+        if key_id is None:
+            raise ConfigurationError(
+                "The list of keys doesn't tell which one the former key is. Nothing was revoked. Look at "
+                "session.keys.list() and pass its id: revoke_old(key_id)."
+            )
+        if key_id == self.new.key_id:
+            raise ConfigurationError("That is the new key, which this session uses. Nothing was revoked.")
+
+        async def revoke(client: AsyncClient) -> Revoked:
+            await client.former_keys_done()
+            return await client.revoke_key(key_id)
+
+        revoked = self._call(revoke)
+        self.revoked = True
+        return revoked
+
+
+def next_name(name: str) -> str:
+    """The name of a key's successor: "notebook 2" after "notebook", "notebook 3" after that."""
+    stem, _, number = name.strip().rpartition(" ")
+    if stem and number.isdecimal() and len(number) < 4:
+        return f"{stem} {int(number) + 1}"
+    return f"{name.strip()} 2" if name.strip() else "reelbook"
 
 
 def is_preview(preview: str, key: Secret) -> bool:
@@ -121,3 +265,21 @@ def _named(candidates: tuple[ApiKey, ...]) -> str:
 def _described(key: ApiKey) -> str:
     made = f", made {key.created_at}" if key.created_at else ""
     return f"{key.key_id} ({key.key_preview or 'no preview'}{made})"
+
+
+def _made(new: CreatedKey) -> str:
+    return f"The new key {new.key_id} (“{new.name}”) was made"
+
+
+def _revoke(new: CreatedKey) -> str:
+    return f"Revoke the new one: session.keys.revoke({new.key_id!r})."
+
+
+def _keep_with_sandbox(connection: Connection, key: Secret) -> None:
+    """The home's own sandbox gives its key to every kernel, so that has to be the new one."""
+    from ..sandbox.places import Places, read_access, write_access
+
+    assert connection.sandbox is not None
+    places = Places(connection.sandbox.home)
+    write_access(places, replace(read_access(places), api_key=key))
+    connection.sandbox = replace(connection.sandbox, api_key=key)

@@ -140,7 +140,7 @@ def rotate(
         own = session.sandbox is not None
         place = SecretPlace(show=show, out=out, keep=False) if own else _place(show=show, out=out, keep=keep)
         with place:
-            rotation = session.rotate_key(name, rate_limit=rate_limit)
+            rotation = session.keys.rotate(name, rate_limit=rate_limit)
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
         said = [
             terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from .. import validation, wire
-from ..account import Facts, Receipt, Rotation, Spending
+from ..account import Facts, Receipt, Spending
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection, Service
-from ..account.key_rotation import rotate
 from ..account.keys import Keys
 from ..account.limits import caller, say_unsent, spend_notices
 from ..account.receipt import receipt_of
@@ -105,7 +104,7 @@ class Session(Tooling, SuggestsNames):
         session.resume()
         print(session.reconcile())
 
-    Look after the keys. A secret is shown once, by `reveal()`. `rotate_key` replaces the key in use:
+    Look after the keys. A secret is shown once, by `reveal()`. `keys.rotate` replaces the key in use:
 
         key = session.keys.create("colab", rate_limit=20)
         session.keys.revoke(key.key_id)
@@ -137,7 +136,6 @@ class Session(Tooling, SuggestsNames):
         file = ledger or LedgerFile.open(home)  # before a thread is started
         self.service = service
         self.home = home
-        self.keys = Keys(self._call, key)
         self._listeners: Listeners[[Job | None]] = Listeners()
         self._thread = EventThread()
         # The home's own sandbox changes its address, and is the same service all the same.
@@ -170,6 +168,13 @@ class Session(Tooling, SuggestsNames):
             self._submit, self._jobs, self._ledger, self._client, self._balance, self._thread
         )
         self._reconciler = Reconciler(self._connection, self._ledger, self._balance)
+        self.keys = Keys(
+            key,
+            self._connection,
+            self._ledger,
+            call=self._call,
+            clip_under_way=lambda: self._thread.run(self._jobs.proof),
+        )
         self._left_unsent = 0
         self._thread.on_ending(services.answered)
         self._thread.on_close(self._client.aclose)
@@ -373,25 +378,6 @@ class Session(Tooling, SuggestsNames):
         if unsent:
             jobs += self._thread.run(functools.partial(self._jobs.send_unsent, caller=caller()))
         return tuple(jobs)
-
-    def rotate_key(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
-        """Makes a key, tries it with one request and uses it from then on, while the jobs go on.
-
-        Left out, `name` is the former one with a number and `rate_limit` (requests a minute) the same.
-        Requests under way finish with the former key, and no later one carries it; the ledger goes on with
-        the same jobs, limit and spend. The former key works until `rotation.revoke_old()`; before that, keep
-        the new one: `rotation.keep()` or `rotation.new.api_key.reveal()`. Raises KeyUncertain and
-        RotationFailed, which say what exists; the session then goes on with the former key.
-        """
-        return rotate(
-            self.keys,
-            name,
-            rate_limit,
-            call=self._call,
-            connection=self._connection,
-            ledger=self._ledger,
-            proof=self._thread.run(self._jobs.proof),
-        )
 
     @property
     def facts(self) -> Facts:

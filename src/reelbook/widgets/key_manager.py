@@ -13,7 +13,7 @@ import traitlets
 
 from reelbook import settings, validation, wire
 from reelbook.account import Rotation
-from reelbook.account.key_rotation import next_name
+from reelbook.account.keys import next_name
 from reelbook.errors import ReelbookError
 from reelbook.models import ApiKey, CreatedKey
 from reelbook.session import Session
@@ -176,7 +176,7 @@ class KeyManager(WorksInBackground):
         name, limit = validation.key_name(content.get("called")), validation.rate_limit(content.get("limit"))
 
         def rotate() -> None:
-            rotation = self.session.rotate_key(name, rate_limit=limit)
+            rotation = self.session.keys.rotate(name, rate_limit=limit)
             self._rotation = rotation
             self._show(rotation.new)
             self._look_where_it_is_kept(rotation)
