@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -38,7 +37,7 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 async def fetch(own: str, url: str, path: Path, **more: object) -> Path:
     transport = Transport(own, Secret(KEY))
     try:
-        return await downloads.download(transport, url, path, rng=random.Random(1), **more)  # type: ignore[arg-type]  # passed through
+        return await downloads.download(transport, url, path, **more)  # type: ignore[arg-type]  # passed through
     finally:
         await transport.aclose()
 

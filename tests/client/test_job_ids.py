@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reelbook.client.job_ids import MIXED_UP_ANSWERS, JobIds
+from reelbook.client.client import MIXED_UP_ANSWERS, JobIds
 from reelbook.errors import UnexpectedAnswer
 from reelbook.models import JobStatus, job_status
 

@@ -10,9 +10,10 @@ import asyncio
 import contextlib
 import copy
 import functools
+import logging
 import math
 import os
-import random
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,19 +22,20 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 from .. import settings, validation, wire
 from ..deadlines import Deadline
 from ..errors import (
+    Answer,
     AuthenticationError,
     ConfigurationError,
     InvalidInput,
     NotFound,
     RateLimited,
     ReelbookError,
+    UnexpectedAnswer,
     WaitTimeout,
 )
 from ..lazy_module import LazyModule
 from ..requests import ImageOptions, JobRequest, TextOptions, lists_options
 from ..secret import Secret, veiled
 from . import responses, retries
-from .job_ids import JobIds
 from .retries import Paid, SubmissionRecord, key_uncertain
 from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
@@ -49,7 +51,14 @@ else:
     models = LazyModule("reelbook.models")  # pydantic takes a third of the client's import time
 
 DEADLINE_SECONDS = 60.0
+# A cache that mixes up two jobs does so now and then; a service that says one id for all jobs always does.
+MIXED_UP_ANSWERS = 2
+SHOWN_CHARACTERS = 80  # of an id, in the log
 NO_SERVICE_HERE = "Nothing at this address speaks the API. Check REELBOOK_BASE_URL."
+
+Model = TypeVar("Model")
+
+_log = logging.getLogger(__name__)
 
 
 class Content(TypedDict, total=False):
@@ -116,7 +125,6 @@ class AsyncClient:
         self._quota = retries.RetryQuota()
         self.key_trouble: str | None = None  # what the last answer said of a key that the service refuses
         self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
-        self._rng = random.Random()  # noqa: S311 - jitter, no secret
 
     def __repr__(self) -> str:
         return f"AsyncClient(base_url={self.base_url!r})"
@@ -328,9 +336,9 @@ class AsyncClient:
         When to ask is decided for all jobs of this client together. `belief` is what is known beforehand of
         the time that the job takes; without one, only what others of this client took. Ends after the
         observation of a finished status. A fault in between is an observation with an `error`, and the watch
-        goes on. Raises
-        AuthenticationError at once; any other refusal, such as NotFound, only where the service repeats it at
-        least five times and for `patience_seconds`, and answers other questions meanwhile.
+        goes on. Raises AuthenticationError at once; any other refusal, such as NotFound, only where the
+        service repeats it at least five times and for `patience_seconds`, and answers other questions
+        meanwhile.
         """
         request_id = validation.identifier(request_id, "request_id")
         if belief is None:
@@ -461,7 +469,7 @@ class AsyncClient:
                     raise
                 taken += not isinstance(error, RateLimited)
                 # The scheduler already holds back as long as a 429 asked for.
-                pause = 0.0 if isinstance(error, RateLimited) else retries.delay_seconds(attempt, self._rng)
+                pause = 0.0 if isinstance(error, RateLimited) else retries.delay_seconds(attempt)
             await asyncio.sleep(pause)
 
     def _may_send_again(self, error: ReelbookError, paid: Paid | None) -> bool:
@@ -471,4 +479,61 @@ class AsyncClient:
         return self._quota.take(error) and (paid is None or paid.repeats(error))
 
 
-Model = TypeVar("Model")
+class JobIds:
+    """Whose answer it is: a status belongs to the job that was asked about, whatever id stands in it.
+
+    `is_known` tells whether an id is that of a job which the client's caller knows.
+    """
+
+    def __init__(self, is_known: Callable[[str], bool] | None = None) -> None:
+        self._is_known = is_known or (lambda _: False)
+        self._links: dict[str, str | None] = {}  # of every job that was submitted or asked about
+        self._misnamed: Counter[str] = Counter()
+        self._told = False
+
+    def add(self, request_id: str) -> None:
+        """There is a job of this id."""
+        self._links.setdefault(request_id, None)
+
+    def own(self, request_id: str, status: models.JobStatus) -> models.JobStatus:
+        """The status of `request_id`, under that id. Another one in it is logged, once.
+
+        Raises UnexpectedAnswer where the answer seems to be another job's.
+        """
+        self.add(request_id)
+        said = status.request_id
+        if said == request_id:
+            del self._misnamed[request_id]
+        else:
+            self._misnamed[request_id] += 1
+            self._tell(request_id, said)
+            if self._is_anothers(request_id, status):
+                raise UnexpectedAnswer(
+                    f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
+                    "That isn't believed.",
+                    answer=Answer(200),
+                )
+            status = status.model_copy(update={"request_id": request_id})
+        if isinstance(status, models.Completed):
+            self._links[request_id] = status.video_url
+        return status
+
+    def _is_anothers(self, request_id: str, status: models.JobStatus) -> bool:
+        said = status.request_id
+        if said not in self._links and not self._is_known(said):
+            return False
+        if isinstance(status, models.Failed):
+            return True  # believed wrongly, it would cost a clip that was paid for
+        if isinstance(status, models.Completed) and status.video_url in (None, self._links.get(said)):
+            return True
+        return self._misnamed[request_id] <= MIXED_UP_ANSWERS
+
+    def _tell(self, request_id: str, said: str) -> None:
+        if not self._told:
+            self._told = True
+            _log.warning(
+                "Asked about job %r, the service answered with another id, %r. The id that was asked about "
+                "counts; this is said once.",
+                request_id[:SHOWN_CHARACTERS],
+                said[:SHOWN_CHARACTERS],
+            )

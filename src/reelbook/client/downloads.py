@@ -15,7 +15,6 @@ import hashlib
 import json
 import logging
 import os
-import random
 import re
 import shutil
 import sys
@@ -81,10 +80,8 @@ async def download(
     check: Check | None = None,
     max_bytes: int | None = None,
     expected_seconds: float | None = None,
-    rng: random.Random | None = None,
 ) -> Path:
     """Fetches `url` to `path`. See `AsyncClient.download`."""
-    rng = rng or random.Random()  # noqa: S311 - jitter, no secret
     # One without a host lies on the service's own: the interface says no more than "URL".
     address = _address(transport, transport.base_url if url.startswith("/") else "", url)
     if address is None:
@@ -95,7 +92,7 @@ async def download(
         # Two kernels may want the same clip: the second waits, and finds it done or goes on.
         async with AsyncFileLock(_lock_path(path), thread_local=False):
             if not path.exists():
-                fetch = functools.partial(_fetch_all, transport, address, part, report, max_bytes, rng)
+                fetch = functools.partial(_fetch_all, transport, address, part, report, max_bytes)
                 await _fetch_in_length(fetch, part, check or _must_play, expected_seconds)
                 os.replace(part, path)
                 _note_path(part).unlink(missing_ok=True)
@@ -155,13 +152,17 @@ async def _fetch_in_length(
     for _ in range(MAX_SHORT):
         try:
             await fetch()
-            no_more = earlier.exists() and await asyncio.to_thread(_equal, earlier, part)
+            no_more = earlier.exists() and await asyncio.to_thread(filecmp.cmp, earlier, part, shallow=False)
         except LinkExpired:
             if not earlier.exists():
                 raise
             os.replace(earlier, part)
             no_more = True
-        seconds = await _checked(part, check)
+        try:
+            seconds = await asyncio.to_thread(check, part)
+        except NotAVideo:
+            _forget(part)
+            raise
         short = _short(seconds, expected_seconds)
         if no_more or not short:
             if short:
@@ -189,18 +190,6 @@ def _short(seconds: float | None, expected_seconds: float | None) -> str:
     return f"{seconds:.1f} s instead of {expected_seconds:.1f} s"
 
 
-def _equal(one: Path, other: Path) -> bool:
-    return filecmp.cmp(one, other, shallow=False)
-
-
-async def _checked(part: Path, check: Check) -> float | None:
-    try:
-        return await asyncio.to_thread(check, part)
-    except NotAVideo:
-        _forget(part)
-        raise
-
-
 def _must_play(path: Path) -> float:
     from ..media.clips import probe
 
@@ -213,7 +202,6 @@ async def _fetch_all(
     part: Path,
     report: Report | None,
     max_bytes: int | None,
-    rng: random.Random,
 ) -> None:
     fruitless, most = 0, _size(part)
     while True:
@@ -226,7 +214,7 @@ async def _fetch_all(
             most, failure = max(most, _size(part)), broken
         if fruitless >= MAX_FRUITLESS:
             break
-        await asyncio.sleep(retries.delay_seconds(fruitless + 1, rng))
+        await asyncio.sleep(retries.delay_seconds(fruitless + 1))
     raise DownloadFailed(
         f"The clip couldn't be fetched whole: {failure} "
         f"The {_size(part):,} bytes that arrived are kept; the next attempt goes on from there."
@@ -293,7 +281,7 @@ async def _open(
         async with transport.fetch(url, headers=headers, with_key=with_key) as (reply, chunks):
             if reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers:
                 target, with_key = _address(transport, url, reply.headers["location"]), False
-                if target is None or _downgrades(url, target):
+                if target is None or (url.startswith("https:") and target.startswith("http:")):
                     raise DownloadFailed("The clip's address leads to one that isn't safe to follow.")
                 url = target
                 continue
@@ -303,10 +291,6 @@ async def _open(
             yield reply, chunks, transport.is_own(url)
             return
     raise DownloadFailed("The clip's address leads from one to the next without end.")
-
-
-def _downgrades(url: str, target: str) -> bool:
-    return url.startswith("https:") and target.startswith("http:")
 
 
 async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

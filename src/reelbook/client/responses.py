@@ -83,7 +83,7 @@ def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: boo
     if empty:
         raise UnexpectedAnswer("The service's answer is empty, and not JSON.", answer=summary(reply))
     # Raised outside the except: the ValidationError quotes its input.
-    said = f" {_quoted(terminal_line(wire.words(body))[:EXTRACT_CHARACTERS])}".rstrip() if quote else ""
+    said = _quoted(terminal_line(wire.words(body))[:EXTRACT_CHARACTERS]) if quote else ""
     raise UnexpectedAnswer(
         f"The service's answer lacks something, or it can't be read: {fields}.{said}",
         answer=summary(reply, extract=None if quote else ""),
@@ -95,12 +95,11 @@ def error_for(reply: Reply) -> ServiceError:
     answer = summary(reply)
     said = _said(reply)
     if reply.status == 402:
-        balance, required = _amounts(said)
         return InsufficientBalance(
-            f"The balance is too low. Nothing was charged. {_quoted(said)}".strip(),
+            f"The balance is too low. Nothing was charged.{_quoted(said)}",
             answer=answer,
-            balance_usd=balance,
-            required_usd=required,
+            balance_usd=_amount_after("balance", said),
+            required_usd=_amount_after("required", said),
         )
     if reply.status == 429:
         wait = retry_after(reply.headers)
@@ -108,13 +107,11 @@ def error_for(reply: Reply) -> ServiceError:
         return RateLimited(f"The key's requests are used up.{when}", answer=answer, retry_after_seconds=wait)
     if reply.status in _PLAIN:
         kind, text = _PLAIN[reply.status]
-        return kind(f"{text} {_quoted(said)}".strip(), answer=answer)
+        return kind(f"{text}{_quoted(said)}", answer=answer)
     if 400 <= reply.status < 500:
-        return BadRequest(f"The service found the request invalid. {_quoted(said)}".strip(), answer=answer)
+        return BadRequest(f"The service found the request invalid.{_quoted(said)}", answer=answer)
     if reply.status >= 500:
-        return ServerError(
-            f"The service failed (status {reply.status}). {_quoted(said)}".strip(), answer=answer
-        )
+        return ServerError(f"The service failed (status {reply.status}).{_quoted(said)}", answer=answer)
     return UnexpectedAnswer(
         f"The service answered with status {reply.status}.{_pointing(reply)}", answer=answer
     )
@@ -187,11 +184,7 @@ def _pointing(reply: Reply) -> str:
 
 
 def _quoted(said: str) -> str:
-    return f"It says: “{said}”" if said else ""
-
-
-def _amounts(said: str) -> tuple[float | None, float | None]:
-    return _amount_after("balance", said), _amount_after("required", said)
+    return f" It says: “{said}”" if said else ""
 
 
 def _amount_after(word: str, said: str) -> float | None:

@@ -31,6 +31,8 @@ NOT_HERE = frozenset({301, 307, 308})  # to be sent elsewhere as it is: nothing 
 QUOTA = 10.0  # repetitions: a whole minute's requests of the default key; more in a row is no hiccup
 REFILL = 0.5  # of a repetition for a success: six of them make up for a call that failed to its last attempt
 
+_rng = random.Random()  # noqa: S311 - jitter, no secret; not the one that a notebook seeds
+
 
 def may_send_again(error: ReelbookError, *, paid: bool, retry_uncertain: bool = False) -> bool:
     """Whether a request that ended in `error` may be sent again.
@@ -49,13 +51,14 @@ def is_uncertain(error: ReelbookError) -> bool:
     return isinstance(error, AnswerLost | ServerError | UnexpectedAnswer)
 
 
-def delay_seconds(attempt: int, rng: random.Random) -> float:
+def delay_seconds(attempt: int) -> float:
     """How long to wait before attempt `attempt` + 1; after a 429 the budget says it, and not this.
 
     Source: interface, Errors (1 s, doubled each time, at most 30 s), with jitter over the whole span so that
     many clients don't come back together.
     """
-    return rng.uniform(0, min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempt - 1)))
+    longest = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempt - 1))
+    return _rng.uniform(0, longest)
 
 
 class RetryQuota:

@@ -325,15 +325,11 @@ class _Translated:
     of it is no error of httpx: an answer may hold what is no address, no text or no header.
     """
 
+    error: ConnectionFailed
+
     def __init__(self, progress: _Progress, masked: Callable[[str], str]) -> None:
         self._progress = progress
         self._masked = masked
-        self._error: ConnectionFailed | None = None
-
-    @property
-    def error(self) -> ConnectionFailed:
-        assert self._error is not None
-        return self._error
 
     def __enter__(self) -> _Translated:
         return self
@@ -345,18 +341,18 @@ class _Translated:
             return False
         progress, said = self._progress, self._masked(_text(exc))
         if isinstance(exc, _NEVER_SENT) or not progress.began:
-            self._error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
+            self.error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
         elif not progress.sent:
-            self._error = SendInterrupted(
+            self.error = SendInterrupted(
                 "The connection broke while the request was being sent, so the service can't have accepted "
                 f"it. It may find the image too large.{said}"
             )
         elif isinstance(exc, TimeoutError):
-            self._error = DeadlineExceeded("No complete answer came before the call's deadline.")
+            self.error = DeadlineExceeded("No complete answer came before the call's deadline.")
         else:
-            self._error = AnswerLost(f"The connection broke before the answer was complete.{said}")
-        if isinstance(self._error, AnswerLost):
-            self._error.answer = progress.heard
+            self.error = AnswerLost(f"The connection broke before the answer was complete.{said}")
+        if isinstance(self.error, AnswerLost):
+            self.error.answer = progress.heard
         return True
 
 

@@ -133,8 +133,8 @@ class Batch(Sequence[Job]):
         through = len(self._distinct) - unpaid - open_ended - uncertain
         said = (
             f"{why.capitalize()}: {through} of {len(self._distinct)} clips went through; {unpaid} did not, "
+            "and nothing was paid for those."
         )
-        said += "and nothing was paid for those."
         if open_ended:
             said += f" Still being answered: {open_ended}."
         if uncertain:

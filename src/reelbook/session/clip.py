@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -104,7 +105,31 @@ class Clip(SuggestsNames):
         replaced only with `overwrite=True`. Raises InvalidInput where a file is in the way or no folder is,
         ReelbookError where the disk refuses.
         """
-        return save(self, path, overwrite=overwrite)
+        if not self.path.is_file():
+            raise ReelbookError(f"The clip's file is no longer where it was: {self.path}.")
+        known = self.request or self.request_id
+        try:
+            target = target_file(
+                path,
+                clip_file_name(self.request, self.request_id) if known else self.path.name,
+                remedy="Choose another name, or overwrite=True to replace it",
+                overwrite=overwrite,
+                is_same=functools.partial(_same, self.path),
+            )
+            if not _same(self.path, target):
+                with atomic_write(target) as part:
+                    shutil.copyfile(self.path, part)
+                    if target.exists() and not overwrite:
+                        raise FileExistsError(f"{target} is there by now")
+        except OSError as error:
+            raise ReelbookError(
+                f"The clip could not be written: {error.strerror or error}. It is safe in {self.path}."
+            ) from error
+        if "google.colab" in sys.modules:
+            # The disk of Colab vanishes with its runtime: the person's own computer keeps the clip.
+            with contextlib.suppress(ImportError):
+                importlib.import_module("google.colab.files").download(str(target))
+        return target
 
     def as_code(self, kind: CodeKind = "cell") -> str:
         """The code that asks for this clip again. Run, it buys another clip.
@@ -112,7 +137,9 @@ class Clip(SuggestsNames):
         As a "cell" of a notebook with a `session`, a "script" with `AsyncClient`, or "curl" for a shell. The
         key isn't in it. For a clip that is known by its file alone: the call that plays it.
         """
-        return code(self, kind)
+        if self.request is not None:
+            return request_code(self.request, kind)
+        return f"reelbook.Player({json.dumps(str(self.path), ensure_ascii=False)})"
 
     def show(self) -> None:
         """Shows the clip in a player below the cell."""
@@ -159,57 +186,39 @@ def clip_file_name(request: JobRequest | None, request_id: str) -> str:
     return formatting.plain_name(f"{stem}.mp4", room=NUMBER_BYTES)
 
 
-def code(clip: Clip, kind: CodeKind) -> str:
-    """The code that makes this clip again, or for a mere file shows its player."""
-    if clip.request is not None:
-        return request_code(clip.request, kind)
-    return f"reelbook.Player({json.dumps(str(clip.path), ensure_ascii=False)})"
+def target_file(
+    path: str | os.PathLike[str] | None,
+    name: str,
+    *,
+    remedy: str = "Choose another name",
+    overwrite: bool = False,
+    is_same: Callable[[Path], bool] = lambda _: False,
+) -> Path:
+    """Where to write: the file `path`, or in the folder `path` (without one the working folder) `name`.
 
-
-def save(clip: Clip, path: str | os.PathLike[str] | None, *, overwrite: bool) -> Path:
-    """See `Clip.save`."""
-    if not clip.path.is_file():
-        raise ReelbookError(f"The clip's file is no longer where it was: {clip.path}.")
-    try:
-        target = _target(clip, path, overwrite=overwrite)
-        if not _same(clip.path, target):
-            with atomic_write(target) as part:
-                shutil.copyfile(clip.path, part)
-                if target.exists() and not overwrite:
-                    raise FileExistsError(f"{target} is there by now")
-    except OSError as error:
-        raise ReelbookError(
-            f"The clip could not be written: {error.strerror or error}. It is safe in {clip.path}."
-        ) from error
-    if "google.colab" in sys.modules:
-        # The disk of Colab vanishes with its runtime: the person's own computer keeps the clip.
-        with contextlib.suppress(ImportError):
-            importlib.import_module("google.colab.files").download(str(target))
-    return target
-
-
-def _target(clip: Clip, path: str | os.PathLike[str] | None, *, overwrite: bool) -> Path:
-    name = (
-        clip_file_name(clip.request, clip.request_id) if clip.request or clip.request_id else clip.path.name
-    )
-    target = Path(path) if path is not None else Path.cwd()
+    In a folder a name that is taken gets a number. A file that `is_same` may be written again. Raises
+    InvalidInput with the `remedy` where a file is in the way, and where there is no folder.
+    """
+    target = Path.cwd() if path is None else Path(path)
     if target.is_dir():
         target /= name
-        if not overwrite:
-            # Saved again, the same clip is the same file; another one of that name gets a number.
-            numbered = (target.with_stem(f"{target.stem}-{number}") for number in itertools.count(2))
-            candidates = itertools.chain([target], numbered)
-            return next(one for one in candidates if not one.exists() or _same(clip.path, one))
+        if overwrite:
+            return target
+        return next(each for each in numbered(target) if not each.exists() or is_same(each))
     if not target.absolute().parent.is_dir():
         raise InvalidInput(
             f"There is no folder {target.absolute().parent}. Make it first. Nothing was written."
         )
-    if target.exists() and not overwrite and not _same(clip.path, target):
-        raise InvalidInput(
-            f"{target} is there already. Choose another name, or overwrite=True to replace it."
-            " Nothing was written."
-        )
+    if target.exists() and not overwrite and not is_same(target):
+        raise InvalidInput(f"{target} is there already. {remedy}. Nothing was written.")
     return target
+
+
+def numbered(path: Path) -> Iterator[Path]:
+    """`path`, then the same with a number: fox.mp4, fox-2.mp4, fox-3.mp4 and so on."""
+    yield path
+    for number in itertools.count(2):
+        yield path.with_stem(f"{path.stem}-{number}")
 
 
 def _same(clip: Path, other: Path) -> bool:

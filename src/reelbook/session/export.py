@@ -16,7 +16,7 @@ from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import spreadsheet_cell
 from ..requests import options
-from .clip import clip_file_name
+from .clip import clip_file_name, numbered, target_file
 from .job import Job
 from .session import Session
 
@@ -53,7 +53,7 @@ def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> E
     """
     if not jobs:
         raise InvalidInput("No clips were chosen. Nothing was written.")
-    target = _target(path)
+    target = target_file(path, time.strftime("reelbook-%Y%m%d-%H%M%S.zip"))
     try:
         records, files = _listed(jobs)
         with atomic_write(target) as part, zipfile.ZipFile(part, "w") as archive:
@@ -68,32 +68,13 @@ def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> E
     return Exported(target, len(files), len(records) - len(files))
 
 
-def _target(path: str | os.PathLike[str] | None) -> Path:
-    target = Path.cwd() if path is None else Path(path)
-    if target.is_dir():
-        stem = time.strftime("reelbook-%Y%m%d-%H%M%S")
-        names = [f"{stem}.zip", *(f"{stem}-{number}.zip" for number in range(2, 100))]
-        return next(target / name for name in names if not (target / name).exists())
-    if not target.absolute().parent.is_dir():
-        raise InvalidInput(
-            f"There is no folder {target.absolute().parent}. Make it first. Nothing was written."
-        )
-    if target.exists():
-        raise InvalidInput(f"{target} is there already. Choose another name. Nothing was written.")
-    return target
-
-
 def _listed(jobs: Sequence[Job]) -> tuple[list[dict[str, Any]], dict[str, Path]]:
     records, files = [], {}
     for job in jobs:
         name = ""
         if job.clip is not None and job.clip.path.is_file():
-            plain = Path(clip_file_name(job.request, job.request_id or ""))
-            names = [
-                plain.name,
-                *(f"{plain.stem}-{number}{plain.suffix}" for number in range(2, len(jobs) + 2)),
-            ]
-            name = next(each for each in names if each not in files)
+            names = numbered(Path(clip_file_name(job.request, job.request_id or "")))
+            name = next(each.name for each in names if each.name not in files)
             files[name] = job.clip.path
         records.append(_record(job, name))
     return records, files

@@ -85,11 +85,10 @@ def tell_jobs(comparison: Comparison, job_of: Callable[[Entry], Job]) -> Reconci
 
 def _verdict(finding: Finding, job: Job) -> Verdict:
     verdict = Verdict(job, finding.answer, finding.reasons, finding.advice, finding.if_alone)
-    job._life.found_out(_STATE.get(finding.answer, job.state), _error(finding.entry, verdict))
+    error = (
+        ReelbookError(str(verdict))
+        if finding.answer == "not accepted"
+        else SubmissionUncertain(str(verdict), estimated_cost_usd=finding.entry.estimated_cost_usd)
+    )
+    job._life.found_out(_STATE.get(finding.answer, job.state), error)
     return verdict
-
-
-def _error(entry: Entry, verdict: Verdict) -> ReelbookError:
-    if verdict.answer == "not accepted":
-        return ReelbookError(str(verdict))
-    return SubmissionUncertain(str(verdict), estimated_cost_usd=entry.estimated_cost_usd)

@@ -233,8 +233,7 @@ class Session(Tooling, SuggestsNames):
         """
         if not request.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
-        batch = self._submissions([request], once=once)
-        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)[0]
+        return self._submit_requests([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
 
     @by_name
     @lists_options("text-to-video")
@@ -324,11 +323,9 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.refuse_closed()
         wanted = checked(requests, options, self._client.prepare_image)
-
-        def submit(requests: Sequence[JobRequest]) -> list[Job]:
-            batch = self._submissions(requests, once=once)
-            return self._submit(batch, again=again, retry_uncertain=retry_uncertain)
-
+        submit = functools.partial(
+            self._submit_requests, again=again, once=once, retry_uncertain=retry_uncertain
+        )
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
             if once is None or again:
                 jobs = submit(wanted)
@@ -411,8 +408,11 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.close()
 
-    def _submissions(self, requests: Sequence[JobRequest], *, once: str | None) -> list[Submission]:
-        return self._ledger.submissions(requests, experiment=current_experiment(), once=once)
+    def _submit_requests(
+        self, requests: Sequence[JobRequest], *, again: bool, once: str | None, retry_uncertain: bool
+    ) -> list[Job]:
+        batch = self._ledger.submissions(requests, experiment=current_experiment(), once=once)
+        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)
 
     def _submit(
         self, batch: Sequence[Submission], *, again: bool = False, retry_uncertain: bool = False
@@ -615,7 +615,7 @@ class Session(Tooling, SuggestsNames):
         from_at, to_at = epoch(since), epoch(until)
         entries = self._ledger.bought(experiment=experiment, since=from_at, until=to_at)
         tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
-        name = "sandbox" if self.service == "sandbox" else urlsplit(self._connection.client.base_url).netloc
+        name = "sandbox" if self.service == "sandbox" else urlsplit(self.base_url).netloc
         accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
         return receipt_of(entries, dict.fromkeys(accounts, name), experiment, tools)
 
@@ -657,7 +657,7 @@ class Session(Tooling, SuggestsNames):
             name = hashlib.sha256(url.encode()).hexdigest()[:32]
             path = self.home / "clips" / "links" / f"{name}.mp4"
             most = limit_bytes(LONGEST_SECONDS)
-            return await self._connection.client.download(url, path, max_bytes=most)
+            return await self._client.download(url, path, max_bytes=most)
 
         return self._thread.call(self._asked(fetch))
 
