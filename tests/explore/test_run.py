@@ -336,12 +336,14 @@ def test_a_run_elsewhere_is_followed_and_stopped_from_here(
     session: rb.Session, sandbox: Sandbox, home: Path
 ) -> None:
     """Opened it buys nothing by itself, hears of what the other one buys, and can end that."""
-    sandbox.fault("429", endpoint="generate", after=2, times=100, reset_seconds=20)
-    run = foxes().run(session)
+    sandbox.fault("429", endpoint="generate", after=2, times=100, reset_seconds=3)
     with another(sandbox, home) as other:
+        run = foxes().run(session)
         there = rb.Sweep.open(other, run.id or "")
         assert there.state == "running"
-        until(lambda: there.counts["completed"] == 2)
+        until(
+            lambda: sum(each.job is not None and each.job.request_id is not None for each in run.cells) == 2
+        )
         there.stop()
         until(lambda: run.state == "stopped")
         until(lambda: run.counts == there.counts == {"completed": 2, "planned": 4})
