@@ -135,6 +135,12 @@ def real_time(jumping_sessions: None) -> None:
 
 
 @pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sent again is sent again at once."""
+    monkeypatch.setattr("reelbook.client.retries.delay_seconds", lambda *_: 0.0)
+
+
+@pytest.fixture
 def sandbox(home: Path) -> Iterator[Sandbox]:
     """A sandbox in a thread of the test, as fast as it can be and without a rate limit."""
     with server.in_thread(home, pace=0, executor=KeptClips()) as running:

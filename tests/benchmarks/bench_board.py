@@ -1,17 +1,15 @@
 """A board of 300 jobs, 200 of them live: bytes to the page per changed job, the page's time and memory.
 
 In a real JupyterLab. The jobs change as a key without a limit would let them: each every five seconds.
-`PYTHONPATH=tests python tests/benchmarks/bench_board.py`
+`PYTHONPATH=tests python -m benchmarks.bench_board`
 """
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
-from typing import Any
 
-from browser.lab import Notebook, running_lab, shown
-from browser.pages import opened_page
+from benchmarks.page import figures_of, opened_notebook
+from browser.lab import shown
 
 SECONDS = 20
 TESTS = Path(__file__).parents[1]
@@ -51,33 +49,22 @@ threading.Thread(target=run).start()
 """
 
 
-def metrics(cdp: Any) -> dict[str, float]:
-    cdp.send("HeapProfiler.collectGarbage")
-    return {each["name"]: each["value"] for each in cdp.send("Performance.getMetrics")["metrics"]}
-
-
 def main() -> None:
-    with (
-        tempfile.TemporaryDirectory() as name,
-        running_lab(Path(name)) as url,
-        opened_page() as page,
-    ):
-        notebook = Notebook(page, url, Path(name))
-        cdp = page.context.new_cdp_session(page)
-        cdp.send("Performance.enable")
+    with opened_notebook() as notebook:
+        figures = figures_of(notebook)
         notebook.value("1")
         notebook.run(MAKE)
         notebook.value("len(board.jobs)")
-        before = metrics(cdp)
+        before = figures()
         cell = notebook.run("board")
         shown(cell, ".rb-row")
         notebook.page.wait_for_timeout(3000)
-        there = metrics(cdp)
+        there = figures()
         rows, first = cell.locator(".rb-row").count(), notebook.value("sum(size for size, _ in sent)")
         notebook.run(RUN)
-        began = metrics(cdp)
+        began = figures()
         notebook.page.wait_for_timeout(SECONDS * 1000)
-        ended = metrics(cdp)
+        ended = figures()
         sizes = notebook.value("sent")
         moved = cell.locator(".rb-row", has_text="number 150").text_content()
         notebook.value("board.close()")

@@ -15,7 +15,6 @@ kernels it is a live service, as play money may be spent without a ledger. Each 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 import json
@@ -34,7 +33,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import disk_kernel
+from benchmarks.command import options_of, verdict
 from benchmarks.disk_kernel import LIMIT, ONCE, SWEEP, Order
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.sandbox import server
@@ -258,7 +259,10 @@ def round_of(folder: Path, sandbox: Sandbox, fault: Fault, work: str, ending: st
 
     with fault.home(home):
         first = kernel(1)
-        until(lambda: first.happened("connected") and len(notes.read_text().split()) >= BOUGHT_BEFORE)
+        until(
+            lambda: first.happened("connected") and len(notes.read_text().split()) >= BOUGHT_BEFORE,
+            WAIT_SECONDS,
+        )
         with contextlib.ExitStack() as breaking:
             breaking.enter_context(fault.breaking(home, fault.seconds))
             broke_at = time.monotonic()
@@ -267,7 +271,7 @@ def round_of(folder: Path, sandbox: Sandbox, fault: Fault, work: str, ending: st
             time.sleep(DURING_SECONDS if ending != LATER else fault.seconds + AFTER_SECONDS)
             first.end(kill=ending != CLOSED)
             second = kernel(2)
-            until(lambda: second.happened("over"))
+            until(lambda: second.happened("over"), WAIT_SECONDS)
             second.end()
             mending.join()
         return _found(sandbox, home, notes, first, second, broke_at, (fault.name, work, ending))
@@ -309,13 +313,6 @@ def rows(path: Path, sql: str, *parameters: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql, parameters).fetchall()
 
 
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT_SECONDS
-    while not true():
-        assert time.monotonic() < end, f"it isn't so after {WAIT_SECONDS:g} s"
-        time.sleep(0.01)
-
-
 def _seconds(seconds: float | None) -> str:
     return "never" if seconds is None else f"{seconds:.2f} s"
 
@@ -350,9 +347,7 @@ def line(found: Found | None) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Breaks, prints, and returns 1 if a promise was broken."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--faults", nargs="*", default=[each.name for each in FAULTS], help="only these")
     options = parser.parse_args(arguments)
     if os.geteuid() != 0:
@@ -378,9 +373,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     broken = [
         f"{each.fault}, {each.work}, {each.ending}: {fault}" for each in found for fault in each.faults()
     ]
-    print("\n".join(["broken promises:", *broken]) if broken else "broken promises: none")
+    ended = verdict(broken)
     print(f"{time.monotonic() - began:.0f} s")
-    return 1 if broken else 0
+    return ended
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@ def in_python(session: Any) -> None:
 
 def in_page(folder: Path) -> None:
     """Scrolls through all of them in a real JupyterLab, and prints what the page then holds."""
+    from benchmarks.page import figures_of
     from browser.lab import SETUP, Notebook, running_lab, shown
     from browser.pages import CHROMIUM, opened_page
 
@@ -114,14 +115,8 @@ def in_page(folder: Path) -> None:
         print("chromium isn't installed: the page isn't measured")
         return
     with running_lab(folder) as url, opened_page() as page:
-        tools = page.context.new_cdp_session(page)
-        tools.send("Performance.enable")
-
-        def figures() -> dict[str, float]:
-            tools.send("HeapProfiler.collectGarbage")
-            return {each["name"]: each["value"] for each in tools.send("Performance.getMetrics")["metrics"]}
-
         notebook = Notebook(page, url, folder)
+        figures = figures_of(notebook)
         notebook.run(SETUP)
         notebook.value("len(session.jobs())")
         before = figures()

@@ -7,7 +7,6 @@ done and how long after its beginning the interrupt comes. Nothing may be lost, 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import random
 import signal
@@ -21,6 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from benchmarks.command import options_of, verdict, with_seed
 from support.jumping_time import JumpingLoop
 
 import reelbook as rb
@@ -210,11 +210,8 @@ def run(home: Path, sandbox: Sandbox, times: int, seed: int) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Interrupts, prints, and returns 1 if a promise was broken."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = with_seed(options_of(__doc__))
     parser.add_argument("--times", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=random.randrange(10_000))
     options = parser.parse_args(arguments)
     print(f"seed {options.seed}, {options.times} interrupts")
     began = time.monotonic()
@@ -226,9 +223,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             broken = run(home, sandbox, options.times, options.seed)
         finally:
             server.stop(home)
-    print("\n".join(["broken promises:", *broken]) if broken else "broken promises: none")
+    ended = verdict(broken)
     print(f"{time.monotonic() - began:.0f} s")
-    return 1 if broken else 0
+    return ended
 
 
 if __name__ == "__main__":

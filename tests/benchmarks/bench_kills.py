@@ -6,7 +6,6 @@ repeats the moments, as shares of a batch's length, which is measured first.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import threading
@@ -19,6 +18,7 @@ from queue import SimpleQueue
 from statistics import fmean
 from typing import TypeVar
 
+from benchmarks.command import options_of, verdict, with_seed
 from session.aftermath import PHASES, Aftermath
 from session.killing import (
     ANSWER_STEP_SECONDS,
@@ -122,8 +122,8 @@ def table(found: Sequence[Aftermath]) -> None:
         print(f"{phase:<26}" + "".join(f"{number:>{len(name) + 2}}" for name, number in cells))
 
 
-def verdict(found: Sequence[Aftermath], account_usd: float) -> int:
-    """Prints the money and every promise that was broken; how many those are."""
+def billed_verdict(found: Sequence[Aftermath], account_usd: float) -> int:
+    """Prints the money and every promise that was broken; 1 if there is one."""
     spent = sum(each.spend.spent_usd for each in found)
     uncertain = sum(each.spend.uncertain_usd for each in found)
     billed = sum(each.billed_usd for each in found)
@@ -137,8 +137,7 @@ def verdict(found: Sequence[Aftermath], account_usd: float) -> int:
     broken = [f"{each.phase}, {each.at_seconds:.3f} s: {fault}" for each in found for fault in each.faults()]
     if round(1e6 * (account_usd - billed)) != 0:
         broken.append("the sandboxes billed something that isn't a job of these batches")
-    print("\n".join(["broken promises:", *broken]) if broken else "broken promises: none")
-    return len(broken)
+    return verdict(broken)
 
 
 class Workshop:
@@ -187,11 +186,8 @@ def conditions(lengths: Sequence[Length]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Kills, prints, and returns 1 if a promise was broken."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = with_seed(options_of(__doc__))
     parser.add_argument("--times", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=random.randrange(10_000))
     parser.add_argument("--workers", type=int, default=WORKERS, help="sandboxes, each with a kernel")
     options = parser.parse_args(arguments)
     began = time.monotonic()
@@ -222,9 +218,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table(found)
     print(f"\nbesides, {len(WORST)} kills just before and just after a step is on the disk:", end="")
     table(in_steps)
-    broken = verdict([*found, *in_steps], account_usd)
+    ended = billed_verdict([*found, *in_steps], account_usd)
     print(f"{time.monotonic() - began:.0f} s")
-    return 1 if broken else 0
+    return ended
 
 
 if __name__ == "__main__":

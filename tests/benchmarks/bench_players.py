@@ -3,7 +3,7 @@ how far the clips of a matrix are apart while they play.
 
 In a real JupyterLab, widget state saved with the notebook. The page's memory is the JavaScript heap after a
 collection and the Blobs that the page holds (each loaded clip is one).
-`PYTHONPATH=tests python tests/benchmarks/bench_players.py`
+`PYTHONPATH=tests python -m benchmarks.bench_players`
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.page import figures_of
 from browser.lab import PLAYS, SETUP, Notebook, keep_in_view, running_lab, shown, until
 from browser.pages import opened_page
-from playwright.sync_api import CDPSession
 
 from reelbook.sandbox import server
 
@@ -60,11 +60,6 @@ APART = """(cell) => new Promise((done) => {
 })"""
 
 
-def metrics(cdp: CDPSession) -> dict[str, float]:
-    cdp.send("HeapProfiler.collectGarbage")
-    return {one["name"]: one["value"] for one in cdp.send("Performance.getMetrics")["metrics"]}
-
-
 def save_widget_state(folder: Path) -> None:
     """JupyterLab does so only where a person turns it on."""
     manager = folder / "settings" / "@jupyter-widgets" / "jupyterlab-manager"
@@ -84,15 +79,14 @@ def main() -> None:
             notebook = Notebook(page, url, Path(name))
             size = int(notebook.run(CLIP).locator(".jp-OutputArea-output").first.inner_text(timeout=60_000))
             growth = _growth(notebook)
-            cdp = page.context.new_cdp_session(page)
-            cdp.send("Performance.enable")
-            before = metrics(cdp)
+            figures = figures_of(notebook)
+            before = figures()
             cells = [notebook.run("rb.Player('big.mp4')") for _ in range(PLAYERS)]
             for cell in cells:
                 until(shown(cell, ".rb-card"), PLAYS)
-            after = metrics(cdp)
+            after = figures()
             page.wait_for_timeout(10_000)
-            later = metrics(cdp)
+            later = figures()
             held = page.locator(".rb video[src]").count()
             apart = _apart(notebook)
         server.stop(Path(name) / "home")

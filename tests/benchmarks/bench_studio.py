@@ -2,17 +2,14 @@
 
 In a real JupyterLab. Messages are what the page and the kernel say to each other, the panels' own and
 Jupyter's, without the clip itself, whose bytes are told apart.
-`PYTHONPATH=tests python tests/benchmarks/bench_studio.py`
+`PYTHONPATH=tests python -m benchmarks.bench_studio`
 """
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import psutil
-from browser.lab import PLAYS, SETUP, Notebook, running_lab, shown, until
-from browser.pages import opened_page
+from benchmarks.page import opened_notebook
+from browser.lab import PLAYS, SETUP, shown, until
 
 SECONDS = 60
 LISTEN = """() => {
@@ -28,12 +25,8 @@ LISTEN = """() => {
 
 
 def main() -> None:
-    with (
-        tempfile.TemporaryDirectory() as name,
-        running_lab(Path(name)) as url,
-        opened_page() as page,
-    ):
-        notebook = Notebook(page, url, Path(name))
+    with opened_notebook() as notebook:
+        page = notebook.page
         notebook.run(SETUP)
         kernel = psutil.Process(notebook.value("__import__('os').getpid()"))
         cell = notebook.run("session.sandbox.settings(pace=1)\nstudio = rb.Studio(session)\nstudio")

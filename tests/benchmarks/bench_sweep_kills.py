@@ -11,7 +11,6 @@ with what the service made.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import random
 import statistics
@@ -23,8 +22,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.bench_disk import CLIPS, POST_SECONDS, Kernel, rows, until
+from benchmarks.bench_disk import CLIPS, POST_SECONDS, Kernel, rows
+from benchmarks.command import options_of, with_seed
 from benchmarks.disk_kernel import SWEEP, Order
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.sandbox import server
@@ -66,7 +67,7 @@ def swept(folder: Path, sandbox: Sandbox, kills: int, rng: random.Random) -> Swe
         kernel.end(kill=True)
         in_the_air.append(_count(home, "sending") + _count(home, "uncertain") - before)
     last = Kernel(sandbox, order)
-    until(lambda: last.happened("over"))
+    until(lambda: last.happened("over"), seconds=240)
     last.end()
     made = rows(
         Places(sandbox.home).database,
@@ -147,10 +148,7 @@ def batches(folder: Path, sandbox: Sandbox) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints, and returns 1 if something was bought twice or isn't known."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seed", type=int, default=random.randrange(10_000))
+    parser = with_seed(options_of(__doc__))
     options = parser.parse_args(arguments)
     print(f"seed {options.seed}, reelbook of {Path(rb.__file__).parents[2].name}")
     with tempfile.TemporaryDirectory(prefix="reelbook-sweeps-") as name:

@@ -128,24 +128,9 @@ def test_any_rate_headers_are_figures_or_absent(
 HOSTILE = [
     *("http:login", "about:blank", "http://xn--/", "http://xn--a-ecp.xn--/", "http://[bad", "http://h:port/"),
     *("http://h:99999/", "http://a..b/", f"http://{'a' * 70}/", "http://.", "//", "", "javascript:alert(1)"),
-    *(
-        "http://h:-1/",
-        "http://\u2488com/",
-        "http://\ud83d/",
-        "http://a\x7fb/",
-        "http://%zz/",
-        "data:,x",
-        "?",
-        "#",
-    ),
-    *(
-        "http://" + "h" * 70_000,
-        "http://user:word@/",
-        "https:///x",
-        "ws://h/",
-        "http://\u0661.1.1.1/",
-        "http://::/",
-    ),
+    *("http://h:-1/", "http://\u2488com/", "http://\ud83d/", "http://a\x7fb/", "http://%zz/", "data:,x", "?"),
+    *("#", "http://" + "h" * 70_000, "http://user:word@/", "https:///x", "ws://h/", "http://\u0661.1.1.1/"),
+    "http://::/",
 ]
 ADDRESSES = st.sampled_from(HOSTILE) | st.text(max_size=20).map("http://{}".format) | st.text(max_size=20)
 

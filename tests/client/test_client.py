@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote, unquote
 
 import numpy as np
 import pytest
 from support import jumping_time
-from support.raw_server import Exchange, Handler, raw_server
+from support.live import KEY, client_of
+from support.raw_server import Exchange, Handler, in_turn, raw_server
 from support.records import Heard
 
 from reelbook import errors
@@ -17,26 +19,15 @@ from reelbook.client import AsyncClient, retries
 from reelbook.client.scheduling.watch import Observation
 from reelbook.requests import JobRequest
 
-KEY = "sk-planted-client"
 FOX = JobRequest.from_text("a fox")
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_pauses")]
 
 JSON = {"content-type": "application/json"}
 ACCEPTED = json.dumps({"request_id": "req_1", "status": "pending"}).encode()
 
 
-@pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
-
-
 def short(exchange: Exchange) -> None:
     exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{")
-
-
-def never(exchange: Exchange) -> None:
-    exchange.connection.settimeout(3)
-    exchange.connection.recv(1)
 
 
 def drip(exchange: Exchange) -> None:
@@ -56,12 +47,14 @@ LOST: list[tuple[str, Callable[[Exchange], None]]] = [
     ("closed without an answer", lambda e: None),
     ("short body", short),
     ("garbage", lambda e: e.send(b"\0\1garbage\r\n\r\n")),
-    ("no answer", never),
+    ("no answer", lambda e: e.hold(3)),
     ("drip", drip),
     ("500", lambda e: e.answer(500)),
     ("503", lambda e: e.answer(503)),
     ("html", lambda e: e.answer(200, b"<html>")),
     ("no id", lambda e: e.answer(200, b"{}")),
+    ("nested without end", lambda e: e.answer(200, b"[" * 200_000)),
+    ("500 nested without end", lambda e: e.answer(500, b"[" * 200_000)),
     ("broken gzip", lambda e: e.answer(200, b"xx", {"content-encoding": "gzip"})),
 ]
 
@@ -71,10 +64,9 @@ async def test_a_submission_whose_answer_is_lost_is_uncertain_and_sent_once(
     fault: Callable[[Exchange], None],
 ) -> None:
     """What may have been accepted is never sent again."""
-    with raw_server(fault) as service:
-        async with AsyncClient(KEY, service.url, deadline_seconds=0.5) as client:
-            with pytest.raises(errors.SubmissionUncertain, match=r"not sent again") as uncertain:
-                await client.text_to_video("a fox")
+    async with client_of(fault, deadline_seconds=0.5) as (client, service):
+        with pytest.raises(errors.SubmissionUncertain, match=r"not sent again") as uncertain:
+            await client.text_to_video("a fox")
     assert len(service.seen) == 1
     assert uncertain.value.estimated_cost_usd == 0.25
 
@@ -94,53 +86,52 @@ async def test_an_upload_broken_off_half_way_cant_have_been_accepted() -> None:
     def refuse_early(exchange: Exchange) -> None:
         raise AssertionError("the request never gets here whole")
 
-    with raw_server(refuse_early, read_at_most=1000) as service:
-        async with AsyncClient(KEY, service.url, max_image_bytes=30_000_000, max_image_side=8000) as client:
-            noise = np.random.default_rng(1).integers(0, 256, (3000, 3000, 3), np.uint8)
-            with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
-                await client.image_to_video(noise, "zoom in")
+    limits: dict[str, Any] = {"max_image_bytes": 30_000_000, "max_image_side": 8000}
+    async with client_of(refuse_early, read_at_most=1000, **limits) as (client, _):
+        noise = np.random.default_rng(1).integers(0, 256, (3000, 3000, 3), np.uint8)
+        with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
+            await client.image_to_video(noise, "zoom in")
 
 
 async def test_a_question_is_asked_again_after_a_fault() -> None:
     """GETs survive resets and 5xx."""
-    faults: Iterator[Handler] = iter(
-        [Exchange.reset, lambda e: e.answer(503), lambda e: e.answer(200, b'{"balance_usd": "3"}', JSON)]
+    faults = in_turn(
+        Exchange.reset, lambda e: e.answer(503), lambda e: e.answer(200, b'{"balance_usd": "3"}', JSON)
     )
-    with raw_server(lambda e: next(faults)(e)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            assert (await client.balance()).balance_usd == 3.0
+    async with client_of(faults) as (client, service):
+        assert (await client.balance()).balance_usd == 3.0
     assert len(service.seen) == 3
 
 
 async def test_a_rate_limited_submission_is_sent_again() -> None:
-    """429 certainly had no effect, so the same request goes out once more."""
-    answers: Iterator[Handler] = iter(
-        [lambda e: e.answer(429, b"{}", {"retry-after": "0"}), lambda e: e.answer(200, ACCEPTED)]
-    )
+    """429 certainly had no effect: the same request goes out again, which costs nothing of the quota."""
+
+    def hold_off(exchange: Exchange) -> None:
+        exchange.answer(429, b"{}", {"retry-after": "0"})
+
     heard = Heard()
-    with raw_server(lambda e: next(answers)(e)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            accepted = await client.submit(FOX, record=heard)
+    answers = in_turn(hold_off, hold_off, hold_off, lambda e: e.answer(200, ACCEPTED))
+    async with client_of(answers) as (client, service):
+        accepted = await client.submit(FOX, record=heard)
+        assert client._quota.left == retries.QUOTA
     assert accepted.request_id == "req_1"
-    assert heard == ["sent", "no effect", "sent"]
-    assert service.seen[0].body == service.seen[1].body
+    assert heard == [*["sent", "no effect"] * 3, "sent"]
+    assert len({exchange.body for exchange in service.seen}) == 1
 
 
 async def test_every_submission_uses_a_connection_of_its_own() -> None:
     """A kept connection that the server closes just then would leave a paid request uncertain."""
-    with raw_server(lambda e: e.answer(200, ACCEPTED)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            for _ in range(3):
-                await client.text_to_video("a fox")
+    async with client_of(lambda e: e.answer(200, ACCEPTED)) as (client, service):
+        for _ in range(3):
+            await client.text_to_video("a fox")
     assert [e.header("connection") for e in service.seen] == ["close"] * 3
 
 
 async def test_an_answer_that_echoes_the_key_doesnt_put_it_into_the_error() -> None:
     """A debugging service's echo is masked."""
-    with raw_server(lambda e: e.answer(400, e.head.encode())) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.BadRequest) as refused:
-                await client.balance()
+    async with client_of(lambda e: e.answer(400, e.head.encode())) as (client, service):
+        with pytest.raises(errors.BadRequest) as refused:
+            await client.balance()
     assert KEY in service.seen[0].head
     assert KEY not in f"{refused.value} {refused.value.answer}"
     assert "***" in refused.value.answer.extract
@@ -177,11 +168,10 @@ IN_UNICODE = "".join(f"\\u{ord(character):04x}" for character in SLASHED)
 )
 async def test_no_form_of_the_key_that_an_answer_repeats_comes_through(handler: Handler) -> None:
     """Not in the error's text, nor in what is kept of the answer; broken off, not its beginning either."""
-    with raw_server(handler) as service:
-        async with AsyncClient(SLASHED, service.url) as client:
-            client._quota.left = 0
-            with pytest.raises(errors.ReelbookError) as refused:
-                await client.balance()
+    async with client_of(handler, key=SLASHED) as (client, _):
+        client._quota.left = 0
+        with pytest.raises(errors.ReelbookError) as refused:
+            await client.balance()
     said = unquote(f"{refused.value} {vars(refused.value)}").replace("\\\\", "\\").replace("\\/", "/")
     assert SLASHED[:-4] not in said
     assert IN_UNICODE[:-9] not in said
@@ -189,54 +179,24 @@ async def test_no_form_of_the_key_that_an_answer_repeats_comes_through(handler: 
 
 async def test_a_short_key_leaves_the_answer_readable() -> None:
     """It isn't looked for within words."""
-    with raw_server(lambda e: e.answer(200, ACCEPTED)) as service:
-        async with AsyncClient("re", service.url) as client:
-            assert (await client.text_to_video("a fox")).request_id == "req_1"
+    async with client_of(lambda e: e.answer(200, ACCEPTED), key="re") as (client, _):
+        assert (await client.text_to_video("a fox")).request_id == "req_1"
 
 
-async def test_an_echo_of_the_key_at_the_beginning_of_an_endless_answer_is_masked_too() -> None:
-    """What is kept of the answer is its beginning."""
-    with raw_server(lambda e: e.answer(200, e.head.encode() + b"x" * 9_000_000)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.UnexpectedAnswer, match="far too long") as endless:
-                await client.balance()
-    assert KEY in service.seen[0].head
-    assert KEY not in f"{endless.value} {endless.value.answer}"
-    assert "***" in endless.value.answer.extract
-
-
-@pytest.mark.parametrize("status", [200, 500])
-async def test_a_paid_answer_that_is_nested_without_end_is_uncertain(status: int) -> None:
-    """What the reader of JSON gives up on may have been an acceptance."""
-    with raw_server(lambda e: e.answer(status, b"[" * 200_000)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.SubmissionUncertain):
-                await client.text_to_video("a fox")
-    assert len(service.seen) == 1
-
-
-async def test_the_key_isnt_sent_along_a_redirect() -> None:
-    """A redirect of the API is an error; nothing follows it."""
-    with raw_server(lambda e: e.answer(200, b"{}")) as elsewhere:
-        with raw_server(lambda e: e.answer(307, headers={"location": elsewhere.url})) as service:
-            async with AsyncClient(KEY, service.url) as client:
-                with pytest.raises(errors.UnexpectedAnswer, match="307"):
-                    await client.balance()
-    assert elsewhere.seen == []
-
-
-async def test_an_endless_answer_is_broken_off() -> None:
-    """A body without end doesn't fill the memory."""
+async def test_an_endless_answer_is_broken_off_and_an_echo_of_the_key_in_it_masked() -> None:
+    """A body without end doesn't fill the memory; what is kept of it is its beginning."""
 
     def endless(exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
+        exchange.send(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n" + exchange.head.encode())
         for _ in range(200):
             exchange.send(b"x" * 100_000)
 
-    with raw_server(endless) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.UnexpectedAnswer, match="far too long"):
-                await client.balance()
+    async with client_of(endless) as (client, service):
+        with pytest.raises(errors.UnexpectedAnswer, match="far too long") as broken_off:
+            await client.balance()
+    assert KEY in service.seen[0].head
+    assert KEY not in f"{broken_off.value} {broken_off.value.answer}"
+    assert "***" in broken_off.value.answer.extract
 
 
 @pytest.mark.parametrize(
@@ -246,25 +206,17 @@ async def test_an_endless_answer_is_broken_off() -> None:
         ({"prompt": "a", "duration_seconds": 11}, errors.InvalidDuration),
         ({"prompt": "a", "aspect_ratio": "21:9"}, errors.InvalidAspectRatio),
         ({"prompt": "a", "seed": 1.5}, errors.InvalidSeed),
+        ({"prompt": "move", "image": b"hello, not a picture"}, errors.InvalidImage),
     ],
 )
 async def test_misuse_raises_before_anything_is_sent(
     arguments: dict[str, object], kind: type[Exception]
 ) -> None:
     """A bad argument costs no request."""
-    with raw_server(lambda e: e.answer(200, ACCEPTED)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(kind):
-                await client.text_to_video(**arguments)  # type: ignore[arg-type]  # wrong on purpose
-    assert service.seen == []
-
-
-async def test_an_image_that_is_none_raises_before_anything_is_sent() -> None:
-    """Text in place of a picture costs no request."""
-    with raw_server(lambda e: e.answer(200, ACCEPTED)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.InvalidImage):
-                await client.image_to_video(b"hello, not a picture", "move")
+    async with client_of(lambda e: e.answer(200, ACCEPTED)) as (client, service):
+        submit: Any = client.image_to_video if "image" in arguments else client.text_to_video
+        with pytest.raises(kind):
+            await submit(**arguments)
     assert service.seen == []
 
 
@@ -279,30 +231,27 @@ def test_a_missing_key_or_address_is_named(missing: str) -> None:
 
 def test_a_watch_outlives_faults_and_unknown_states() -> None:
     """Errors, a strange word and an early 404 don't end it."""
-    bodies = [
+    answers = in_turn(
         lambda e: e.answer(404, b"{}"),
         lambda e: e.answer(500),
         lambda e: e.answer(200, b'{"request_id": "r", "status": "warming_up"}'),
         lambda e: e.answer(200, b'{"request_id": "r", "status": "completed", "video_url": "u"}'),
-    ]
-    answers = iter(bodies)
+    )
 
-    async def scene(url: str) -> list[Observation]:
-        async with AsyncClient(KEY, url) as client:
+    async def scene() -> list[Observation]:
+        async with client_of(answers) as (client, _):
             return [o async for o in client.watch("r")]
 
-    with raw_server(lambda e: next(answers)(e)) as service:
-        seen = jumping_time.run(scene(service.url))
+    seen = jumping_time.run(scene())
     assert [type(o.error).__name__ for o in seen if o.error] == ["NotFound", "ServerError"]
     assert [o.status.status for o in seen if o.status] == ["warming_up", "completed"]
 
 
 async def test_waiting_ends_at_its_timeout_and_says_that_the_job_goes_on() -> None:
     """A timeout is no failure of the job."""
-    with raw_server(lambda e: e.answer(200, b'{"request_id": "r", "status": "pending"}')) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.WaitTimeout, match="goes on"):
-                await client.wait("r", timeout_seconds=0.05)
+    async with client_of(lambda e: e.answer(200, b'{"request_id": "r", "status": "pending"}')) as (client, _):
+        with pytest.raises(errors.WaitTimeout, match="goes on"):
+            await client.wait("r", timeout_seconds=0.05)
 
 
 @pytest.mark.parametrize(("said", "shown"), [("too dark", "“too dark”"), (None, "gave no reason")])
@@ -310,13 +259,12 @@ def test_a_failed_job_has_the_services_own_reason_or_none(said: str | None, show
     """What stands for a reason in the text is not taken for the service's word."""
     body = json.dumps({"request_id": "r", "status": "failed", "error": said}).encode()
 
-    async def waited(url: str) -> None:
-        async with AsyncClient(KEY, url) as client:
+    async def waited() -> None:
+        async with client_of(lambda e: e.answer(200, body)) as (client, _):
             await client.wait("r")
 
-    with raw_server(lambda e: e.answer(200, body)) as service:
-        with pytest.raises(errors.JobFailed, match=shown) as failed:
-            jumping_time.run(waited(service.url))
+    with pytest.raises(errors.JobFailed, match=shown) as failed:
+        jumping_time.run(waited())
     assert (failed.value.request_id, failed.value.reason) == ("r", said)
 
 
@@ -334,10 +282,9 @@ WHOLE = b'{"request_id": "req_17", "status": "pending"}'
 )
 async def test_what_came_of_a_paid_answer_is_kept(handler: Handler) -> None:
     """The job's id may be in it, so it stands in the error, which the ledger keeps."""
-    with raw_server(handler) as service:
-        async with AsyncClient(KEY, service.url, deadline_seconds=20) as client:
-            with pytest.raises(errors.SubmissionUncertain, match=r"It answered: “.*req_17") as uncertain:
-                await client.text_to_video("a fox")
+    async with client_of(handler, deadline_seconds=20) as (client, service):
+        with pytest.raises(errors.SubmissionUncertain, match=r"It answered: “.*req_17") as uncertain:
+            await client.text_to_video("a fox")
     assert len(service.seen) == 1
     assert uncertain.value.answer is not None
     assert "req_17" in uncertain.value.answer.extract
@@ -353,10 +300,9 @@ async def test_what_came_of_a_paid_answer_is_kept(handler: Handler) -> None:
 )
 async def test_what_came_of_a_new_keys_answer_is_not_kept(body: bytes, missing: int) -> None:
     """It may hold the secret."""
-    with raw_server(said_of(body, len(body) + missing)) as service:
-        async with AsyncClient(KEY, service.url, deadline_seconds=20) as client:
-            with pytest.raises(errors.KeyUncertain) as uncertain:
-                await client.create_key("class")
+    async with client_of(said_of(body, len(body) + missing), deadline_seconds=20) as (client, _):
+        with pytest.raises(errors.KeyUncertain) as uncertain:
+            await client.create_key("class")
     assert "sk-planted-half" not in f"{uncertain.value} {vars(uncertain.value)}"
     assert uncertain.value.__context__ is None
 
@@ -370,12 +316,9 @@ async def test_a_redirected_submission_was_not_accepted_where_it_says_so(
     """301, 307 and 308 say: send it elsewhere as it is. After 302 and 303 it may have been done."""
     with raw_server(lambda e: e.answer(200, ACCEPTED)) as elsewhere:
         location = {"location": f"{elsewhere.url}/api"}
-        with raw_server(lambda e: e.answer(status, headers=location)) as service:
-            async with AsyncClient(KEY, service.url) as client:
-                with pytest.raises(
-                    errors.SubmissionUncertain if uncertain else errors.UnexpectedAnswer
-                ) as error:
-                    await client.text_to_video("a fox")
+        async with client_of(lambda e: e.answer(status, headers=location)) as (client, service):
+            with pytest.raises(errors.SubmissionUncertain if uncertain else errors.UnexpectedAnswer) as error:
+                await client.text_to_video("a fox")
     assert elsewhere.url in str(error.value)
     assert (len(service.seen), elsewhere.seen) == (1, [])
 
@@ -385,24 +328,22 @@ async def test_a_redirected_submission_was_not_accepted_where_it_says_so(
 )
 async def test_a_revocation_that_says_little_is_one(status: int, body: bytes) -> None:
     """The key is gone, and nothing is to be asked again."""
-    with raw_server(lambda e: e.answer(status, body)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            assert (await client.revoke_key("key_1")).key_id == "key_1"
+    async with client_of(lambda e: e.answer(status, body)) as (client, service):
+        assert (await client.revoke_key("key_1")).key_id == "key_1"
     assert len(service.seen) == 1
 
 
 async def test_a_status_without_its_id_is_about_the_job_that_was_asked_about() -> None:
     """Which one that is, is known."""
-    with raw_server(lambda e: e.answer(200, b'{"status": "completed", "video_url": "/v.mp4"}')) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            assert (await client.status("req_1")).request_id == "req_1"
+    body = b'{"status": "completed", "video_url": "/v.mp4"}'
+    async with client_of(lambda e: e.answer(200, body)) as (client, _):
+        assert (await client.status("req_1")).request_id == "req_1"
 
 
 async def test_an_address_without_the_api_is_named_by_the_balance() -> None:
     """Every account has a balance: where there is none the address is wrong, and what to check is said."""
-    with raw_server(lambda e: e.answer(404)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.NotFound, match="Check REELBOOK_BASE_URL") as caught:
-                await client.balance()
+    async with client_of(lambda e: e.answer(404)) as (client, _):
+        with pytest.raises(errors.NotFound, match="Check REELBOOK_BASE_URL") as caught:
+            await client.balance()
     assert caught.value.answer is not None
     assert caught.value.answer.status == 404

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 from support import jumping_time
+from support.live import KEY, client_of
 from support.raw_server import Exchange, raw_server
 
 from reelbook import deadlines
 from reelbook.client import AsyncClient, downloads, transport
 from reelbook.client.transport import Transport, _Progress
-from reelbook.errors import DeadlineExceeded, SubmissionUncertain, WaitTimeout
+from reelbook.errors import DeadlineExceeded, SubmissionUncertain
 from reelbook.secret import Secret
 from reelbook.session import connector
 
-KEY = "sk-planted-sleeping"
 ACCEPTED = b'{"request_id": "req_slept", "status": "pending"}'
 COMPLETED = b'{"request_id": "r", "status": "completed", "video_url": "/v.mp4"}'
 DEADLINE_SECONDS, ASLEEP_SECONDS = 0.5, 1.2
@@ -110,25 +110,18 @@ async def test_an_answer_in_pieces_is_read_to_its_end(monkeypatch: pytest.Monkey
         time.sleep(ASLEEP_SECONDS + 0.2)
         exchange.send(ACCEPTED[9:])
 
-    with raw_server(pieces) as service:
-        async with AsyncClient(KEY, service.url, deadline_seconds=DEADLINE_SECONDS) as client:
-            accepted = await client.text_to_video("a fox")
+    async with client_of(pieces, deadline_seconds=DEADLINE_SECONDS) as (client, _):
+        accepted = await client.text_to_video("a fox")
     assert accepted.request_id == "req_slept"
 
 
 @pytest.mark.usefixtures("_asleep")
 async def test_one_who_sleeps_and_finds_no_answer_still_has_a_deadline() -> None:
     """It ends soon after the waking."""
-
-    def never(exchange: Exchange) -> None:
-        exchange.connection.settimeout(60)
-        exchange.connection.recv(1)
-
-    with raw_server(never) as service:
-        async with AsyncClient(KEY, service.url, deadline_seconds=DEADLINE_SECONDS) as client:
-            began = time.monotonic()
-            with pytest.raises(SubmissionUncertain):
-                await client.text_to_video("a fox")
+    async with client_of(Exchange.hold, deadline_seconds=DEADLINE_SECONDS) as (client, _):
+        began = time.monotonic()
+        with pytest.raises(SubmissionUncertain):
+            await client.text_to_video("a fox")
     assert time.monotonic() - began < 30
 
 
@@ -136,9 +129,8 @@ async def test_one_who_sleeps_and_finds_no_answer_still_has_a_deadline() -> None
 async def test_a_status_that_came_while_the_loop_slept_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time within which an answer must begin counts in the same way, and nothing is asked twice."""
     monkeypatch.setattr(transport, "READ_SECONDS", DEADLINE_SECONDS)
-    with raw_server(after_a_moment(COMPLETED)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            assert (await client.status("r")).finished
+    async with client_of(after_a_moment(COMPLETED)) as (client, service):
+        assert (await client.status("r")).finished
     assert len(service.seen) == 1
 
 
@@ -152,15 +144,6 @@ def test_a_wait_that_slept_hears_what_came_meanwhile() -> None:
 
     with raw_server(after_a_moment(COMPLETED)) as service:
         assert jumping_time.run(waits(service.url)) == "/v.mp4"
-
-
-async def test_a_wait_still_ends() -> None:
-    """Nothing slept, nothing came."""
-    body = b'{"request_id": "r", "status": "pending"}'
-    with raw_server(lambda e: e.answer(200, body)) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(WaitTimeout):
-                await client.wait("r", timeout_seconds=0.2)
 
 
 async def test_a_download_that_slept_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,8 +181,7 @@ async def test_a_download_that_stalls_is_still_broken_off(monkeypatch: pytest.Mo
 
     def stalls(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n" + bytes(100))
-        exchange.connection.settimeout(5)
-        exchange.connection.recv(1)
+        exchange.hold(5)
 
     async def read(carrier: Transport) -> None:
         async with carrier.fetch(carrier.base_url, headers={}, with_key=False) as (_, chunks):

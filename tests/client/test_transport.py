@@ -10,20 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.live import KEY, client_of
 from support.raw_server import Exchange, raw_server
 
 from reelbook import deadlines, errors
-from reelbook.client import AsyncClient
 from reelbook.client.transport import Transport, _Progress
 from reelbook.secret import Secret
 
-KEY = "sk-planted-sending"
 pytestmark = pytest.mark.anyio
-
-
-def never(exchange: Exchange) -> None:
-    exchange.connection.settimeout(10)
-    exchange.connection.recv(1)
 
 
 @pytest.fixture
@@ -48,10 +42,9 @@ async def _late(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_request_that_went_out_whole_may_have_been_accepted() -> None:
     """The service has all of it, though the caller's wait ended before it heard that it was sent."""
     arrived = threading.Event()
-    with raw_server(lambda exchange: arrived.set()) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.SubmissionUncertain):
-                await client.text_to_video("a fox")
+    async with client_of(lambda exchange: arrived.set()) as (client, service):
+        with pytest.raises(errors.SubmissionUncertain):
+            await client.text_to_video("a fox")
         assert arrived.wait(30)
     assert [exchange.body[:1] for exchange in service.seen] == [b"{"]
 
@@ -60,17 +53,16 @@ async def test_a_request_that_went_out_whole_may_have_been_accepted() -> None:
 async def test_a_request_whose_end_was_never_sent_cant_have_been_accepted() -> None:
     """Of the image's parts only the first went out: nothing can have been bought."""
     noise = np.random.default_rng(1).integers(0, 256, (1000, 1000, 3), np.uint8)
-    with raw_server(never) as service:
-        async with AsyncClient(KEY, service.url) as client:
-            with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
-                await client.image_to_video(noise, "zoom in")
+    async with client_of(Exchange.hold) as (client, service):
+        with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
+            await client.image_to_video(noise, "zoom in")
     assert service.seen == []
 
 
 async def test_what_cannot_connect_is_not_marked_as_sent() -> None:
     """`on_sending` is called when the connection stands: a kill before that leaves nothing uncertain."""
     sending: list[bool] = []
-    with raw_server(never) as service:
+    with raw_server(Exchange.hold) as service:
         closed = service.url
     transport = Transport(closed, Secret(KEY))
     with pytest.raises(errors.ServiceUnreachable):
@@ -87,7 +79,7 @@ async def test_what_is_held_back_in_the_last_moment_sends_no_byte() -> None:
     def refuse() -> None:
         raise errors.SubmissionCancelled("Taken back.")
 
-    with raw_server(never) as service:
+    with raw_server(Exchange.hold) as service:
         transport = Transport(service.url, Secret(KEY))
         with pytest.raises(errors.SubmissionCancelled, match="Taken back"):
             await transport.request("POST", "/", deadline_seconds=5, fresh=True, on_sending=refuse)

@@ -6,18 +6,17 @@ The sandbox is a process of its own, outside the kernel and its home: each round
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import sqlite3
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jupyter_client.manager import start_new_kernel
 from session.aftermath import Aftermath, Made, Written
+from support.kernels import Kernel
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.errors import ReelbookError
@@ -51,6 +50,7 @@ def note(job):
         os.write(notes, f"{{job.request_id}}\\n".encode())
 session.subscribe(note)
 """
+READY = "print('ready')"
 AS_BATCH = "batch = session.submit_many({prompts!r}, duration_seconds={seconds})"
 ONE_BY_ONE = """
 for prompt in {prompts!r}:
@@ -86,44 +86,16 @@ def dies(step: str, nth: int, *, before: bool) -> str:
     return DEADLY.format(step=step, nth=nth, before=before)
 
 
-class Kernel:
-    """A Jupyter kernel that finds key, address and home in its environment, as a person's does."""
-
-    def __init__(self, sandbox: Sandbox, home: Path) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("REELBOOK_")}
-        environment |= {
+def kernel_of(sandbox: Sandbox, home: Path) -> Kernel:
+    """A kernel that finds key, address and home in its environment, as a person's does."""
+    return Kernel(
+        environment={
             "REELBOOK_API_KEY": sandbox.api_key.reveal(),
             "REELBOOK_BASE_URL": sandbox.url,
             "REELBOOK_HOME": str(home),
             "IPYTHONDIR": str(home / "ipython"),
-            "PYTHONPATH": os.pathsep.join(
-                [str(Path(rb.__file__).parents[1]), environment.get("PYTHONPATH", "")]
-            ),
         }
-        self._manager, self.client = start_new_kernel(
-            kernel_name="python3", env=environment, stderr=subprocess.DEVNULL
-        )
-        self._process: subprocess.Popen[bytes] = self._manager.provisioner.process  # type: ignore[union-attr]  # it runs
-
-    def run(self, code: str) -> None:
-        """Runs a cell to its end, which must be a good one."""
-        reply = self.client.execute_interactive(code, timeout=WAIT_SECONDS, output_hook=lambda _: None)
-        assert reply["content"]["status"] == "ok", reply["content"]
-
-    @property
-    def gone(self) -> bool:
-        """Whether its process has ended."""
-        return self._process.poll() is not None
-
-    def kill(self) -> None:
-        """SIGKILL, and waits until the process is gone."""
-        self._process.kill()
-        self._process.wait(WAIT_SECONDS)
-
-    def close(self) -> None:
-        """Clears up after the kernel."""
-        self.client.stop_channels()
-        self._manager.shutdown_kernel(now=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -157,12 +129,8 @@ class Outside:
 
     def made(self, prompts: Sequence[str]) -> list[tuple[Made, Path | None]]:
         """The service's jobs for those prompts and their files, once they have all ended."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        while rows := self._rows(prompts):
-            if all(row["state"] in ("completed", "failed") for row in rows):
-                break
-            assert time.monotonic() < deadline, f"jobs still under way after {WAIT_SECONDS:g} s"
-            time.sleep(0.05)
+        until(lambda: all(row["state"] in ("completed", "failed") for row in self._rows(prompts)))
+        rows = self._rows(prompts)
         videos = Places(self.sandbox.home).videos
         return [
             (
@@ -315,15 +283,7 @@ def once_received(count: int) -> When:
 
 def once_gone(batch: Round) -> None:
     """Waits for a kernel that kills itself."""
-    until(lambda: batch.kernel.gone)
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Waits until something is true."""
-    began = time.monotonic()
-    while not true():
-        assert time.monotonic() < began + WAIT_SECONDS, f"it isn't so after {WAIT_SECONDS:g} s"
-        time.sleep(0.002)
+    until(lambda: batch.kernel.process.poll() is not None)
 
 
 @contextlib.contextmanager
@@ -331,10 +291,10 @@ def round_of(outside: Outside, number: int = 0, *, sabotage: str = "") -> Iterat
     """A round with a kernel and a home of its own. `sabotage` is code that breaks Reelbook in the kernel."""
     home = outside.home()
     prompts = [f"round {home.name} {number}, clip {place} of a red fox" for place in range(JOBS)]
-    kernel = Kernel(outside.sandbox, home)
+    kernel = kernel_of(outside.sandbox, home)
     try:
         ready = Round(outside, kernel, home, prompts)
-        kernel.run(sabotage + BEGIN.format(notes=str(ready.notes)))
+        assert kernel.run(sabotage + BEGIN.format(notes=str(ready.notes)) + READY).endswith("ready")
         yield ready
     finally:
         kernel.close()

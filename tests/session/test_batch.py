@@ -7,14 +7,15 @@ import concurrent.futures
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
-from support.raw_server import Exchange, raw_server
+from support.live import KEY, session_of
+from support.raw_server import Exchange, Handler
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
@@ -22,22 +23,6 @@ from reelbook.executions import Execution
 from reelbook.ledger.search import Filter
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import display
-
-KEY = "sk-planted-batch"
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
-    """Waits until something that another thread does has happened."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
 
 
 def use_up(session: rb.Session, sandbox: Sandbox, requests: int) -> None:
@@ -47,12 +32,18 @@ def use_up(session: rb.Session, sandbox: Sandbox, requests: int) -> None:
         session.balance()
 
 
-def slow_then_quick(session: rb.Session, sandbox: Sandbox) -> rb.Batch:
-    """Two jobs, of which the first ends only when the sandbox's clock is moved on by an hour."""
+def slow_job(session: rb.Session, sandbox: Sandbox) -> rb.Job:
+    """A job that ends only when the sandbox's clock is moved on by an hour; later ones end at once."""
     sandbox.settings(pace=3600)
     slow = session.text_to_video("slow", duration_seconds=1, once="pair")
-    wait_for(lambda: slow.request_id)
+    until(lambda: slow.request_id)
     sandbox.settings(pace=0)
+    return slow
+
+
+def slow_then_quick(session: rb.Session, sandbox: Sandbox) -> rb.Batch:
+    """Two jobs, of which the first is a slow one."""
+    slow = slow_job(session, sandbox)
     batch = session.submit_many(["slow", "quick"], duration_seconds=1, once="pair")
     assert batch[0] is slow
     return batch
@@ -145,7 +136,7 @@ def test_a_batch_is_a_sequence_of_its_jobs(session: rb.Session, sandbox: Sandbox
     assert [job.request.prompt for job in batch if job.request] == ["a fox", "a hen", "an owl"]
     assert (len(batch), batch[-1], batch[1:]) == (3, list(batch)[2], tuple(batch)[1:])
     assert session.submit_many([]).results(1) == []
-    wait_for(lambda: all(job.state == "pending" for job in batch))
+    until(lambda: all(job.state == "pending" for job in batch))
     assert repr(batch) == "<Batch of 3: 3 pending, about $0.75>"
 
 
@@ -163,27 +154,8 @@ def test_jobs_come_as_they_end_and_clips_in_the_order_of_the_requests(
     assert list(batch.as_completed(0)) == [batch[1], batch[0]]
 
 
-def test_async_for_and_await_work_in_a_loop_that_isnt_the_sessions(
-    session: rb.Session, sandbox: Sandbox
-) -> None:
-    """As in a notebook's cell: the jobs as they end, then the clips in their order."""
-    batch = slow_then_quick(session, sandbox)
-
-    async def cell() -> tuple[list[rb.Job], list[rb.Clip]]:
-        ended: list[rb.Job] = []
-        async for job in batch:
-            ended.append(job)
-            if len(ended) == 1:
-                await asyncio.to_thread(sandbox.advance, 3601)
-        return ended, await batch
-
-    jobs, clips = asyncio.run(cell())
-    assert jobs == [batch[1], batch[0]]
-    assert clips == [batch[0].clip, batch[1].clip]
-
-
 def test_two_can_wait_for_a_batch_at_a_time(session: rb.Session, sandbox: Sandbox) -> None:
-    """A thread and two tasks each get every job, in the same order."""
+    """A thread and two tasks in another loop each get all jobs in the same order; `await` gives the clips."""
     batch = slow_then_quick(session, sandbox)
 
     async def collected() -> list[rb.Job]:
@@ -200,14 +172,13 @@ def test_two_can_wait_for_a_batch_at_a_time(session: rb.Session, sandbox: Sandbo
         thread = others.submit(lambda: list(batch.as_completed(60)))
         others.submit(end_the_slow_one)
         assert [*asyncio.run(cell()), thread.result(60)] == [[batch[1], batch[0]]] * 3
+    assert asyncio.run(awaited(batch)) == [batch[0].clip, batch[1].clip]
 
 
 def test_a_failed_job_ends_neither_the_batch_nor_its_iteration(session: rb.Session, sandbox: Sandbox) -> None:
     """Iterating gives the failed job too; `results` raises its error, but only when all have ended."""
-    sandbox.settings(pace=3600)
-    slow = session.text_to_video("slow", duration_seconds=1, once="pair")
-    wait_for(lambda: slow.request_id)
-    sandbox.settings(pace=0, fail_next="content policy")
+    slow = slow_job(session, sandbox)
+    sandbox.settings(fail_next="content policy")
     batch = session.submit_many(["a crowd", "slow"], duration_seconds=1, once="pair")
     failed = next(batch.as_completed(30))
     assert (failed, str(failed.error).count("content policy")) == (batch[0], 1)
@@ -232,7 +203,7 @@ def test_402_stops_the_rest_and_the_numbers_are_the_services(session: rb.Session
     use_up(session, sandbox, 6)
     sandbox.settings(balance_usd=0.12, pace=3600)
     batch = session.submit_many([f"fox {n}" for n in range(8)], duration_seconds=1)
-    wait_for(lambda: sum(job.state == "pending" for job in batch) == 2 and len(batch.unpaid) == 6)
+    until(lambda: sum(job.state == "pending" for job in batch) == 2 and len(batch.unpaid) == 6)
     assert sandbox.state()["jobs_under_way"] == 2
     assert sent(sandbox)["text-to-video"] <= 4
     assert session.spending().of_key.committed_usd == batch.estimated_cost_usd == 0.1
@@ -262,39 +233,36 @@ def test_what_402_left_can_be_submitted_once_there_is_money(session: rb.Session,
     assert sandbox.state()["balance_usd"] == 0.9
 
 
-def test_a_key_that_isnt_accepted_stops_the_batch(home: Path) -> None:
+def answering(status: int) -> Handler:
+    """Answers everything with it, but for the question whether it is a sandbox."""
+    return lambda exchange: exchange.answer(404 if "about" in exchange.first_line else status)
+
+
+@pytest.mark.usefixtures("home")
+def test_a_key_that_isnt_accepted_stops_the_batch() -> None:
     """401 will be said to all the others too: they aren't sent."""
-
-    def refuse(exchange: Exchange) -> None:
-        exchange.answer(404 if "about" in exchange.first_line else 401)
-
-    with raw_server(refuse) as service:
-        with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-            batch = session.submit_many(["a fox"] * 30)
-            assert len(list(batch.as_completed(30))) == 30
-            with pytest.raises(errors.AuthenticationError, match="0 of 30 clips went through") as refused:
-                batch.results(60)
+    with session_of(answering(401)) as (session, service):
+        batch = session.submit_many(["a fox"] * 30)
+        assert len(list(batch.as_completed(30))) == 30
+        with pytest.raises(errors.AuthenticationError, match="0 of 30 clips went through") as refused:
+            batch.results(60)
     assert "Connect with a key" in str(batch.stopped)
     assert len(batch.unpaid) == 30
     assert KEY not in repr(refused.value) + repr(batch) + str(batch.stopped)
     assert len([one for one in service.seen if one.first_line.startswith("POST")]) <= 10
 
 
-def test_a_service_that_leaves_submissions_unanswered_stops_the_batch(home: Path) -> None:
+@pytest.mark.usefixtures("home")
+def test_a_service_that_leaves_submissions_unanswered_stops_the_batch() -> None:
     """After a few 500s the rest stays here: each of them might be billed, and none would be made."""
-
-    def fail(exchange: Exchange) -> None:
-        exchange.answer(404 if "about" in exchange.first_line else 500)
-
-    with raw_server(fail) as service:
-        with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-            batch = session.submit_many(["a fox"] * 30)
-            with pytest.raises(errors.SubmissionUncertain, match="leaves submissions unanswered"):
-                batch.results(30)
-            uncertain = [job for job in batch if job.state == "uncertain"]
-            assert 3 <= len(uncertain) <= 10  # as many as the key may send at once
-            assert len(batch.unpaid) == 30 - len(uncertain)
-            assert session.spending().of_key.uncertain_usd == 0.25 * len(uncertain)
+    with session_of(answering(500)) as (session, _):
+        batch = session.submit_many(["a fox"] * 30)
+        with pytest.raises(errors.SubmissionUncertain, match="leaves submissions unanswered"):
+            batch.results(30)
+        uncertain = [job for job in batch if job.state == "uncertain"]
+        assert 3 <= len(uncertain) <= 10  # as many as the key may send at once
+        assert len(batch.unpaid) == 30 - len(uncertain)
+        assert session.spending().of_key.uncertain_usd == 0.25 * len(uncertain)
     assert f"so perhaps billed: {len(uncertain)}" in str(batch.stopped)
 
 
@@ -310,17 +278,16 @@ def test_what_was_under_way_at_402_and_had_no_effect_is_not_sent_again(home: Pat
         both_sent.wait(60)
         if not batches[0].stopped:
             exchange.answer(402, b'{"detail": "Insufficient balance"}')
-            wait_for(lambda: batches[0].stopped)
+            until(lambda: batches[0].stopped)
         else:
             exchange.answer(429, headers={"retry-after": "0"})
 
-    with raw_server(answer) as service:
-        with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-            batches.append(session.submit_many(["a fox", "a hen"]))
-            wait_for(lambda: len(session._ledger.find(Filter(state="sending"), limit=9)) == 2)
-            both_sent.set()
-            first, second = batches[0].as_completed(30)
-            states = (first.state, second.state)
+    with session_of(answer) as (session, service):
+        batches.append(session.submit_many(["a fox", "a hen"]))
+        until(lambda: len(session._ledger.find(Filter(state="sending"), limit=9)) == 2)
+        both_sent.set()
+        first, second = batches[0].as_completed(30)
+        states = (first.state, second.state)
     assert states == ("refused", "cancelled")
     assert len([one for one in service.seen if one.first_line.startswith("POST")]) == 2
     assert "balance ended" in str(second.error)
@@ -345,7 +312,7 @@ def test_stop_ends_the_waiting_and_not_the_jobs(session: rb.Session, sandbox: Sa
     """KeyboardInterrupt comes through at once; afterwards the batch can be waited for again."""
     sandbox.settings(pace=3600)
     batch = session.submit_many(["a", "b"], duration_seconds=1)
-    wait_for(lambda: all(job.request_id for job in batch))
+    until(lambda: all(job.request_id for job in batch))
     waits: dict[str, Callable[[], object]] = {
         "as_completed": lambda: list(batch.as_completed()),
         "results": batch.results,
@@ -365,9 +332,9 @@ def test_who_waits_takes_up_watches_that_were_stopped(session: rb.Session, sandb
     """Waiting for a batch asks again about a job that nobody watches."""
     sandbox.settings(pace=3600)
     batch = session.submit_many(["a"], duration_seconds=1)
-    wait_for(lambda: batch[0].request_id)
+    until(lambda: batch[0].request_id)
     batch[0].stop_watching()
-    wait_for(lambda: not batch[0].view().watched)
+    until(lambda: not batch[0].view().watched)
     sandbox.advance(3601)
     assert next(batch.as_completed(60)).clip is not None
 
@@ -393,7 +360,7 @@ def test_waiting_on_the_sessions_own_thread_raises(session: rb.Session) -> None:
 def test_map_submits_at_once_and_gives_the_clips_in_order(session: rb.Session, sandbox: Sandbox) -> None:
     """As `Executor.map`: nothing waits for the first `next`."""
     clips = session.map(["a fox", "a hen"], timeout=60, duration_seconds=1, aspect_ratio="1:1")
-    wait_for(lambda: sent(sandbox).get("text-to-video") == 2)
+    until(lambda: sent(sandbox).get("text-to-video") == 2)
     assert [clip.request and clip.request.prompt for clip in clips] == ["a fox", "a hen"]
     assert list(clips) == []
     assert clips.batch[0].clip is not None
@@ -467,12 +434,6 @@ def test_an_experiment_can_be_named_or_stand_around(session: rb.Session) -> None
         around = session.submit_many(["b"], duration_seconds=1)
     session.submit_many(["c"], duration_seconds=1)
     assert [*session.jobs(experiment="fog"), *session.jobs(experiment="snow")] == [*named, *around]
-
-
-def test_a_batch_spends_no_request_on_the_balance(session: rb.Session, sandbox: Sandbox) -> None:
-    """Waiting for jobs isn't looking at them: without a panel nothing but the jobs is asked for."""
-    session.submit_many(["a", "b"], duration_seconds=1).results(30)
-    assert (session._balance.asking, "balance" in sent(sandbox)) == (None, False)
 
 
 def test_a_batch_shows_itself_as_one(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,12 +116,6 @@ def test_without_a_network_a_configured_live_service_is_no_hindrance(
         assert session.base_url == sandbox.url
 
 
-def test_a_sandbox_reached_by_address_is_known_as_one(sandbox: Sandbox, home: Path) -> None:
-    """Clips of a sandbox in the room's network are marked too."""
-    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url) as session:
-        assert session.service == "sandbox"
-
-
 @pytest.mark.parametrize(
     ("set_one", "missing"), [("REELBOOK_API_KEY", "BASE_URL"), ("REELBOOK_BASE_URL", "API_KEY")]
 )

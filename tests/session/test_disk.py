@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.read_only import read_only
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.errors import LedgerUnavailable, SpendingWarning, SpendLimitReached
@@ -48,14 +48,6 @@ def locked(home: Path) -> Iterator[None]:
 def sent(sandbox: Sandbox) -> int:
     """How many submissions arrived."""
     return int(sandbox.state()["requests"].get("text-to-video", 0))
-
-
-def until(true: Callable[[], object]) -> None:
-    """Waits until something is true."""
-    end = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.005)
 
 
 def waiting(session: rb.Session, sandbox: Sandbox, *prompts: str) -> list[rb.Job]:

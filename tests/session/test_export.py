@@ -5,21 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import reelbook as rb
 from reelbook.errors import InvalidInput, ReelbookError
-from reelbook.sandbox.handle import Sandbox
 from reelbook.session.export import FIELDS, export
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 def finished(session: rb.Session, *prompts: str) -> list[rb.Job]:

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 from support.jumping_time import now
-from support.raw_server import Exchange, raw_server
+from support.live import connected
+from support.raw_server import Exchange, RawServer, raw_server
 
-import reelbook as rb
 from reelbook import errors
 from reelbook.ledger import LedgerFile
 from reelbook.sandbox.render import Spec, render
 from reelbook.text.card import job_face
 
-KEY = "sk-planted-given-up"
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1"}
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -54,19 +53,15 @@ class Service:
 
 
 @contextmanager
-def running(service: Service) -> Iterator[Service]:
+def running(service: Service) -> Iterator[RawServer]:
     with raw_server(service) as server:
         service.url = server.url
-        yield service
-
-
-def connected(service: Service) -> rb.Session:
-    return rb.connect("live", api_key=KEY, base_url=service.url)
+        yield server
 
 
 def test_one_stray_404_costs_no_clip() -> None:
     """Half a minute after the submission, and the next answer has the clip."""
-    with running(Service(None, "completed", until=33)) as service, connected(service) as session:
+    with running(Service(None, "completed", until=33)) as server, connected(server) as session:
         clip = session.text_to_video("a fox", **FOX).result(20)  # type: ignore[arg-type]
         assert clip.path.exists()
 
@@ -75,13 +70,14 @@ def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home:
     """The card says so; a later session shows it, asks a few times more, and fetches the clip once it can."""
     monkeypatch.setattr("reelbook.session.job_lifecycle.PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr("reelbook.client.scheduling.watch.REFUSALS", 2)
-    with running(Service(None)) as service:
-        with connected(service) as session:
+    service = Service(None)
+    with running(service) as server:
+        with connected(server) as session:
             job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
             with pytest.raises(errors.NotFound, match=r"asks no more.* kept, and may be billed"):
                 job.result(20)
             assert session.spending().of_key.uncertain_usd == 0.05
-        with connected(service) as later:
+        with connected(server) as later:
             (found,) = later.jobs()
             face = job_face(
                 found.view(), found.request, request_id=found.request_id, clip=None, service="live"

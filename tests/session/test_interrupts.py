@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.account.limits import SpendWarner
@@ -23,12 +24,6 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Session, connector
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 def stop() -> None:
@@ -96,8 +91,7 @@ def test_stop_while_answers_are_awaited_loses_no_id(session: rb.Session, sandbox
     """Stop is pressed in a wait for the lock, then five paid answers come: all five ids are on the disk."""
     sandbox.fault("stall", endpoint="generate", seconds=0.5, times=5)
     jobs = [session.text_to_video(f"fox {number}", **FOX) for number in range(5)]  # type: ignore[arg-type]
-    while sandbox.state()["requests"].get("text-to-video") != 5:
-        time.sleep(0.01)
+    until(lambda: sandbox.state()["requests"].get("text-to-video") == 5)
     with locked(session) as holder:
         free = threading.Timer(0.18, holder.rollback)
         free.start()

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,23 +14,17 @@ from typing import Any
 
 import pytest
 from support.fragments import cut, fragmented
-from support.raw_server import Exchange, Handler, RawServer, raw_server
+from support.live import KEY, connected
+from support.raw_server import Exchange, Handler, RawServer, in_turn, raw_server
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.client import AsyncClient, downloads, retries
+from reelbook.client import AsyncClient, downloads
 from reelbook.formatting import plain
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.render import Spec, render
 from reelbook.text.card import job_face, job_lines
-
-KEY = "sk-planted-fetching"
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 @pytest.fixture(scope="module")
@@ -61,27 +54,6 @@ def service_with(
 
     with raw_server(handle) as service:
         yield service
-
-
-def part_of(data: bytes, exchange: Exchange, *, until: int | None = None) -> None:
-    """Serves `data` from the range that was asked for, and breaks off at `until`."""
-    start = int((exchange.header("range") or "bytes=0-")[6:].rstrip("-"))
-    head = [f"HTTP/1.1 {206 if start else 200} X", 'etag: "v1"', f"content-length: {len(data) - start}"]
-    if start:
-        head.append(f"content-range: bytes {start}-{len(data) - 1}/{len(data)}")
-    exchange.send("\r\n".join(head).encode() + b"\r\n\r\n" + data[start:until])
-
-
-def in_turn(*handlers: Handler) -> Handler:
-    left = iter(handlers)
-    return lambda exchange: next(left)(exchange)
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
 
 
 def said(job: rb.Job) -> list[str]:
@@ -115,53 +87,49 @@ def test_links_that_all_expire_end_in_an_error_and_the_clip_can_be_fetched_later
     assert job.error is None
 
 
-def test_a_link_that_stays_the_same_is_not_tried_over_and_over(home: Path, mp4: bytes) -> None:
-    """A service without a fresh link is asked once, and the job's error says it."""
-    with raw_server(lambda e: e.answer(410)) as files, service_with(lambda: files.url) as service:
-        with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-            with pytest.raises(errors.LinkExpired, match="no other link now"):
+def test_a_link_that_comes_after_the_clip_is_completed_is_asked_for(home: Path, mp4: bytes) -> None:
+    """Once by itself, and again whenever a person wants the clip fetched."""
+    with raw_server(lambda e: e.answer(200, mp4)) as files:
+        links = iter([" ", " ", files.url])
+        with service_with(lambda: next(links)) as service, connected(service) as session:
+            job = session.text_to_video("a fox", duration_seconds=1)
+            with pytest.raises(errors.LinkExpired, match="not where it lies"):
+                job.result(30)
+            job.watch()
+            assert job.result(30).path.read_bytes() == mp4
+
+
+@pytest.mark.parametrize(
+    ("later", "said"),
+    [("the same", "no other link now"), ("", r"couldn't be asked for another: .*API key")],
+    ids=["the same link", "no status"],
+)
+@pytest.mark.usefixtures("home")
+def test_without_a_fresh_link_the_service_is_asked_once_and_the_error_says_why(later: str, said: str) -> None:
+    """Whether the link stays the same or a status can't be had."""
+    with raw_server(lambda e: e.answer(410)) as files:
+        links = iter([files.url, files.url if later else ""])
+        with service_with(lambda: next(links)) as service, connected(service) as session:
+            with pytest.raises(errors.LinkExpired, match=said):
                 session.text_to_video("a fox", duration_seconds=1).result(30)
     assert len(files.seen) == 1
     assert sum("status" in exchange.first_line for exchange in service.seen) == 2
 
 
-def test_a_link_that_comes_after_the_clip_is_completed_is_asked_for(home: Path, mp4: bytes) -> None:
-    """Once by itself, and again whenever a person wants the clip fetched."""
-    with raw_server(lambda e: e.answer(200, mp4)) as files:
-        links = iter([" ", " ", files.url])
-        with service_with(lambda: next(links)) as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                job = session.text_to_video("a fox", duration_seconds=1)
-                with pytest.raises(errors.LinkExpired, match="not where it lies"):
-                    job.result(30)
-                job.watch()
-                assert job.result(30).path.read_bytes() == mp4
-
-
-def test_a_status_that_cant_be_had_is_said_beside_the_expired_link(home: Path) -> None:
-    """Both that the link expired and why there is no other."""
-    with raw_server(lambda e: e.answer(404)) as files:
-        links = iter([files.url, ""])
-        with service_with(lambda: next(links)) as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                with pytest.raises(errors.LinkExpired, match=r"couldn't be asked for another: .*API key"):
-                    session.text_to_video("a fox", duration_seconds=1).result(30)
-
-
-def test_what_was_fetched_by_one_link_is_gone_on_with_by_the_next(
-    home: Path, mp4: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("home", "no_pauses")
+def test_what_was_fetched_by_one_link_is_gone_on_with_by_the_next(mp4: bytes) -> None:
     """A signed link that expires half way (403) costs none of the bytes that arrived."""
-    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
     half = len(mp4) // 2
     signatures = iter(["first", "second"])
     hosting = in_turn(
-        lambda e: part_of(mp4, e, until=half), lambda e: e.answer(403), lambda e: part_of(mp4, e)
+        lambda e: e.answer_part(mp4, until=half), lambda e: e.answer(403), lambda e: e.answer_part(mp4)
     )
     with raw_server(hosting) as files:
-        with service_with(lambda: f"{files.url}/clip.mp4?signature={next(signatures)}") as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                clip = session.text_to_video("a fox", duration_seconds=1).result(30)
+        with (
+            service_with(lambda: f"{files.url}/clip.mp4?signature={next(signatures)}") as service,
+            connected(service) as session,
+        ):
+            clip = session.text_to_video("a fox", duration_seconds=1).result(30)
     assert clip.path.read_bytes() == mp4
     asked = [("second" in e.first_line, e.header("range")) for e in files.seen]
     assert asked == [(False, None), (False, f"bytes={half}-"), (True, f"bytes={half}-")]
@@ -187,8 +155,8 @@ def test_two_clips_are_fetched_at_a_time_and_the_others_wait_for_their_turn(
 
     monkeypatch.setattr(AsyncClient, "download", held)
     jobs = [session.text_to_video("a fox", duration_seconds=1) for _ in range(4)]
-    wait_for(lambda: all(job.state == "completed" for job in jobs))
-    wait_for(lambda: len(under_way) == 2)
+    until(lambda: all(job.state == "completed" for job in jobs))
+    until(lambda: len(under_way) == 2)
     assert sorted(said(job)[0] for job in jobs) == [
         *(["Fetching the clip · 0 %"] * 2),
         *(["Waiting to fetch the clip"] * 2),
@@ -209,19 +177,19 @@ def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes)
     half = len(mp4) // 2
 
     def hold(exchange: Exchange) -> None:
-        part_of(mp4, exchange, until=half)
-        exchange.connection.recv(1)  # until the kernel is gone
+        exchange.answer_part(mp4, until=half)
+        exchange.hold()  # until the kernel is gone
 
-    with raw_server(in_turn(hold, lambda e: part_of(mp4, e))) as files:
+    with raw_server(in_turn(hold, lambda e: e.answer_part(mp4))) as files:
         with service_with(lambda: files.url) as service:
             settings = {"REELBOOK_API_KEY": KEY, "REELBOOK_BASE_URL": service.url}
             kernel = subprocess.Popen([sys.executable, "-c", KERNEL], env={**os.environ, **settings})
             try:
-                wait_for(lambda: any(p.stat().st_size == half for p in home.glob("clips/*/*.part")))
+                until(lambda: any(p.stat().st_size == half for p in home.glob("clips/*/*.part")))
             finally:
                 kernel.kill()
                 kernel.wait()
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+            with connected(service) as session:
                 (job,) = session.resume()
                 clip = job.result(30)
     assert clip.path.read_bytes() == mp4
@@ -239,9 +207,9 @@ def test_a_clip_is_fetched_whatever_its_id_is(request_id: str, home: Path, mp4: 
     """An id that no file can be called by has its clip all the same, and later sessions find it."""
     with raw_server(lambda e: e.answer(200, mp4)) as files:
         with service_with(lambda: files.url, request_id=request_id) as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+            with connected(service) as session:
                 clip = session.text_to_video("a fox", duration_seconds=1).result(30)
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
+            with connected(service) as session:
                 assert session.job(request_id).result(30).path == clip.path
     assert clip.path.read_bytes() == mp4
     assert clip.path.parent.parent == home / "clips"
@@ -254,9 +222,11 @@ def test_ids_that_differ_in_capitals_alone_have_clips_of_their_own(home: Path, m
     names = []
     with raw_server(lambda e: e.answer(200, mp4)) as files:
         for request_id in ("req_a", "req_A"):
-            with service_with(lambda: files.url, request_id=request_id) as service:
-                with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                    names.append(session.text_to_video("a fox", duration_seconds=1).result(30).path.name)
+            with (
+                service_with(lambda: files.url, request_id=request_id) as service,
+                connected(service) as session,
+            ):
+                names.append(session.text_to_video("a fox", duration_seconds=1).result(30).path.name)
     assert names[0] == "req_a.mp4"
     assert names[1].lower() != names[0]
 
@@ -272,24 +242,25 @@ def test_an_endless_clip_ends_at_a_bound_for_its_length(
         exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + mp4 + bytes(3_000_000))
 
     with raw_server(handle) as files:
-        with service_with(lambda: files.url, duration_seconds=9999) as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                with pytest.raises(errors.DownloadFailed, match=r"more than the 2\.0 MB"):
-                    session.text_to_video("a fox", duration_seconds=2).result(30)
+        with service_with(lambda: files.url, duration_seconds=9999) as service, connected(service) as session:
+            with pytest.raises(errors.DownloadFailed, match=r"more than the 2\.0 MB"):
+                session.text_to_video("a fox", duration_seconds=2).result(30)
     assert not [path for path in home.glob("clips/*/*") if path.is_file()]
 
 
 @pytest.mark.parametrize("progress", [99, 100])
 def test_a_job_that_stays_all_but_done_counts_down_to_nothing(home: Path, progress: int) -> None:
     """Once it was asked about again and is still not completed, the card says what it waits for."""
-    with service_with(lambda: "nowhere", status="processing", progress=progress) as service:
-        with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-            job = session.text_to_video("a fox", duration_seconds=1)
-            asked = set[float | None]()
-            job.subscribe(lambda job: asked.add(job._life.known.asked_at))
-            wait_for(lambda: len(asked - {None}) >= 3)
-            line = plain(job_lines(job.view(), None)[0])
-            job.stop_watching()
+    with (
+        service_with(lambda: "nowhere", status="processing", progress=progress) as service,
+        connected(service) as session,
+    ):
+        job = session.text_to_video("a fox", duration_seconds=1)
+        asked = set[float | None]()
+        job.subscribe(lambda job: asked.add(job._life.known.asked_at))
+        until(lambda: len(asked - {None}) >= 3)
+        line = plain(job_lines(job.view(), None)[0])
+        job.stop_watching()
     assert line == "99 % · waiting for the service"
 
 
@@ -298,65 +269,52 @@ def without_length(data: bytes) -> Handler:
     return lambda exchange: exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + data)
 
 
-def test_a_clip_that_was_cut_between_fragments_is_fetched_again(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(scope="module")
+def whole() -> bytes:
+    """A clip of two seconds in fragments."""
+    return fragmented(2)
+
+
+def cut_to(whole: bytes, count: int) -> Handler:
+    """Serves a clip that ends after so many fragments."""
+    return without_length(cut(whole, count))
+
+
+@pytest.mark.usefixtures("home", "no_pauses")
+def test_a_clip_that_was_cut_between_fragments_is_fetched_again(whole: bytes) -> None:
     """It plays, but is shorter than the service says: the whole one is what lands."""
-    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
-    whole = fragmented(2)
-    with raw_server(in_turn(without_length(cut(whole, 6)), without_length(whole))) as files:
-        with service_with(lambda: files.url, duration_seconds=2.0) as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    with raw_server(in_turn(cut_to(whole, 6), without_length(whole))) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service, connected(service) as session:
+            clip = session.text_to_video("a fox", duration_seconds=2).result(30)
     assert clip.path.read_bytes() == whole
     assert len(files.seen) == 2
 
 
-def test_a_clip_that_is_short_twice_alike_is_taken_and_told(
-    home: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("link", ["works", "works once"])
+@pytest.mark.usefixtures("home", "no_pauses")
+def test_a_short_clip_that_nothing_better_comes_of_is_kept_and_told(
+    link: str, whole: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What was paid for stays in reach: the service has no more of it."""
-    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
-    short = cut(fragmented(2), 6)
-    with raw_server(without_length(short)) as files:
-        with service_with(lambda: files.url, duration_seconds=2.0) as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
-    assert clip.path.read_bytes() == short
-    assert len(files.seen) == 2
-    assert [record.levelname for record in caplog.records if "1.2 s instead of 2.0 s" in record.message] == [
-        "WARNING"
-    ]
-
-
-def test_a_clip_that_is_cut_elsewhere_each_time_is_refused(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The error says both lengths, nothing is kept for whole, and it can be fetched later."""
-    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
-    whole = fragmented(2)
-    cuts = [without_length(cut(whole, count)) for count in (6, 5, 4)]
-    with raw_server(in_turn(*cuts, without_length(whole))) as files:
-        with service_with(lambda: files.url, duration_seconds=2.0) as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                job = session.text_to_video("a fox", duration_seconds=2)
-                with pytest.raises(errors.DownloadFailed, match=r"0\.8 s instead of 2\.0 s"):
-                    job.result(30)
-                assert not [path for path in home.glob("clips/*/*") if path.is_file()]
-                job.watch()
-                assert job.result(30).path.read_bytes() == whole
-
-
-def test_a_short_clip_whose_link_works_once_is_kept(
-    home: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What came of what was paid for is better than nothing."""
-    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
-    short = cut(fragmented(2), 6)
-    with raw_server(in_turn(without_length(short), lambda e: e.answer(410))) as files:
-        with service_with(lambda: files.url, duration_seconds=2.0) as service:
-            with rb.connect("live", api_key=KEY, base_url=service.url) as session:
-                clip = session.text_to_video("a fox", duration_seconds=2).result(30)
-    assert clip.path.read_bytes() == short
+    again = cut_to(whole, 6) if link == "works" else lambda e: e.answer(410)
+    with raw_server(in_turn(cut_to(whole, 6), again)) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service, connected(service) as session:
+            clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    assert clip.path.read_bytes() == cut(whole, 6)
     assert [path.name for path in clip.path.parent.iterdir()] == [clip.path.name]
-    assert "1.2 s instead of 2.0 s" in caplog.text
+    assert len(files.seen) == 2
+    told = [record.levelname for record in caplog.records if "1.2 s instead of 2.0 s" in record.message]
+    assert told == ["WARNING"]
+
+
+@pytest.mark.usefixtures("no_pauses")
+def test_a_clip_that_is_cut_elsewhere_each_time_is_refused(home: Path, whole: bytes) -> None:
+    """The error says both lengths, nothing is kept for whole, and it can be fetched later."""
+    with raw_server(in_turn(*[cut_to(whole, count) for count in (6, 5, 4)], without_length(whole))) as files:
+        with service_with(lambda: files.url, duration_seconds=2.0) as service, connected(service) as session:
+            job = session.text_to_video("a fox", duration_seconds=2)
+            with pytest.raises(errors.DownloadFailed, match=r"0\.8 s instead of 2\.0 s"):
+                job.result(30)
+            assert not [path for path in home.glob("clips/*/*") if path.is_file()]
+            job.watch()
+            assert job.result(30).path.read_bytes() == whole

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from support.live import connected
 from support.raw_server import Exchange, raw_server
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.errors import SubmissionUncertain
@@ -49,7 +50,7 @@ def two_jobs(clips: dict[str, bytes], about: Answers) -> Iterator[tuple[rb.Job, 
         return exchange.answer(404) if data is None else exchange.answer(200, data)
 
     with raw_server(handle) as service:
-        with rb.connect("live", api_key="sk-planted-ids", base_url=service.url) as session:
+        with connected(service) as session:
             first = session.text_to_video("a boat", duration_seconds=1)
             first.result(20)
             yield first, session.text_to_video("a boat", duration_seconds=2)
@@ -112,17 +113,12 @@ def test_one_id_for_two_submissions_is_said_and_the_second_is_uncertain(
 ) -> None:
     """It doesn't show the first one's clip: card, log and receipt say so, and its money is uncertain."""
     answer = json.dumps({"request_id": "req_same", "status": "pending"}).encode()
-    about = json.dumps({"request_id": "req_same", "status": "pending"}).encode()
-
-    def handle(exchange: Exchange) -> None:
-        exchange.answer(200, answer if exchange.first_line.startswith("POST") else about)
-
-    with raw_server(handle) as service:
+    with raw_server(lambda exchange: exchange.answer(200, answer)) as service:
         for number in range(2):  # in one session, and again in the next one
-            with rb.connect("live", api_key="sk-planted-ids", base_url=service.url) as session:
+            with connected(service) as session:
                 if not number:
                     first = session.text_to_video("a boat", duration_seconds=1)
-                    until_it_has_an_id(first)
+                    until(lambda: first.request_id)  # noqa: B023 - called at once
                 second = session.text_to_video("a ship", duration_seconds=2)
                 with pytest.raises(SubmissionUncertain, match="the id of another job, req_same, “a boat”"):
                     second.result(20)
@@ -133,10 +129,3 @@ def test_one_id_for_two_submissions_is_said_and_the_second_is_uncertain(
                 assert all("the id of another job" in note for note in notes)
                 assert len(notes) == number + 1
     assert sum("the id of another job" in message for message in caplog.messages) == 2
-
-
-def until_it_has_an_id(job: rb.Job) -> None:
-    end = time.monotonic() + 120
-    while job.request_id is None:
-        assert time.monotonic() < end
-        time.sleep(0.005)

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
-from support.raw_server import Exchange, Handler, RawServer, raw_server
+from support.live import connected, session_of
+from support.raw_server import Exchange, Handler, RawServer, in_turn
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.client import retries
 from reelbook.executions import Execution
 from reelbook.ledger import Entry, LedgerFile
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7, "retry_uncertain": True}
+pytestmark = pytest.mark.usefixtures("home", "no_pauses")
 PENDING = {"request_id": "req_1", "status": "pending"}
-
-
-@pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
 
 
 def lose(exchange: Exchange) -> None:
@@ -34,24 +31,20 @@ def accept(exchange: Exchange) -> None:
 
 
 @contextmanager
-def serving(*submissions: Handler) -> Iterator[RawServer]:
-    """A service whose submissions are handled one by one; every job stays pending."""
-    left = iter(submissions)
+def serving(*submissions: Handler, **options: Any) -> Iterator[tuple[RawServer, rb.Session]]:
+    """A session with a service whose submissions are handled one by one; every job stays pending."""
+    handled = in_turn(*submissions)
 
     def handle(exchange: Exchange) -> None:
         if "about" in exchange.first_line:
             exchange.answer(404)
         elif exchange.first_line.startswith("POST"):
-            next(left)(exchange)
+            handled(exchange)
         else:
             accept(exchange)
 
-    with raw_server(handle) as service:
-        yield service
-
-
-def live(service: RawServer, **more: object) -> rb.Session:
-    return rb.connect("live", api_key="sk-planted-repeat", base_url=service.url, **more)  # type: ignore[arg-type]  # passed through
+    with session_of(handle, **options) as (session, service):
+        yield service, session
 
 
 def posts(service: RawServer) -> int:
@@ -64,18 +57,11 @@ def entries(session: rb.Session) -> list[Entry]:
         return ledger.find(sort="oldest")
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
-
-
-def test_each_attempt_that_may_have_been_bought_is_kept_and_counted(home: object) -> None:
+def test_each_attempt_that_may_have_been_bought_is_kept_and_counted() -> None:
     """Two lost answers and a job: three entries, and the money of all three."""
-    with serving(lose, lose, accept) as service, live(service) as session:
+    with serving(lose, lose, accept) as (service, session):
         job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]  # the same in all tests
-        wait_for(lambda: job.request_id)
+        until(lambda: job.request_id)
         spend = session.spending().of_key
         assert (spend.reserved_usd, spend.uncertain_usd) == (0.05, 0.1)
         assert job.view().unanswered == 2
@@ -91,28 +77,28 @@ def test_each_attempt_that_may_have_been_bought_is_kept_and_counted(home: object
     assert posts(service) == 3
 
 
-def test_a_batch_repeats_each_of_its_submissions(home: object) -> None:
+def test_a_batch_repeats_each_of_its_submissions() -> None:
     """As a single one does; without it a batch is sent once, also through `map`."""
-    with serving(lose, accept, lose) as service, live(service) as session:
+    with serving(lose, accept, lose) as (service, session):
         (job,) = session.submit_many(["a fox"], duration_seconds=1, retry_uncertain=True)
-        wait_for(lambda: job.request_id)
+        until(lambda: job.request_id)
         assert (job.view().unanswered, session.spending().of_key.uncertain_usd) == (1, 0.05)
         with pytest.raises(errors.SubmissionUncertain):
             next(session.map(["a hen"], duration_seconds=1, retry_uncertain=False))
     assert posts(service) == 3
 
 
-def test_it_is_off_unless_asked_for(home: object) -> None:
+def test_it_is_off_unless_asked_for() -> None:
     """Without it a lost answer is sent once."""
-    with serving(lose, accept) as service, live(service) as session:
+    with serving(lose, accept) as (service, session):
         with pytest.raises(errors.SubmissionUncertain):
             session.text_to_video("a fox", duration_seconds=1).result(60)
     assert posts(service) == 1
 
 
-def test_a_spending_limit_ends_the_repetitions(home: object) -> None:
+def test_a_spending_limit_ends_the_repetitions() -> None:
     """What may have been bought already counts, and the job says why it wasn't sent again."""
-    with serving(lose, accept) as service, live(service, max_spend=0.07) as session:
+    with serving(lose, accept, max_spend=0.07) as (service, session):
         with pytest.warns(errors.SpendingWarning):
             job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
         with pytest.raises(errors.SubmissionUncertain, match=r"not sent again: .*limit of \$0\.07"):
@@ -122,14 +108,14 @@ def test_a_spending_limit_ends_the_repetitions(home: object) -> None:
     assert posts(service) == 1
 
 
-def test_a_refused_repetition_leaves_the_job_uncertain(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_repetition_leaves_the_job_uncertain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The 402 bought nothing, the attempt before it may have: a cell run again doesn't buy another."""
 
     def run_cell(run: int) -> None:
         execution = Execution("cell", f"cell-{run}")
         monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
 
-    with serving(lose, lambda e: e.answer(402, b"{}")) as service, live(service) as session:
+    with serving(lose, lambda e: e.answer(402, b"{}")) as (service, session):
         run_cell(1)
         job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
         with pytest.raises(errors.SubmissionUncertain, match="may bill") as uncertain:
@@ -143,16 +129,15 @@ def test_a_refused_repetition_leaves_the_job_uncertain(home: object, monkeypatch
 
 
 @pytest.mark.usefixtures("real_time")
-def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back(home: object) -> None:
+def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back() -> None:
     """While the repetition waits for the rate limit, the first attempt is out of anybody's hands."""
-    with serving(lose, lambda e: e.answer(429, b"{}", {"retry-after": "60"})) as service:
-        with live(service) as session:
-            job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
-            wait_for(lambda: posts(service) == 2)
-            wait_for(lambda: [e.state for e in entries(session)] == ["uncertain", "intended"])
-            assert not job.cancel()
-            assert job.state == "sending"
-            session.close()  # the end of the block would wait until it is sent
-        with live(service) as later:
+    with serving(lose, lambda e: e.answer(429, b"{}", {"retry-after": "60"})) as (service, session):
+        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        until(lambda: posts(service) == 2)
+        until(lambda: [e.state for e in entries(session)] == ["uncertain", "intended"])
+        assert not job.cancel()
+        assert job.state == "sending"
+        session.close()  # the end of the block would wait until it is sent
+        with connected(service) as later:
             assert later.resume(unsent=True) == ()
         assert [e.state for e in entries(session)] == ["uncertain", "cancelled"]

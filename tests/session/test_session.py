@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,7 @@ import pytest
 from reelbook.errors import DownloadFailed, InvalidInput
 from reelbook.ledger import ledger
 from reelbook.ledger.records import named_states
-from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, Session, connect
-
-
-@pytest.fixture
-def session(sandbox: Sandbox, home: Path) -> Iterator[Session]:
-    with connect("sandbox") as opened:
-        yield opened
 
 
 def finished(session: Session, prompt: str, *, seed: int = -1) -> Job:

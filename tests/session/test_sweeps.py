@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,9 @@ import pytest
 import reelbook as rb
 from reelbook.errors import InvalidInput
 from reelbook.ledger import SweepRecord
-from reelbook.sandbox.handle import Sandbox
 from reelbook.session.sweeps import SweepControl
 
 FOX = rb.JobRequest.from_text("a fox", duration_seconds=1, seed=7)
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from client.tool_doubles import USER, no_call_answered, result, scripted
 from support.raw_server import Exchange
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.agent_tools.parsing import found_jobs
@@ -166,10 +167,7 @@ def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
         run.cancel()
         with pytest.raises(ToolCallUncertain, match="may have been carried out"):
             run.result(60)
-        for _ in range(100):
-            if tools.tool_calls()[0].outcome:
-                break
-            asyncio.run(asyncio.sleep(0.02))
+        until(lambda: tools.tool_calls()[0].outcome)
         assert tools.tool_calls()[0].outcome == "cancelled"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
+import subprocess
 from typing import Any
 
 from jupyter_client.blocking.client import BlockingKernelClient
@@ -67,8 +67,14 @@ class Kernel:
             elif kind == "status" and content["execution_state"] == "idle":
                 return printed.strip()
 
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        return self.manager.provisioner.process  # type: ignore[union-attr, no-any-return]  # it runs
+
     def kill(self) -> None:
-        os.kill(self.manager.provisioner.process.pid, signal.SIGKILL)  # type: ignore[union-attr]  # it runs
+        """SIGKILL, and waits until the process is gone."""
+        self.process.kill()
+        self.process.wait(60)
 
     def close(self) -> None:
         self.client.stop_channels()

@@ -39,10 +39,29 @@ class Exchange:
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
         self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
+    def hold(self, seconds: float = 60) -> None:
+        """Answers nothing until the client is gone, or so long."""
+        self.connection.settimeout(seconds)
+        self.connection.recv(1)
+
+    def answer_part(self, data: bytes, *, until: int | None = None) -> None:
+        """Serves `data` from the range that was asked for, and breaks off at `until`."""
+        start = int((self.header("range") or "bytes=0-")[6:].rstrip("-"))
+        head = [f"HTTP/1.1 {206 if start else 200} X", 'etag: "v1"', f"content-length: {len(data) - start}"]
+        if start:
+            head.append(f"content-range: bytes {start}-{len(data) - 1}/{len(data)}")
+        self.send("\r\n".join(head).encode() + b"\r\n\r\n" + data[start:until])
+
     def reset(self) -> None:
         """Ends the connection with a RST."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         self.connection.close()
+
+
+def in_turn(*handlers: Handler) -> Handler:
+    """The first request is handled by the first handler, and so on."""
+    left = iter(handlers)
+    return lambda exchange: next(left)(exchange)
 
 
 @dataclass

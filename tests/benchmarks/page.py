@@ -1,0 +1,30 @@
+"""A notebook on a page in a real JupyterLab, and what Chromium says of the page."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from browser.lab import Notebook, running_lab
+from browser.pages import opened_page
+
+
+@contextmanager
+def opened_notebook() -> Iterator[Notebook]:
+    """A notebook in a folder of its own."""
+    with tempfile.TemporaryDirectory() as name, running_lab(Path(name)) as url, opened_page() as page:
+        yield Notebook(page, url, Path(name))
+
+
+def figures_of(notebook: Notebook) -> Callable[[], dict[str, float]]:
+    """Asks for the page's memory, nodes and times so far, once what isn't used any more is gone."""
+    tools = notebook.page.context.new_cdp_session(notebook.page)
+    tools.send("Performance.enable")
+
+    def figures() -> dict[str, float]:
+        tools.send("HeapProfiler.collectGarbage")
+        return {each["name"]: each["value"] for each in tools.send("Performance.getMetrics")["metrics"]}
+
+    return figures
