@@ -16,7 +16,9 @@ class Kernel:
     def __init__(self, *, python: str | None = None, environment: dict[str, str] | None = None) -> None:
         options: dict[str, Any] = {}
         if environment is not None:
-            options["env"] = {**os.environ, **environment}
+            # A person's own settings, such as a limit, are none of its.
+            others = {name: value for name, value in os.environ.items() if not name.startswith("REELBOOK_")}
+            options["env"] = {**others, **environment}
         self.manager: KernelManager
         self.client: BlockingKernelClient
         if python is None:

@@ -23,7 +23,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from reelbook.errors import InvalidInput, ReelbookError, SessionClosed
+from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
 
 from .live import Live
@@ -137,6 +137,7 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()
     _trouble: str | None = None
+    _press_refused = ""  # what a press was told of that, in the words of its error
     _over = ""  # what is said when that is over
     _sends_news = False  # in messages of its own, which aren't kept until the page asks
     says_trouble = True  # not where another panel beside it does
@@ -187,7 +188,10 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
 
     def say_problem(self, problem: Exception | str, doing: str = "") -> None:
         """Shows what went wrong. `doing` says what failed, for errors that weren't written for people."""
-        self.say(problem if isinstance(problem, str) else problem_text(problem, doing), "problem")
+        text = problem if isinstance(problem, str) else problem_text(problem, doing)
+        if isinstance(problem, LedgerUnavailable):
+            self._press_refused = text
+        self.say(text, "problem")
 
     @contextlib.contextmanager
     def showing_errors(self, doing: str) -> Iterator[None]:
@@ -224,7 +228,7 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         trouble = None if facts is None else facts.trouble or facts.key_trouble
         if trouble and trouble != self._trouble:
             self.say_problem(trouble)
-        elif self._trouble and not trouble and self.message["text"] == self._trouble:
+        elif self._trouble and not trouble and self.message["text"] in (self._trouble, self._press_refused):
             self.say(self._over)
         if facts is not None and trouble:
             self._over = "The ledger can be written again." if facts.trouble else "The key is accepted now."
