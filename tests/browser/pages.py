@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SECONDS = 1000
 # What anything may take on a slow and busy machine. It only bounds failures: nothing waits for it to pass.
-PATIENCE = 120
+PATIENCE = 300
 # Milliseconds until a page is looked at again: each look costs three processes something.
 AGAIN = 150
 # Where Debian's Chromium is there without windows it is taken: the same pages cost a fifth less.
