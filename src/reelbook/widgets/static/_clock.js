@@ -131,8 +131,8 @@ export function commonClock(clips, onTime) {
     /** Adds a clip that has been loaded. */
     join(one) {
       one.video.addEventListener("seeked", () => {
-        // The clock went on during the seek.
-        if (one.video.paused && Math.abs(one.sought - goal(one)) > 0.0005) put(one);
+        // The clock went on during the seek, or the seek was somebody else's.
+        if (one.video.paused && !(Math.abs(one.sought - goal(one)) < 0.0005)) put(one);
         onTime(at);
       });
       if (!wanted || rests) return put(one);
