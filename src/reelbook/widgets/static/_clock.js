@@ -26,8 +26,14 @@ export function commonClock(clips, onTime) {
   const put = (one) => {
     // One seek at a time: the next one begins when this one has ended.
     if (one.video.seeking || Math.abs(one.video.currentTime - goal(one)) < 0.0005) return;
+    aim(one, 2000);
+  };
+  // On a busy machine Chromium may lose one of many seeks: it is asked again, each time after a longer wait.
+  const aim = (one, patience) => {
     one.sought = goal(one);
     one.video.currentTime = one.sought;
+    clearTimeout(one.again);
+    one.again = setTimeout(() => one.video.seeking && aim(one, 2 * patience), patience);
   };
   const settled = async (one) => {
     put(one);
