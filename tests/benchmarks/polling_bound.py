@@ -13,18 +13,12 @@ back what the limit allows. For prices of 0 or more the cheapest plan then costs
 plan costs (weak duality), and without the limit the cheapest plan is easy: every job chooses its window and
 the cheapest question after its end, in order, by dynamic programming. The bound holds for any prices;
 subgradient steps raise it, starting from the prices of the run before.
-
-`informed` and `informed_early` are no bounds but plans: what can be reached by somebody who knows the
-distribution and the windows.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
-from dataclasses import dataclass
-from itertools import accumulate, count
-from statistics import fmean
+from itertools import accumulate
 
 from benchmarks.simulated_service import WINDOW_SECONDS, World
 
@@ -38,80 +32,6 @@ def time_to_all(world: World) -> float:
     jobs = len(world.took)
     last_lot = world.window_begins((2 * jobs - 1) // world.limit)
     return max(last_lot, *(world.window_begins(i // world.limit) + took for i, took in enumerate(world.took)))
-
-
-def informed(world: World, age: float) -> tuple[float, float]:
-    """The mean and the last time until known, of one who knows all about the service but no job's end.
-
-    For twice as many jobs as the limit allows requests, so that none is to spare: they are submitted with the
-    first two lots, half of them are asked about with the third when they reach that `age`, the others with
-    the fourth. Who failed is asked about again with the next lot, and where that has some to spare, the ends
-    count as known. Waiting longer within the fourth lot doesn't pay.
-    """
-    lots = [world.window_begins(k) for k in range(4 + len(world.took))]
-    ends = [lots[number // world.limit] + took for number, took in enumerate(world.took)]
-    first = min(max(age, lots[2]), lots[3])
-    known = {number: first for number in range(world.limit) if ends[number] <= first}
-    for lot in lots[3:]:
-        left = [number for number in range(len(ends)) if number not in known]
-        if len(left) < world.limit:
-            known |= {number: max(lot, ends[number]) for number in left}
-        else:
-            known |= {number: lot for number in left[: world.limit] if ends[number] <= lot}
-    return fmean(known.values()), max(known.values())
-
-
-@dataclass(frozen=True)
-class Early:
-    """A plan for jobs that are shorter than a window: how many to submit when, and when to ask.
-
-    `first` and `second` count the submissions at the start of the first two windows; the others go out with
-    the third. A job is asked about at `age` seconds, and `again` that much later as often as it takes.
-    """
-
-    age: float
-    again: float
-    first: int
-    second: int
-
-
-def informed_early(world: World, plan: Early) -> float:
-    """The mean time until known, of one who knows all about the service but no job's end.
-
-    Questions that are due go first. What a window has left in its last moment is for submissions, then for
-    the jobs that wait for a question.
-    """
-    jobs, began, known = len(world.took), list[float](), dict[int, float]()
-    due: list[tuple[float, int]] = []
-    for window in count():
-        begins, ends, left = world.window_begins(window), world.window_begins(window + 1), world.limit
-        due = [(max(at, begins), job) for at, job in due]
-        heapq.heapify(due)
-        fresh = (plan.first, plan.second)[window] if window < 2 else jobs
-        fresh = min(fresh, jobs - len(began), left - sum(at == begins for at, _ in due))
-        for _ in range(max(0, fresh)):
-            heapq.heappush(due, (begins + plan.age, len(began)))
-            began.append(begins)
-            left -= 1
-        while due and left and due[0][0] < ends:
-            at, job = heapq.heappop(due)
-            left -= 1
-            if began[job] + world.took[job] <= at:
-                known[job] = at
-            else:
-                heapq.heappush(due, (at + plan.again, job))
-        late = min(left, jobs - len(began))
-        started = len(began)
-        for _ in range(late):
-            heapq.heappush(due, (ends + plan.age, len(began)))
-            began.append(ends)
-        for at, job in sorted((at, job) for at, job in due if job < started)[: left - late]:
-            if began[job] + world.took[job] <= ends:
-                due.remove((at, job))
-                known[job] = ends
-        if len(known) == jobs:
-            break
-    return fmean(known.values())
 
 
 class MeanBound:

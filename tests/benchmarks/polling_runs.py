@@ -1,35 +1,31 @@
-"""Who is compared in the polling benchmark: the scheduler, and loops as other clients publish them."""
+"""Who is compared in the polling benchmark: batches that are watched by the scheduler, or by ten lines."""
 
 from __future__ import annotations
 
-import heapq
-import random
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from benchmarks.simulated_service import SimulatedService, World
+from benchmarks.simulated_service import WINDOW_SECONDS, SimulatedService, World
 
 from reelbook.client.scheduling.budget import Budget
 from reelbook.client.scheduling.estimates import Belief, Pace, Took
-from reelbook.client.scheduling.polling import Decision, Submit, Wait, decide
-
-MOST_SECONDS = 3600.0
+from reelbook.client.scheduling.polling import Ask, Decision, Submit, Wait, decide
 
 Decide = Callable[[dict[str, Belief], int, Budget, float], Decision]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run: when each job was known done (those never known are absent), and what it took.
+    """One run: when each job was known done, and what it took.
 
-    `took` is what a ledger would keep of it, in the order of the submissions, and so is `fixed_windows`.
+    `took` is what a ledger would keep of it, in the order of the submissions.
     """
 
     service: SimulatedService
     known_at: dict[int, float]
     took: Sequence[Took] = ()
-    fixed_windows: bool | None = None
 
     @property
     def all_known_at(self) -> float:
@@ -44,15 +40,9 @@ class Outcome:
         return [at - self.service.ended_at(job) for job, at in self.known_at.items()]
 
 
-def scheduled(
-    world: World, choose: Decide = decide, took: Sequence[Took] = (), *, fixed_windows: bool = False
-) -> Outcome:
-    """A batch watched by the scheduler.
-
-    It knows of the service only what earlier jobs `took`, and whether `fixed_windows` were found.
-    """
+def scheduled(world: World, choose: Decide = decide, took: Sequence[Took] = ()) -> Outcome:
+    """A batch watched by the scheduler, which knows of the service only what earlier jobs `took`."""
     service, budget, pace, now = SimulatedService(world), Budget(), Pace(took), 0.0
-    budget.elsewhere([], fixed_windows=fixed_windows)
     beliefs: dict[str, Belief] = {}
     known_at: dict[int, float] = {}
     seen: dict[int, Took] = {}
@@ -82,37 +72,38 @@ def scheduled(
             known_at[int(job)] = now
         else:
             beliefs[job].told(progress, now)
-    return Outcome(service, known_at, [seen[job] for job in sorted(seen)], budget.fixed_windows)
+    return Outcome(service, known_at, [seen[job] for job in sorted(seen)])
 
 
-def looped(world: World, seconds: float, jitter: float, *, patient: bool, rng: random.Random) -> Outcome:
-    """All jobs submitted at once, each then asked about every `seconds` ± `jitter`.
+def ten_lines(beliefs: dict[str, Belief], waiting: int, budget: Budget, now: float) -> Decision:
+    """Submit first, then ask whom was asked longest ago, each at most every max(2, n·60/limit) seconds."""
+    opens_at = budget.opens_at(now)
+    if opens_at > now:
+        return Wait(opens_at)
+    if waiting:
+        return Submit()
+    idle = [job for job, belief in beliefs.items() if not belief.under_way]
+    if not idle:
+        return Wait(math.inf)
+    longest_ago = min(idle, key=lambda job: beliefs[job].known_at)
+    asks_at = beliefs[longest_ago].known_at + max(2.0, len(beliefs) * WINDOW_SECONDS / budget.limit)
+    return Ask(longest_ago) if asks_at <= now else Wait(asks_at)
 
-    A loop ends at its first 429; where it is `patient`, it tries again after 1 s, doubled each time up to
-    30 s. All end after an hour.
-    """
-    service = SimulatedService(world)
-    known_at: dict[int, float] = {}
-    # moment, tie-breaker, the job's number or None before it is submitted, refusals in a row
-    agenda: list[tuple[float, int, int | None, int]] = [(0.0, i, None, 0) for i in range(len(world.took))]
-    order = len(agenda)
-    while agenda and agenda[0][0] < MOST_SECONDS:
-        now, _, job, refusals = heapq.heappop(agenda)
-        if job is None:
-            status, _ = service.submit(now)
-            ended, number = False, len(service.submitted_at) - 1 if status == 200 else None
-        else:
-            (status, _, ended, _), number = service.ask(job, now), job
-        if status == 429:
-            if not patient:
-                continue
-            pause = min(30.0, 2.0**refusals)
-            refusals += 1
-        elif ended and job is not None:
-            known_at[job] = now
-            continue
-        else:
-            pause, refusals = seconds + rng.uniform(-jitter, jitter), 0
-        order += 1
-        heapq.heappush(agenda, (now + pause, order, number, refusals))
-    return Outcome(service, known_at)
+
+def resumed(jobs: int, age: float, limit: int, took: Sequence[Took] = ()) -> list[float]:
+    """When jobs that have ended are known done by a session that takes them up at that age (seconds)."""
+    budget, pace, now, known_at = Budget(), Pace(took), 0.0, list[float]()
+    beliefs = {str(number): Belief(pace, -age) for number in range(jobs)}
+    while beliefs:
+        decision = decide(beliefs, 0, budget, now)
+        if isinstance(decision, Ask):
+            budget.sent()
+            beliefs[decision.job].asked(now)
+            left = limit - len(known_at) - 1
+            headers = {"x-ratelimit-limit": str(limit), "x-ratelimit-remaining": str(left)}
+            budget.answered(200, {**headers, "x-ratelimit-reset": "60"}, now)
+            beliefs.pop(decision.job).ended(now)
+            known_at.append(now)
+        elif isinstance(decision, Wait):
+            now = decision.until
+    return known_at

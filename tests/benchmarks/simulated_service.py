@@ -43,7 +43,6 @@ class World:
     took: Sequence[float]
     phase: float | None = None
     bends: Sequence[float] | None = None
-    counts_refused: bool = False
 
     def window_begins(self, number: int) -> float:
         """When the limit allows its `number`-th lot of requests (from 0), if all before were used at once."""
@@ -101,7 +100,7 @@ class SimulatedService:
             self._counted.popleft()
         allowed = len(self._counted) < self.world.limit
         self.refused += not allowed
-        if allowed or self.world.counts_refused:
+        if allowed:
             self._counted.append(now)
         oldest = self._counted[0] if self.world.phase is None else begins
         headers = {

@@ -43,7 +43,7 @@ def test_requests_of_the_two_keys_are_counted_apart(ledger: Ledger, folder: Path
     ledger.requests.enter(0.0, lambda *_: True)
     seen: list[int] = []
 
-    def fits(moments: Sequence[float], limit: int | None, fixed_windows: bool) -> bool:
+    def fits(moments: Sequence[float], limit: int | None) -> bool:
         seen.append(len(moments))
         return True
 

@@ -28,12 +28,10 @@ class Fits:
         self.answer = answer
         self.others: list[float] = []
         self.told: int | None = None
-        self.fixed_windows = False
 
-    def __call__(self, others: Sequence[float], told: int | None, fixed_windows: bool) -> bool:
+    def __call__(self, others: Sequence[float], told: int | None) -> bool:
         self.others = [-moment for moment in others]
         self.told = told
-        self.fixed_windows = fixed_windows
         return self.answer
 
     def asked(self, ledger: Ledger, moment: Instant) -> int | None:
@@ -42,12 +40,10 @@ class Fits:
         return ledger.requests.enter(0.0, self)
 
 
-def answered(
-    ledger: Ledger, moment: Instant, place: int, limit: int | None = None, fixed: bool | None = None
-) -> None:
+def answered(ledger: Ledger, moment: Instant, place: int, limit: int | None = None) -> None:
     """The request was answered at that moment."""
     ledger.requests._instant = lambda: moment
-    ledger.requests.answered(place, 0.0, limit, fixed)
+    ledger.requests.answered(place, 0.0, limit)
 
 
 @pytest.fixture
@@ -95,21 +91,6 @@ def test_the_limit_that_one_was_told_is_known_to_the_others(ledger: Ledger, othe
         answered(ledger, at(second), number, limit)
     (fits := Fits()).asked(other, at(4))
     assert fits.told == 100
-
-
-def test_fixed_windows_are_known_to_later_kernels_until_one_finds_otherwise(
-    ledger: Ledger, other: Ledger
-) -> None:
-    """Long after the requests themselves are forgotten, and of their own key only."""
-    later = other.file.ledger("https://other.example", KEY)
-    for second, found, kept in ((0, True, True), (1000, None, True), (2000, False, False)):
-        number = Fits().asked(ledger, at(second))
-        assert number is not None
-        answered(ledger, at(second), number, fixed=found)
-        (fits := Fits()).asked(other, at(second + 900))
-        assert fits.fixed_windows is kept
-        fits.asked(later, at(second + 900))
-        assert not fits.fixed_windows
 
 
 def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_taken(
@@ -198,7 +179,7 @@ say("ready")
 wait()
 own = 0
 for n in range(50):
-    fits = lambda others, told, fixed: own + len(others) < 10
+    fits = lambda others, told: own + len(others) < 10
     own += ledger.requests.enter(0.0, fits) is not None
 say(own)
 wait()

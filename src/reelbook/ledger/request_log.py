@@ -26,11 +26,6 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 # Anybody may set the clock of the epoch, so it only serves between machines that share a folder.
 _AGE: Final = "CASE WHEN boot = :boot THEN :steady - steady ELSE :epoch - at END"
 
-_FOUND_FIXED: Final = "INSERT OR IGNORE INTO fixed_windows SELECT account FROM requests WHERE id = ?"
-_FOUND_OTHERWISE: Final = (
-    "DELETE FROM fixed_windows WHERE account = (SELECT account FROM requests WHERE id = ?)"
-)
-
 
 @dataclass(frozen=True)
 class Instant:
@@ -63,17 +58,17 @@ class RequestLog:
         self.account = account
         self._instant = instant or Instant.now
 
-    def enter(self, now: float, fits: Callable[[Sequence[float], int | None, bool], bool]) -> int | None:
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
 
         `fits` gets from when those count, on the clock of which `now` is read, oldest first: from their
-        answers, or from `now` while they are under way; the limit that the newest was told of, None if none
-        was; and whether the key's windows were found to be fixed. No other kernel notes one meanwhile, so two
-        can't both take the last place. Follow it with `answered` or `give_back`.
+        answers, or from `now` while they are under way; and the limit that the newest was told of, None if
+        none was. No other kernel notes one meanwhile, so two can't both take the last place. Follow it with
+        `answered` or `give_back`.
         """
-        account, instant = self.account.requests_id, self._instant()
+        instant = self._instant()
         bound = {
-            "account": account,
+            "account": self.account.requests_id,
             "kernel": self._kernel,
             "boot": instant.boot,
             "steady": instant.steady,
@@ -95,10 +90,7 @@ class RequestLog:
             ages = [max(0.0, row["age"] - (0.0 if row["answered"] else LONGEST_SECONDS)) for row in rows]
             told = next((row["told_limit"] for row in reversed(rows) if row["told_limit"] is not None), None)
             counts = sorted((age for age in ages if age < wire.RATE_WINDOW_SECONDS), reverse=True)
-            fixed = connection.execute(
-                "SELECT 1 FROM fixed_windows WHERE account = :account", {"account": account}
-            ).fetchone()
-            if not fits([now - age for age in counts], told, fixed is not None):
+            if not fits([now - age for age in counts], told):
                 return None
             connection.execute(
                 f"DELETE FROM requests WHERE account = :account AND {_AGE} NOT BETWEEN -:kept AND :kept",  # noqa: S608 - our own words
@@ -113,11 +105,10 @@ class RequestLog:
 
         return self._store.keep(work, flush=False, lasting=False)
 
-    def answered(self, place: int, now: float, limit: int | None, fixed_windows: bool | None) -> None:
+    def answered(self, place: int, now: float, limit: int | None) -> None:
         """It was answered, or lost, just now: the service counted it no later, so it counts from then.
 
-        `limit` is how many requests a minute the service said that the key has. `fixed_windows` is whether
-        its windows are fixed, which is kept for later kernels; None changes nothing.
+        `limit` is how many requests a minute the service said that the key has.
         """
         at = self._instant()
 
@@ -127,8 +118,6 @@ class RequestLog:
                 "WHERE id = ? AND kernel = ?",
                 (at.epoch, at.steady, limit, place, self._kernel),
             )
-            if fixed_windows is not None:
-                connection.execute(_FOUND_FIXED if fixed_windows else _FOUND_OTHERWISE, (place,))
 
         self._store.keep(work, flush=False, lasting=False)
 

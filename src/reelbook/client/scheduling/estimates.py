@@ -1,4 +1,4 @@
-"""What is believed about one job's remaining time: pure. `polling.py` decides from it whom to ask.
+"""What is believed about one job's time: pure. `polling.py` decides from it whom to ask.
 
 Nobody sees a job end; its end is only noticed. What is learnt of its time is therefore an interval (`Took`):
 it still ran at the last answer before, and had ended by the answer that said so. A `Pace` learns from such
@@ -9,25 +9,26 @@ the progress that the service reports, and the service's estimate as far as its 
 from __future__ import annotations
 
 import math
-from collections import deque
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from ... import wire
+from .budget import WINDOW_SECONDS, pause_seconds
 
-FIRST_ERROR = 0.35  # of the time left, from one figure of progress: the moment it began is a guess
-UNEVEN_ERROR = 0.15  # from two: services don't count evenly
-FIGURE_STEP = 0.01
+# The times of like jobs are taken to be lognormal, with one of these medians (seconds, to about an hour) and
+# one of these spreads (the standard deviation of the logarithm; the widest stands for two queues, too).
+MEDIANS = tuple(1.2**k for k in range(46))
+SPREADS = (0.1, 0.35, 1.0)
+USUAL_SECONDS = (5.0, 300.0)  # with nothing known, any median from here to there is as likely as any other
+CHANGE_CHANCE = 0.01  # that the service takes up another pace between two jobs
 SURPRISE = 0.15  # the share of jobs whose progress foretells nothing, such as those that stay at 99 %
-MOST_ASKS_A_MINUTE = 24  # of one job, whatever the key's limit
-FIRST_PAUSE_SECONDS = 2.0
-LONGEST_PAUSE_SECONDS = 60.0
-REST_SHARE = 0.015  # of its age before a job is asked about again: a minute matters less after an hour
-SHORTEST_SECONDS = 0.5
-TOLD_ERROR_SECONDS = 1.0  # the service's timestamps are whole seconds, and its answer takes a moment
+PERCENT = 0.01
+TINY = sys.float_info.epsilon  # instead of nought, which can't be divided by
 
-Term = tuple[float, float, float]  # weight, median as a logarithm, spread
+_GRID = [(math.log(median), spread) for median in MEDIANS for spread in SPREADS]
+_PRIOR = [
+    min(1.0, median / USUAL_SECONDS[0], USUAL_SECONDS[1] / median) for median in MEDIANS for _ in SPREADS
+]
 
 
 class Took(NamedTuple):
@@ -41,13 +42,23 @@ class Took(NamedTuple):
     estimated: float | None = None
 
 
-@dataclass(frozen=True)
-class Outlook:
-    """A job's whole time in three figures.
+class Term(NamedTuple):
+    """A part of a belief: a lognormal time, and how much it counts beside the others."""
 
-    `typical_seconds` is its median, `spread` the standard deviation of its logarithm. `shared` is the share
-    of the variance, from 0 to 1, that the job has in common with the others of its pace: their typical time
-    is in doubt, and an answer about one of them is an answer about all.
+    weight: float
+    log_median: float
+    spread: float
+
+    def longer(self, seconds: float) -> float:
+        """Its share of the jobs that take longer than `seconds`."""
+        return self.weight * _survival(seconds, self.log_median, self.spread)
+
+
+class Outlook(NamedTuple):
+    """A job's whole time: its median in seconds, and the standard deviation of its logarithm.
+
+    `shared` is the share of the variance, from 0 to 1, that it has in common with the jobs of its pace: their
+    typical time is in doubt, and an answer about one of them is an answer about all.
     """
 
     typical_seconds: float
@@ -67,113 +78,97 @@ class Belief:
         self.submitted_at = submitted_at
         self.known_at = submitted_at  # the job ran at this moment
         self.under_way = False
-        self.not_before = submitted_at  # later where the job has rested too little, or no answer came
+        self.progress: float | None = None  # from 0 to 1, never backwards; None where the service says none
         self._estimated = estimated_seconds if estimated_seconds and estimated_seconds > 0 else None
-        # The submission is the first of the requests that the job may take in a minute.
-        self._asked: deque[float] = deque([submitted_at], maxlen=MOST_ASKS_A_MINUTE)
-        self._failures = 0
-        self._progress = Progress()
-        self._figures: list[tuple[float, float]] = []
+        self._requests = [submitted_at]
+        self._faults = 0
+        self._not_before = submitted_at
+        self._figures: list[tuple[float, float]] = []  # moments at which the progress had risen, and to what
         self._pending_until = submitted_at
         self._terms: list[Term] = []
-        self._terms_of: tuple[int, float, int] | None = None
+        self._terms_of: tuple[int, float] | None = None
         self._longer_than_known = 1.0
-        self._outlook = Outlook(1.0, 1.0, 0.0)
 
     @property
-    def asked_before(self) -> bool:
-        """Whether there was a question about the job yet."""
-        return len(self._asked) > 1
+    def heard_of(self) -> bool:
+        """Whether a question about the job was answered, or went wrong."""
+        return self.known_at > self.submitted_at or self._faults > 0
 
     def asked(self, now: float) -> None:
         """A request about the job goes out; until `told`, `ended` or `failed` no other one should."""
         self.under_way = True
-        self._asked.append(now)
+        self._requests.append(now)
 
     def may_be_asked_at(self, most_a_minute: int) -> float:
-        """When a question about the job may go out that keeps to `most_a_minute` requests of its own."""
-        if len(self._asked) < most_a_minute:
-            return self.not_before
-        return max(self.not_before, self._asked[-most_a_minute] + wire.RATE_WINDOW_SECONDS)
+        """When a question about the job may go out that keeps to `most_a_minute` requests of its own.
+
+        Its submission is the first of them.
+        """
+        del self._requests[:-most_a_minute]
+        full = len(self._requests) == most_a_minute
+        return max(self._not_before, self._requests[0] + WINDOW_SECONDS if full else 0.0)
 
     def asks_within(self, seconds: float, now: float, most_a_minute: int) -> float:
-        """How many questions about the job may go out in that time, keeping to `most_a_minute` requests."""
-        minute = wire.RATE_WINDOW_SECONDS
-        still_count = sum(at > now + min(seconds, minute) - minute for at in self._asked)
-        return most_a_minute * max(1.0, seconds / minute) - still_count
+        """How many questions about the job may go out from `now` on that keep to its requests of a minute."""
+        recent = sum(at > now + seconds - WINDOW_SECONDS for at in self._requests)
+        return most_a_minute * max(1.0, seconds / WINDOW_SECONDS) - recent
 
     def told(self, progress: float | None, now: float) -> None:
         """The job still runs, at `progress` in the service's own units, or None where it says none."""
-        self.under_way, self._failures = False, 0
-        before = self._progress.fraction
-        self._progress.tell(progress)
-        fraction = self._progress.fraction
-        if fraction:
-            if not self._figures or fraction > (before or 0.0):
-                self._figures.append((now, fraction))
-        else:
+        self.under_way, self._faults = False, 0
+        before = self.progress or 0.0
+        if progress is not None and progress >= 0:
+            # Whole numbers count percent; and full is only said by `completed`.
+            fraction = progress if 0 < progress < 1 else PERCENT * progress
+            self.progress = max(before, min(fraction, 1 - PERCENT))
+        if not self.progress:
             self._pending_until = now
+        elif self.progress > before:
+            self._figures.append((now, self.progress))
         self.pace.still_running(self.known_at - self.submitted_at, now - self.submitted_at)
         self.known_at = now
-        rest = min(LONGEST_PAUSE_SECONDS, REST_SHARE * (now - self.submitted_at))
-        self.not_before = max(self.not_before, now + rest)
 
-    def ended(self, now: float, *, completed: bool = True, told_seconds: float | None = None) -> Took:
-        """The job is known to be finished. One that failed says little about how long others take.
-
-        `told_seconds` is its time by the service's own timestamps; it counts where it can be true.
-        """
+    def ended(self, now: float, *, completed: bool = True) -> Took:
+        """The job is known to be finished. One that failed says little about how long others take."""
         self.under_way = False
-        known, age = self.known_at - self.submitted_at, now - self.submitted_at
-        took = Took(known, age, self._estimated)
-        if (
-            told_seconds is not None
-            and known - TOLD_ERROR_SECONDS <= told_seconds <= age + TOLD_ERROR_SECONDS
-        ):
-            at_least = max(known, told_seconds - TOLD_ERROR_SECONDS)
-            took = Took(min(at_least, age), min(age, told_seconds + TOLD_ERROR_SECONDS), self._estimated)
+        took = Took(self.known_at - self.submitted_at, now - self.submitted_at, self._estimated)
         if completed:
-            self.pace.ended(took, known)
+            self.pace.ended(took)
         return took
 
     def failed(self, now: float) -> None:
         """No usable answer came: the next question waits longer each time."""
         self.under_way = False
-        pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** min(self._failures, 6))
-        self._failures += 1
-        self.not_before = max(self.not_before, now + pause)
+        self._faults += 1
+        self._not_before = now + pause_seconds(self._faults)
 
     def chance_ended(self, now: float) -> float:
         """The chance that the job has ended by `now`, given all that is known."""
         self._refresh()
         longer = _longer(self._terms, now - self.submitted_at)
-        return max(0.0, 1.0 - longer / max(self._longer_than_known, TINY))
+        return max(0.0, 1.0 - longer / self._longer_than_known)
 
-    def waited_seconds(self, now: float, chance: float) -> float:
-        """For how long the clip would by `now` have lain there unknown, on average over all that may be.
-
-        `chance` is `chance_ended(now)`, which whoever asks has at hand.
-        """
+    def waited_seconds(self, now: float) -> float:
+        """For how long the clip would by `now` have lain there unknown, on average over all that may be."""
         # The area under the chance since the last answer, by Simpson's rule.
         middle = self.chance_ended((self.known_at + now) / 2)
-        return (now - self.known_at) * (4 * middle + chance) / 6
+        return (now - self.known_at) * (4 * middle + self.chance_ended(now)) / 6
 
     @property
     def outlook(self) -> Outlook:
         """The job's whole time, summed up."""
         self._refresh()
-        return self._outlook
-
-    @property
-    def progress(self) -> float | None:
-        """The job's progress from 0 to 1, None where the service says none."""
-        return self._progress.fraction
+        whole = math.fsum(term.weight for term in self._terms)
+        centre = math.fsum(term.weight * term.log_median for term in self._terms) / whole
+        between = math.fsum(term.weight * (term.log_median - centre) ** 2 for term in self._terms) / whole
+        within = math.fsum(term.weight * term.spread**2 for term in self._terms) / whole
+        shared = 0.0 if self._figures else between / (between + within)
+        return Outlook(math.exp(centre), math.sqrt(between + within), shared)
 
     def remaining_seconds(self, now: float) -> float | None:
         """The typical time left, for a person to see; None where nothing is known of it."""
-        foretold = self._foretold()
-        if foretold is not None:
-            whole = math.exp(foretold[0])
+        if self._figures:
+            whole = math.exp(self._foretold().log_median)
         elif self.pace.informed or self._estimated is not None:
             whole = self.outlook.typical_seconds
         else:
@@ -181,245 +176,137 @@ class Belief:
         return max(0.0, self.submitted_at + whole - now)
 
     def _refresh(self) -> None:
-        state = (self.pace.version, self.known_at, len(self._figures))
+        state = (self.pace.version, self.known_at)
         if state != self._terms_of:
-            self._terms_of = state
-            self._terms = self._weighed()
-            self._longer_than_known = _longer(self._terms, self.known_at - self.submitted_at)
-            plain = self._terms is self.pace.parts
-            self._outlook = self.pace.outlook if plain else _outlook(self._terms, alone=bool(self._figures))
+            self._terms_of, self._terms = state, self._weighed()
+            self._longer_than_known = _longer(self._terms, self.known_at - self.submitted_at) + TINY
 
     def _weighed(self) -> list[Term]:
         """The job's whole time as weighted lognormal terms; only the weights' ratios mean something."""
         known = self.known_at - self.submitted_at
-        if not known and self._estimated is None:
-            return self.pace.parts
-        # The weights of the pace hold already that this job ran at the age `known`.
-        usual = [(w / max(survival(known, m, s), TINY), m, s) for w, m, s in self.pace.parts]
-        if self._estimated is not None:
-            trust, whole = self.pace.trust, math.fsum(weight for weight, _, _ in usual)
-            usual = [((1 - trust) * weight / whole, m, s) for weight, m, s in usual]
-            usual.append((trust, math.log(self._estimated), ESTIMATE_SPREAD))
-        foretold = self._foretold()
-        if foretold is None:
-            return usual
-        log_whole, error = foretold
-        seen = self._figures[-1][0] - self.submitted_at
-        merged = []
-        for weight, log_median, spread in usual:
-            both = spread * spread + error * error
-            centre = (log_median * error * error + log_whole * spread * spread) / both
-            fit = weight * math.exp(-((log_median - log_whole) ** 2) / (2 * both)) / math.sqrt(both)
-            merged.append((fit, centre, spread * error / math.sqrt(both)))
-        return _scaled(merged, 1 - SURPRISE, seen) + _scaled(usual, SURPRISE, seen)
-
-    def _foretold(self) -> tuple[float, float] | None:
-        """From the progress: the logarithm of the job's whole time in seconds, and its error."""
-        if not self._figures:
-            return None
-        seen, high = self._figures[-1]
-        if len(self._figures) > 1:
-            (began, low), error = self._figures[0], UNEVEN_ERROR
-        else:  # it began between the last time it was seen pending and now, more likely early
-            began, low, error = self._pending_until + 0.25 * (seen - self._pending_until), 0.0, FIRST_ERROR
-        risen = max(high - low, TINY)
-        remaining = max((1.0 - high) * (seen - began) / risen, SHORTEST_SECONDS)
-        whole = seen - self.submitted_at + remaining
-        return math.log(whole), math.hypot(error, FIGURE_STEP / risen) * remaining / whole
-
-
-def _longer(terms: list[Term], seconds: float) -> float:
-    """The terms' share of jobs that take longer than `seconds`: `survival`, but quick."""
-    if seconds <= 0:
-        return math.fsum(weight for weight, _, _ in terms)
-    log_seconds, erfc = math.log(seconds), math.erfc
-    total = 0.0
-    for weight, log_median, spread in terms:
-        total += weight * erfc((log_seconds - log_median) / (spread * ROOT_OF_TWO))
-    return 0.5 * total
-
-
-def _scaled(terms: list[Term], share: float, seen: float) -> list[Term]:
-    """The terms with such weights that their chance of running at the age `seen` is `share`."""
-    whole = max(_longer(terms, seen), TINY)
-    return [(share * weight / whole, log_median, spread) for weight, log_median, spread in terms]
-
-
-def _outlook(terms: list[Term], *, alone: bool = False) -> Outlook:
-    """The terms summed up; with `alone` they are one job's, and say nothing of the others."""
-    whole = math.fsum(weight for weight, _, _ in terms)
-    centre = math.fsum(weight * log_median for weight, log_median, _ in terms) / whole
-    between = math.fsum(w * (log_median - centre) ** 2 for w, log_median, _ in terms) / whole
-    within = math.fsum(weight * spread * spread for weight, _, spread in terms) / whole
-    shared = 0.0 if alone else between / (between + within)
-    return Outlook(math.exp(centre), math.sqrt(between + within), shared)
-
-
-SHORTEST_MEDIAN_SECONDS = 1.0
-MEDIAN_STEP = 1.2
-MEDIANS = tuple(SHORTEST_MEDIAN_SECONDS * MEDIAN_STEP**k for k in range(45))  # to 50 minutes
-# Standard deviations of the time's logarithm, and how likely each is beforehand. The widest stands for two
-# queues of different pace, too.
-SPREADS = {0.06: 0.5, 0.15: 1.0, 0.35: 2.0, 0.7: 1.0, 1.2: 0.5}
-COMMON_SECONDS = (5.0, 300.0)  # with nothing known every median from here to there is as likely as any other
-CHANGE_CHANCE = 0.01  # that the service takes up another pace between two jobs
-RECORDS_HEARD = 50  # all of a large batch: those that were noticed last took longest
-FINEST_SHARE = 0.02  # of a job's time: no interval counts as narrower
-ESTIMATE_SPREAD = 0.3  # of the true time around an estimate that is right, as a logarithm
-MOST_TRUST = 0.98
-NEGLIGIBLE = 0.03
-UNCHANGED = 0.02
-TINY = 1e-12
-ROOT_OF_TWO = math.sqrt(2)
-
-_GRID = tuple((math.log(median), spread) for median in MEDIANS for spread in SPREADS)
-
-
-def _shares(weights: Sequence[float]) -> list[float]:
-    whole = math.fsum(weights)
-    return [weight / whole for weight in weights]
-
-
-_PRIOR = tuple(
-    _shares(
-        [
-            share * min(1.0, median / COMMON_SECONDS[0], COMMON_SECONDS[1] / median)
-            for median in MEDIANS
-            for share in SPREADS.values()
+        # The weights of the pace hold already that this job ran when it was last heard of.
+        terms = [
+            Term(term.weight / (_survival(known, *term[1:]) + TINY), *term[1:]) for term in self.pace.parts
         ]
-    )
-)
+        if self._estimated is not None:
+            estimated = Term(1.0, math.log(self._estimated), SPREADS[1])
+            terms = [*_scaled(terms, 1 - self.pace.trust), *_scaled([estimated], self.pace.trust)]
+        if self._figures:
+            seen = self._figures[-1][0] - self.submitted_at
+            terms = [*_scaled([self._foretold()], 1 - SURPRISE, seen), *_scaled(terms, SURPRISE, seen)]
+        return terms
 
-
-def survival(seconds: float, log_median: float, spread: float) -> float:
-    """The chance that a lognormal time is longer than `seconds`."""
-    if seconds <= 0:
-        return 1.0
-    return 0.5 * math.erfc((math.log(seconds) - log_median) / (spread * ROOT_OF_TWO))
+    def _foretold(self) -> Term:
+        """The job's whole time as its progress foretells it."""
+        (began, low), (seen, high) = self._figures[0], self._figures[-1]
+        error = SPREADS[0]  # of the time left: services don't count evenly
+        if len(self._figures) == 1:  # it may have begun at any time since it was last seen pending
+            began, low, error = (self._pending_until + seen) / 2, 0.0, SPREADS[-1]
+        risen = max(high - low, TINY)
+        remaining = (1.0 - high) * (seen - began) / risen + TINY
+        whole = seen - self.submitted_at + remaining
+        return Term(1.0, math.log(whole), math.hypot(error, PERCENT / risen) * remaining / whole + TINY)
 
 
 class Pace:
     """What is believed about the whole time of jobs of one kind: mode, clip length and aspect ratio.
 
-    The times are taken to be lognormal, and the belief is a weight for each point of a grid of medians and
-    spreads. Every finished job changes the weights by Bayes' rule: a point counts for as much as it made the
-    job's interval likely. Between two jobs the service may have changed its pace, so each time a small share
-    of the belief goes back to where it began (a hidden Markov model with a fixed share); that share takes
-    over within a few jobs where the old belief no longer explains what is seen. Jobs under way count as far
-    as they have run. `took` are finished jobs of this kind, in the order of their submissions: in that of
-    their ends the long ones of a batch come last, and would look like a change.
+    The belief is a weight for each point of a grid of medians and spreads. Every finished job changes the
+    weights by Bayes' rule: a point counts for as much as it made the job's interval likely. Between two jobs
+    the service may have changed its pace, so each time a small share of the belief goes back to where it
+    began (a hidden Markov model with a fixed share); that share takes over within a few jobs where the old
+    belief no longer explains what is seen. Jobs under way count as far as they have run. `took` are finished
+    jobs of this kind, in the order of their submissions: in that of their ends the long ones of a batch come
+    last, and would look like a change.
     """
 
     def __init__(self, took: Sequence[Took] = ()) -> None:
-        # Whether anything but what jobs still running say is known of such jobs' times.
-        self.informed = bool(took)
+        self.informed = bool(took)  # whether more is known than what jobs still running say
         self.version = 0  # grows with everything learnt, so that others know what is out of date
         self.trust = 0.5  # the chance that the service's estimates tell how long a job takes
-        self.parts: list[Term] = []
-        self._finished = list(_PRIOR)
+        self.parts: list[Term] = []  # what counts of the belief
+        self._finished = [weight / math.fsum(_PRIOR) for weight in _PRIOR]
         self._running = [0.0] * len(_GRID)  # logarithms of the chance that all jobs under way still run
-        self._weights = [0.0] * len(_GRID)
         self._may_change = False
-        for each in took[-RECORDS_HEARD:]:
-            self._begin()
+        for each in took:
+            self._change()
             self._learn(each)
         self._weigh()
 
     def begun(self) -> None:
         """Another job was submitted."""
+        # Jobs that were submitted before anything was learnt of one of them had one pace: those of them that
+        # take longest always end last, and aren't to be taken for a change.
         if self._may_change:
-            self._begin()
+            self._change()
             self._weigh()
 
     def still_running(self, known: float, age: float) -> None:
         """A job known to run at the age `known` (seconds) still runs at `age`."""
-        self._move(known, age)
+        ages = zip(self._running, _survivals(known), _survivals(age), strict=True)
+        self._running = [score + math.log(later / earlier) for score, earlier, later in ages]
         self._weigh()
 
-    def ended(self, took: Took, known: float) -> None:
-        """A job has ended that was known to run at the age `known` (seconds)."""
+    def ended(self, took: Took) -> None:
+        """A job has ended that was under way."""
         self.informed = True
-        self._move(known, 0.0)
+        self.still_running(took.at_least, 0.0)  # it no longer is, and counts as finished instead
         self._learn(took)
         self._weigh()
 
-    def _begin(self) -> None:
-        """A part of the belief goes back to where it began: the service may have another pace by now.
-
-        Not so between jobs that were submitted before anything was learnt of one of them. Those that take
-        longest always end last, and aren't to be taken for a change.
-        """
+    def _change(self) -> None:
+        """A part of the belief goes back to where it began: the service may have another pace by now."""
+        whole = math.fsum(_PRIOR)
         self._finished = [
-            (1 - CHANGE_CHANCE) * share + CHANGE_CHANCE * prior
+            (1 - CHANGE_CHANCE) * share + CHANGE_CHANCE * prior / whole
             for share, prior in zip(self._finished, _PRIOR, strict=True)
         ]
+        self.trust += CHANGE_CHANCE * (0.5 - self.trust)
         self._may_change = False
 
-    def _move(self, known: float, age: float) -> None:
-        """A job under way counts with the age `age` instead of `known`."""
-        ages = zip(self._running, _survivals(known), _survivals(age), strict=True)
-        self._running = [score + math.log(later / earlier) for score, earlier, later in ages]
-
     def _learn(self, took: Took) -> None:
-        at_most = max(took.at_most, SHORTEST_SECONDS)
-        at_least = min(took.at_least, (1 - FINEST_SHARE) * at_most)
-        chances = [
-            max(longer - still_longer, TINY)
-            for longer, still_longer in zip(_survivals(at_least), _survivals(at_most), strict=True)
-        ]
-        fitting = [share * chance for share, chance in zip(self._finished, chances, strict=True)]
+        # Where an interval is narrower than the jobs' own spread, that says nothing.
+        blur = math.exp(SPREADS[0] / 2)
+        at_most = max(took.at_most, took.at_least, MEDIANS[0]) * blur
+        at_least = min(took.at_least, took.at_most) / blur
+        intervals = zip(self._finished, _survivals(at_least), _survivals(at_most), strict=True)
+        fitting = [share * (longer - still_longer + TINY) for share, longer, still_longer in intervals]
+        whole = math.fsum(fitting)
         if took.estimated is not None and took.estimated > 0:
-            log_estimate = math.log(took.estimated)
-            right = survival(at_least, log_estimate, ESTIMATE_SPREAD)
-            right -= survival(at_most, log_estimate, ESTIMATE_SPREAD)
-            right = self.trust * max(right, TINY)
-            trust = right / (right + (1 - self.trust) * math.fsum(fitting))
-            self.trust = min(max(trust, 1 - MOST_TRUST), MOST_TRUST)
-        self._finished = _shares(fitting)
+            estimated = Term(self.trust, math.log(took.estimated), SPREADS[1])
+            right = estimated.longer(at_least) - estimated.longer(at_most) + TINY
+            self.trust = right / (right + (1 - self.trust) * whole)
+        self._finished = [weight / whole for weight in fitting]
         self._may_change = True
 
     def _weigh(self) -> None:
         best = max(self._running)
         weights = [w * math.exp(score - best) for w, score in zip(self._finished, self._running, strict=True)]
-        heaviest = max(weights)
-        weights = [weight / heaviest for weight in weights]
-        # What changes hardly isn't worth the time that all who rely on it would take to follow.
-        if all(abs(new - old) < UNCHANGED for new, old in zip(weights, self._weights, strict=True)):
-            return
-        self._weights = weights
-        # The few points that count; the rest would only cost time at every decision.
-        kept = [(w, *point) for w, point in zip(weights, _GRID, strict=True) if w > NEGLIGIBLE]
-        total = math.fsum(w for w, _, _ in kept)
-        self.parts = [(w / total, log_median, spread) for w, log_median, spread in kept]
-        self.outlook = _outlook(self.parts)
+        # What counts less than a change of pace would only cost time at every decision.
+        shares = [weight / max(weights) for weight in weights]
+        kept = [Term(s, *point) for s, point in zip(shares, _GRID, strict=True) if s >= CHANGE_CHANCE]
+        self.parts = _scaled(kept, 1.0)
         self.version += 1
 
 
-def _survivals(seconds: float) -> list[float]:
-    """`survival` for the whole grid, never nought."""
+def _survival(seconds: float, log_median: float, spread: float) -> float:
+    """The chance that a lognormal time is longer than `seconds`."""
     if seconds <= 0:
-        return [1.0] * len(_GRID)
-    log_seconds, erfc = math.log(seconds), math.erfc
-    return [
-        0.5 * erfc((log_seconds - log_median) / (spread * ROOT_OF_TWO)) + TINY for log_median, spread in _GRID
-    ]
+        return 1.0
+    return 0.5 * math.erfc((math.log(seconds) - log_median) / (spread * math.sqrt(2)))
 
 
-ALMOST = 0.99  # full is said by `completed`, not by a figure
+def _survivals(seconds: float) -> list[float]:
+    """`_survival` for the whole grid, never nought."""
+    return [_survival(seconds, *point) + TINY for point in _GRID]
 
 
-class Progress:
-    """One job's progress, fed with the service's figures."""
+def _longer(terms: Sequence[Term], seconds: float) -> float:
+    """The terms' share of jobs that take longer than `seconds`."""
+    return math.fsum(term.longer(seconds) for term in terms)
 
-    def __init__(self) -> None:
-        self.fraction: float | None = None
-        self._per_unit = 100.0
 
-    def tell(self, raw: float | None) -> None:
-        """The service said `raw`."""
-        if raw is None or raw < 0:
-            return
-        if 0 < raw < 1:  # whole numbers count percent, so this service counts to one
-            self._per_unit = 1.0
-        fraction = min(raw / self._per_unit if raw <= 1 or self._per_unit == 100.0 else raw / 100.0, ALMOST)
-        self.fraction = max(fraction, self.fraction or 0.0)
+def _scaled(terms: Sequence[Term], share: float, seen: float = 0.0) -> list[Term]:
+    """The terms with such weights that their chance of running at the age `seen` is `share`."""
+    whole = max(_longer(terms, seen), TINY)
+    return [term._replace(weight=share * term.weight / whole) for term in terms]

@@ -1,29 +1,25 @@
 """How long clips take under the key's limit: pure.
 
-`known_at` says it of jobs under way, `forecast` before anything is submitted. The forecast takes each clip's
-time from what is believed of such times, and its requests from the budget: the submission, the question that
-finds it done, and for the late end some in vain. Which of them go first when places are scarce is what
-`polling.py` weighs; here both extremes are tried, and the truth lies in between.
+`known_at` says it of jobs under way, `forecast` before anything is submitted. Each clip takes a submission,
+and a question that finds it done. Which of them go first when places are scarce is what `polling.py` weighs;
+the forecast tries both extremes, and the truth lies in between.
 """
 
 from __future__ import annotations
 
-import copy
 import heapq
 import math
 import random
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ... import wire
-from .budget import Budget, BudgetView
-from .estimates import COMMON_SECONDS, Pace
+from .budget import MARGIN_SECONDS, WINDOW_SECONDS, Budget, BudgetView
+from .estimates import USUAL_SECONDS, Pace
 
-RUNS = 25
-EARLY, LATE = 0.15, 0.85
-# Where it goes slowly, by what bench_polling.py shows:
-IN_VAIN = 0.25  # questions for each clip that find it still running
-LAG = 1.1  # by how much a clip is known done later than it is
+RUNS = 25  # with times drawn at random: enough for a range that a person reads
+
+BACK_SECONDS = WINDOW_SECONDS + MARGIN_SECONDS  # after its use a place is back
 
 J = TypeVar("J")
 
@@ -37,75 +33,55 @@ def known_at(ends_at: Mapping[J, float], budget: BudgetView, waiting: int) -> di
     free, known = list(budget.free_at), dict[J, float]()
     for job, ends in sorted(ends_at.items(), key=lambda each: each[1]):
         while waiting and free[0] < ends:
-            heapq.heapreplace(free, free[0] + wire.RATE_WINDOW_SECONDS)
+            heapq.heapreplace(free, free[0] + BACK_SECONDS)
             waiting -= 1
         known[job] = max(ends, free[0])
-        heapq.heapreplace(free, known[job] + wire.RATE_WINDOW_SECONDS)
+        heapq.heapreplace(free, known[job] + BACK_SECONDS)
     return known
 
 
-def forecast(
-    paces: Sequence[Pace], budget: Budget, now: float, *, seed: int = 0
-) -> tuple[float, float, float]:
+def forecast(paces: Sequence[Pace], budget: Budget, now: float) -> tuple[float, float, float]:
     """When all of them will be known done, in seconds from now: early, likely and late.
 
-    Each clip has its `Pace`; those of one kind share one. Most runs end between early and late. Nothing that
-    is given is changed.
+    Each clip has its `Pace`; those of one kind share one. Two of three runs end between early and late.
     """
-    rng = random.Random(seed)  # noqa: S311 - nothing secret
-    early, likely, late = [], [], []
-    for _ in range(RUNS):
-        took = _times(paces, rng)
-        soon, slow = (
-            [
-                _whole_time(took, copy.deepcopy(budget), now, submit_first, in_vain)
-                for submit_first in (True, False)
-            ]
-            for in_vain in (0.0, IN_VAIN)
+    rng = random.Random(0)  # noqa: S311 - nothing secret
+    view = budget.view(now)
+    drawn = [_times(paces, rng) for _ in range(RUNS)]
+    # At the late end each clip is asked about once in vain.
+    (early, _, likely, *_), (*_, late) = (
+        statistics.quantiles(
+            [_whole_seconds(took, view, now, first, vain) for took in drawn for first in (True, False)], n=6
         )
-        early.append(min(soon))
-        likely.append(sum(soon) / 2)
-        late.append(LAG * max(slow))
-    return _share(early, EARLY), _share(likely, 0.5), _share(late, LATE)
-
-
-def _share(seconds: list[float], share: float) -> float:
-    return sorted(seconds)[round(share * (len(seconds) - 1))]
+        for vain in (False, True)
+    )
+    return early, likely, late
 
 
 def _times(paces: Sequence[Pace], rng: random.Random) -> list[float]:
     """A time for each clip. How long such clips usually take is in doubt for all of a kind alike."""
-    usual: dict[int, tuple[float, float]] = {}
+    usual: dict[Pace, tuple[float, float]] = {}
     for pace in paces:
-        if id(pace) not in usual:
-            parts = pace.parts
-            if not pace.informed:
-                shortest, longest = map(math.log, COMMON_SECONDS)
-                parts = [each for each in parts if shortest <= each[1] <= longest] or parts
-            _, log_median, spread = rng.choices(parts, [weight for weight, _, _ in parts])[0]
-            usual[id(pace)] = log_median, spread
-    return [rng.lognormvariate(*usual[id(pace)]) for pace in paces]
+        if pace not in usual:
+            shortest, longest = map(math.log, USUAL_SECONDS)
+            parts = [each for each in pace.parts if pace.informed or shortest <= each.log_median <= longest]
+            _, log_median, spread = rng.choices(parts, [each.weight for each in parts])[0]
+            usual[pace] = log_median, spread
+    return [rng.lognormvariate(*usual[pace]) for pace in paces]
 
 
-def _whole_time(
-    took: Sequence[float], budget: Budget, began: float, submit_first: bool, in_vain: float
+def _whole_seconds(
+    took: Sequence[float], budget: BudgetView, now: float, submit_first: bool, in_vain: bool
 ) -> float:
-    """How long it takes until all are known done by who asks only then, and `in_vain` times before."""
-    waiting, ends, now, owed = list(took), list[float](), began, 0.0
+    """How long it takes until all are known done; `in_vain` is whether each is asked about before, too."""
+    free, waiting, ends, known = list(budget.free_at), list(took), list[float](), now
     while waiting or ends:
-        now = budget.opens_at(now)
-        over = bool(ends) and ends[0] <= now
-        if not waiting and not over:
-            now = ends[0]
-            continue
-        budget.sent()
-        budget.answered(200, {}, now)
-        if waiting and (submit_first or not over):
-            heapq.heappush(ends, now + waiting.pop())
+        if waiting and (submit_first or not ends or ends[0] > free[0]):
+            at = free[0]
+            heapq.heappush(ends, at + waiting.pop())
         else:
-            if owed < 1:
-                heapq.heappop(ends)
-                owed += in_vain
-            else:
-                owed -= 1
-    return now - began
+            if in_vain:
+                heapq.heapreplace(free, free[0] + BACK_SECONDS)
+            at = known = max(free[0], heapq.heappop(ends))
+        heapq.heapreplace(free, at + BACK_SECONDS)
+    return known - now

@@ -10,66 +10,47 @@ import asyncio
 import functools
 import itertools
 import math
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from typing import Protocol
 
 from ...errors import LedgerUnavailable, ServiceUnreachable, SubmissionCancelled
 from ..responses import Reply
-from .budget import Budget, Purpose
+from .budget import WINDOW_SECONDS, Budget, Purpose
 from .estimates import Belief
-from .polling import WATCHED_SECONDS, Ask, Decision, Wait, decide, expected_at
+from .polling import Ask, Decision, Wait, decide, expected_at
 
 # What is out without an answer when the process is killed is uncertain, and may have been bought.
 SUBMISSIONS_AT_A_TIME = 3
-OVERDUE_SECONDS = 60.0  # so long the unimportant waits for room; then one of it goes out all the same
 
 
 class SharedRequests(Protocol):
     """One key's requests as the programs of this machine share them. Times are the event loop's."""
 
-    def enter(self, now: float, fits: Callable[[Sequence[float], int | None, bool], bool]) -> int | None:
+    def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request if `fits` says so of the moments from which the others' requests count.
 
-        It is also given the key's limit as the service told the others, None if it didn't, and whether the
-        key's windows were found to be fixed. No other program's request comes between the two. None where it
-        doesn't fit.
+        It is also given the key's limit as the service told the others, None if it didn't. No other
+        program's request comes between the two. None where it doesn't fit.
         """
 
-    def answered(self, place: int, now: float, limit: int | None, fixed_windows: bool | None) -> None:
-        """The request was answered, or lost, at `now`; `limit` is the key's as the service says it.
-
-        `fixed_windows` is whether the key's windows are fixed, None where nothing has shown it yet.
-        """
+    def answered(self, place: int, now: float, limit: int | None) -> None:
+        """The request was answered, or lost, at `now`; `limit` is the key's as the service says it."""
 
     def give_back(self, place: int) -> None:
         """The request never reached the service."""
 
 
-@dataclass(frozen=True)
-class _Admitted:
-    """A request that may go out: purpose, the budget it counts in, its place among the shared ones."""
-
-    purpose: Purpose
-    budget: Budget
-    place: int | None
-
-
-@dataclass
-class _Waiter:
-    """One request that waits."""
-
-    purpose: Purpose
-    since: float
-    future: asyncio.Future[_Admitted]
-
-
 class Turn:
-    """One request's place in the budget; `answered` is to be called with its reply."""
+    """One request that waits for its place in the budget; `answered` is to be called with its reply."""
 
-    def __init__(self) -> None:
+    def __init__(self, purpose: Purpose, job: str | None) -> None:
+        loop = asyncio.get_running_loop()
+        self.purpose = purpose
+        self.job = job
+        self.since = loop.time()
+        self.admitted: asyncio.Future[Budget] = loop.create_future()  # to the budget in which it counts
+        self.place: int | None = None  # among the requests that other programs see
         self.reply: Reply | None = None
 
     def answered(self, reply: Reply) -> None:
@@ -82,11 +63,9 @@ class Scheduler:
     def __init__(self, budget: Budget | None = None, shared: SharedRequests | None = None) -> None:
         self.budget = budget or Budget()
         self._shared = shared
-        self._queues: dict[Purpose, deque[_Waiter]] = {purpose: deque() for purpose in Purpose}
+        self._waiting: list[Turn] = []  # in the order in which they came
         self._beliefs: dict[str, Belief] = {}
-        self._askers: dict[str, _Waiter] = {}
         self._submitting = 0
-        self._accepted: deque[float] = deque()  # when the newest jobs were, until they are watched
         self._names = itertools.count(1)
         self._timer: asyncio.Handle | None = None
 
@@ -97,22 +76,16 @@ class Scheduler:
 
     def hear_of_others(self) -> None:
         """The budget learns what other programs sent with this key, as before each request of its own."""
-        if self._shared is None:
-            return
-
-        def hear(elsewhere: Sequence[float], limit: int | None, fixed_windows: bool) -> bool:
-            self.budget.elsewhere(elsewhere, limit, fixed_windows=fixed_windows)
-            return False  # nothing is sent
-
-        self._shared.enter(asyncio.get_running_loop().time(), hear)
+        if self._shared is not None:
+            now = asyncio.get_running_loop().time()
+            # Nothing is sent, so nothing fits.
+            self._shared.enter(now, lambda at, limit: self._fits(now, 0, at, limit) and False)
 
     @contextmanager
     def watched(self, belief: Belief) -> Iterator[str]:
         """While a job is watched: the name under which its questions wait for their `turn`."""
         name = f"job {next(self._names)}"
         self._beliefs[name] = belief
-        if self._accepted:
-            self._accepted.popleft()
         try:
             yield name
         finally:
@@ -125,11 +98,20 @@ class Scheduler:
 
         `job` is the name of a watched job: then this waits until a question about it is worth a request.
         """
-        admitted = await self._wait(purpose, job)
-        if admitted.budget is not self.budget:  # the key was changed in the very moment
-            self._give_back(admitted)
-            admitted = self._let_out(purpose, None)
-        turn = Turn()
+        turn = Turn(purpose, job)
+        self._waiting.append(turn)
+        self._look()
+        try:
+            budget = await turn.admitted
+        except asyncio.CancelledError:
+            if turn.admitted.cancelled():
+                self._look()
+            else:  # let through and cancelled in the same moment
+                self._settle(turn, turn.admitted.result(), arrived=False)
+            raise
+        if budget is not self.budget:  # the key was changed in the very moment
+            self._settle(turn, budget, arrived=False)
+            budget, turn.place = self._let_out(turn), None
         arrived = True
         try:
             yield turn
@@ -137,59 +119,32 @@ class Scheduler:
             arrived = False
             raise
         finally:
-            if purpose is Purpose.SUBMIT and turn.reply is not None and turn.reply.status < 300:
-                self._accepted.append(asyncio.get_running_loop().time())
-            self._settle(admitted, turn.reply, arrived=arrived)
+            self._settle(turn, budget, arrived=arrived)
 
     def next_question_at(self, job: str) -> float:
         """When the next question about a watched job is to be expected."""
         now = asyncio.get_running_loop().time()
-        return expected_at(job, self._beliefs, len(self._queues[Purpose.SUBMIT]), self.budget, now)
+        return expected_at(job, self._beliefs, self._count(Purpose.SUBMIT), self.budget, now)
 
-    async def _wait(self, purpose: Purpose, job: str | None) -> _Admitted:
-        loop = asyncio.get_running_loop()
-        waiter = _Waiter(purpose, loop.time(), loop.create_future())
-        if job is None:
-            self._queues[purpose].append(waiter)
-        else:
-            self._askers[job] = waiter
-        self._look()
-        try:
-            return await waiter.future
-        except asyncio.CancelledError:
-            if waiter.future.cancelled():
-                self._look()
-            else:  # let through and cancelled in the same moment
-                self._settle(waiter.future.result(), None, arrived=False)
-            raise
-        finally:
-            if job is not None:
-                self._askers.pop(job, None)
-
-    def _let_out(self, purpose: Purpose, place: int | None) -> _Admitted:
+    def _let_out(self, turn: Turn) -> Budget:
         self.budget.sent()
-        self._submitting += purpose is Purpose.SUBMIT
-        return _Admitted(purpose, self.budget, place)
+        self._submitting += turn.purpose is Purpose.SUBMIT
+        return self.budget
 
-    def _settle(self, admitted: _Admitted, reply: Reply | None, *, arrived: bool) -> None:
+    def _settle(self, turn: Turn, budget: Budget, *, arrived: bool) -> None:
+        now = asyncio.get_running_loop().time()
+        self._submitting -= turn.purpose is Purpose.SUBMIT
         if not arrived:
-            self._give_back(admitted)
-            return
-        now, budget = asyncio.get_running_loop().time(), admitted.budget
-        self._submitting -= admitted.purpose is Purpose.SUBMIT
-        if reply is None:
+            budget.unsent()
+        elif turn.reply is None:
             budget.lost(now)
         else:
-            budget.answered(reply.status, reply.headers, now)
-        if self._shared is not None and admitted.place is not None:
-            self._shared.answered(admitted.place, now, budget.told_limit, budget.fixed_windows)
-        self._look()
-
-    def _give_back(self, admitted: _Admitted) -> None:
-        admitted.budget.unsent()
-        self._submitting -= admitted.purpose is Purpose.SUBMIT
-        if self._shared is not None and admitted.place is not None:
-            self._shared.give_back(admitted.place)
+            budget.answered(turn.reply.status, turn.reply.headers, now)
+        if self._shared is not None and turn.place is not None:
+            if arrived:
+                self._shared.answered(turn.place, now, budget.told_limit)
+            else:
+                self._shared.give_back(turn.place)
         self._look()
 
     def _look(self) -> None:
@@ -199,82 +154,64 @@ class Scheduler:
         self._timer = asyncio.get_running_loop().call_soon(self._admit)
 
     def _admit(self) -> None:
-        self._timer = None
         loop = asyncio.get_running_loop()
-        now = loop.time()
-        for purpose, queue in self._queues.items():
-            self._queues[purpose] = deque(waiter for waiter in queue if not waiter.future.done())
+        now, self._timer = loop.time(), None
         # One whose watch was ended a moment ago would get a place that nobody gives back.
-        self._askers = {job: waiter for job, waiter in self._askers.items() if not waiter.future.done()}
-        while True:
-            chosen = self._next(now)
-            if isinstance(chosen, float):
-                if chosen < math.inf:
-                    self._timer = loop.call_at(chosen, self._admit)
-                return
-            waiter, keep, job = chosen
-            place = None
+        self._waiting = [turn for turn in self._waiting if not turn.admitted.done()]
+        while not isinstance(chosen := self._next(now), float):
+            turn, keep = chosen
             if self._shared is not None:
-                place = self._shared.enter(now, functools.partial(self._fits, now, keep))
-                if place is None:
+                turn.place = self._shared.enter(now, functools.partial(self._fits, now, keep))
+                if turn.place is None:
                     continue  # the others were quicker, as the budget knows now
-            if job is None:
-                self._queues[waiter.purpose].popleft()
-            else:
-                self._beliefs[job].asked(now)
-                del self._askers[job]
-            waiter.future.set_result(self._let_out(waiter.purpose, place))
+            self._waiting.remove(turn)
+            if turn.job is not None:
+                self._beliefs[turn.job].asked(now)
+            turn.admitted.set_result(self._let_out(turn))
+        if chosen < math.inf:
+            self._timer = loop.call_at(chosen, self._admit)
 
-    def _fits(
-        self, now: float, keep: int, elsewhere: Sequence[float], limit: int | None, fixed_windows: bool
-    ) -> bool:
-        self.budget.elsewhere(elsewhere, limit, fixed_windows=fixed_windows)
+    def _fits(self, now: float, keep: int, elsewhere: Sequence[float], limit: int | None) -> bool:
+        self.budget.elsewhere(elsewhere, limit)
         return self.budget.opens_at(now, keep) <= now
 
-    def _next(self, now: float) -> tuple[_Waiter, int, str | None] | float:
-        """Who goes next, what it leaves free, and its job; or when to decide again."""
-        budget, jobs = self.budget, self._jobs
+    def _next(self, now: float) -> tuple[Turn, int] | float:
+        """Who goes next, and how many places it leaves free; or when to decide again."""
+        budget, jobs = self.budget, len(self._beliefs) + self._count(Purpose.SUBMIT)
         unimportant = self._first(Purpose.BACKGROUND)
-        overdue = unimportant is not None and unimportant.since + OVERDUE_SECONDS <= now
+        # What found no room for a whole window goes out all the same.
+        overdue_at = math.inf if unimportant is None else unimportant.since + WINDOW_SECONDS
         urgent = self._first(Purpose.CLICK) or self._first(Purpose.DOWNLOAD_STATUS)
-        if urgent := urgent or (unimportant if overdue else None):
+        if urgent := urgent or (unimportant if overdue_at <= now else None):
             opens_at = budget.opens_at(now)
-            return opens_at if opens_at > now else (urgent, 0, None)
-        wake_at = math.inf
+            return opens_at if opens_at > now else (urgent, 0)
+        wake_at = overdue_at
         if jobs:
             decision = self._decide(now)
             if isinstance(decision, Ask):
-                return self._askers[decision.job], 0, decision.job
+                return next(turn for turn in self._waiting if turn.job == decision.job), 0
             if isinstance(decision, Wait):
-                wake_at = decision.until
-            elif self._submitting < SUBMISSIONS_AT_A_TIME:  # else an answer wakes it
-                return self._queues[Purpose.SUBMIT][0], 0, None
-        for purpose in (Purpose.POLL, Purpose.BACKGROUND):
-            if (waiter := self._first(purpose)) is None:
-                continue
-            keep = budget.kept_free(purpose, jobs)
-            opens_at = budget.opens_at(now, keep)
-            if opens_at <= now:
-                return waiter, keep, None
-            wake_at = min(wake_at, opens_at)
-        if unimportant is not None:
-            wake_at = min(wake_at, unimportant.since + OVERDUE_SECONDS)
+                wake_at = min(wake_at, decision.until)
+            elif self._submitting < SUBMISSIONS_AT_A_TIME and (submission := self._first(Purpose.SUBMIT)):
+                return submission, 0  # else an answer wakes it
+        for turn in (self._first(Purpose.POLL), unimportant):
+            if turn is not None:
+                keep = budget.kept_free(turn.purpose, jobs)
+                opens_at = budget.opens_at(now, keep)
+                if opens_at <= now:
+                    return turn, keep
+                wake_at = min(wake_at, opens_at)
         return wake_at
 
     def _decide(self, now: float) -> Decision:
         # One whose watch is busy with the last answer can't be asked about at this moment.
-        there = {
-            name: belief for name, belief in self._beliefs.items() if name in self._askers or belief.under_way
-        }
-        while self._accepted and self._accepted[0] <= now - WATCHED_SECONDS:
-            self._accepted.popleft()
-        sent = self._submitting + len(self._accepted)
-        return decide(there, len(self._queues[Purpose.SUBMIT]), self.budget, now, sent=sent)
+        waiting = {turn.job for turn in self._waiting}
+        there = {name: each for name, each in self._beliefs.items() if name in waiting or each.under_way}
+        return decide(there, self._count(Purpose.SUBMIT), self.budget, now, sent=self._submitting)
 
-    @property
-    def _jobs(self) -> int:
-        return len(self._beliefs) + len(self._queues[Purpose.SUBMIT])
+    def _count(self, purpose: Purpose) -> int:
+        return sum(turn.purpose is purpose for turn in self._waiting)
 
-    def _first(self, purpose: Purpose) -> _Waiter | None:
-        queue = self._queues[purpose]
-        return queue[0] if queue else None
+    def _first(self, purpose: Purpose) -> Turn | None:
+        """The first request of a purpose that isn't about a watched job."""
+        return next((turn for turn in self._waiting if turn.purpose is purpose and turn.job is None), None)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import (
     AuthenticationError,
@@ -31,9 +30,6 @@ else:
 # A proxy, a lagging replica or a deploy says no for a while, and the job is there all the same.
 REFUSALS = 5
 PATIENCE_SECONDS = 600.0
-
-ACCEPTED_NAMES = ("created_at", "submitted_at", "accepted_at")
-ENDED_NAMES = ("completed_at", "finished_at", "ended_at")
 
 
 @dataclass(frozen=True)
@@ -90,45 +86,14 @@ async def watch(
         if status is None:
             belief.failed(now)
         elif done:
-            completed = isinstance(status, models.Completed)
-            took = belief.ended(now, completed=completed, told_seconds=told_seconds(status))
+            took = belief.ended(now, completed=isinstance(status, models.Completed))
         else:
             refusals = 0
             belief.told(status.progress if isinstance(status, models.Processing) else None, now)
-        yield Observation(
-            status,
-            error,
-            belief.progress,
-            None if done else belief.remaining_seconds(now),
-            now,
-            took=took,
-        )
+        left = None if done else belief.remaining_seconds(now)
+        yield Observation(status, error, belief.progress, left, now, took=took)
         if done:
             return
-
-
-def told_seconds(status: JobStatus) -> float | None:
-    """How long the job took by timestamps that the service adds to its answer; None where it adds none.
-
-    The interface names none. These are what such services call them.
-    """
-    extra = status.model_extra or {}
-    began, ended = (
-        next((moment for name in names if (moment := _moment(extra.get(name))) is not None), None)
-        for names in (ACCEPTED_NAMES, ENDED_NAMES)
-    )
-    return ended - began if began is not None and ended is not None and ended > began else None
-
-
-def _moment(value: Any) -> float | None:
-    """A timestamp in seconds, from ISO 8601, epoch seconds or epoch milliseconds; None for anything else."""
-    try:
-        if isinstance(value, str):
-            return datetime.fromisoformat(value).timestamp()
-        moment = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return moment / 1000 if moment > 1e11 else moment
 
 
 def job_failed(request_id: str, reason: str | None) -> JobFailed:
