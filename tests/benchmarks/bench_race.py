@@ -3,8 +3,9 @@
 `PYTHONPATH=src:tests python -m benchmarks.bench_race [--jobs 4] [--seconds 60] [--rounds 1] [--fixed]`
 
 The sandbox enforces the limit and tells it in its X-RateLimit headers only. Everybody has a key of their own
-and starts at the same moment: AsyncClient with and without the progress that the service reports, and the
-loops that other clients publish, which ask about each job at a steady pace and end at a 429. The bound is the
+and starts at the same moment: AsyncClient with and without the progress that the service reports, AsyncClient
+with ten lines in the place of its scheduler's decisions (`polling_runs.ten_lines`), and the loops that other
+clients publish, which ask about each job at a steady pace and end at a 429. The bound is the
 last job's end: four submissions and four questions fit into one window. With more rounds only AsyncClient
 runs, each time with a full budget, and knows what the rounds before took; its times are compared with those
 of a scheduler that knows the future (`polling_bound.py`). With `--fixed` the limit begins anew with each
@@ -25,10 +26,14 @@ from typing import Any
 
 import httpx
 from benchmarks.polling_bound import MeanBound, time_to_all
+from benchmarks.polling_runs import ten_lines
 from benchmarks.simulated_service import WINDOW_SECONDS, World
 
 from reelbook import models, wire
 from reelbook.client import AsyncClient
+from reelbook.client.scheduling.budget import Purpose
+from reelbook.client.scheduling.polling import Decision
+from reelbook.client.scheduling.scheduler import Scheduler
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.protocol import LimitWindow
 from reelbook.sandbox.server import ensure, stop
@@ -44,6 +49,20 @@ class Blind(AsyncClient):
     async def _status(self, *args: Any, **options: Any) -> models.JobStatus:
         status = await super()._status(*args, **options)
         return status.model_copy(update={"progress": None}) if hasattr(status, "progress") else status
+
+
+class _TenLines(Scheduler):
+    def _decide(self, now: float) -> Decision:
+        waiting = sum(turn.purpose is Purpose.SUBMIT for turn in self._waiting)
+        return ten_lines(self._beliefs, waiting, self.budget, now)
+
+
+class Simple(AsyncClient):
+    """Asks as ten lines say."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._scheduler = _TenLines()
 
 
 class Racer:
@@ -92,6 +111,7 @@ async def race(sandbox: Sandbox, jobs: int, seconds: float) -> None:
     names: list[tuple[str, Callable[[Racer, str, Secret, int], Awaitable[None]]]] = [
         ("AsyncClient", lambda *a: ours(AsyncClient, *a)),
         ("AsyncClient, no progress", lambda *a: ours(Blind, *a)),
+        ("AsyncClient, ten lines", lambda *a: ours(Simple, *a)),
         *(
             (
                 f"every {pause:g}{f' ± {jitter:g}' if jitter else ''} s",
