@@ -9,6 +9,7 @@
 
 Begin:          connect, Studio; allow_nested_loops where a course calls asyncio.run in a cell
 Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
+Hand over:      passport, Passport: what made an exported clip
 Explore:        Sweep, SweepForm, Matrix, Styles
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
 Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         Job,
         JobRequest,
         JobView,
+        Passport,
         Picked,
         Reconciliation,
         Session,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         allow_nested_loops,
         connect,
         connect_tools,
+        passport,
     )
     from .widgets import (
         ClassroomPanel,
@@ -83,6 +86,7 @@ __all__ = [
     "JobView",
     "KeyManager",
     "Matrix",
+    "Passport",
     "Picked",
     "Player",
     "PromptForm",
@@ -104,6 +108,7 @@ __all__ = [
     "connect",
     "connect_tools",
     "errors",
+    "passport",
 ]
 
 _HOMES = {

@@ -9,6 +9,7 @@ ReelbookError
 │   ├── InvalidImage
 │   ├── InvalidKeyRequest
 │   ├── InvalidTemplate
+│   ├── NoPassport                     a file doesn't say what made it
 │   └── ConfirmationNeeded             a sweep costs more than is bought without a second word
 ├── ConfigurationError                 a key or an address is missing or can't be used
 ├── ServiceError                       the service answered, and said no; carries an `Answer`
@@ -131,6 +132,10 @@ class InvalidTemplate(InvalidInput):
     def __init__(self, message: str, *, position: int) -> None:
         super().__init__(message)
         self.position = position
+
+
+class NoPassport(InvalidInput):
+    """A file doesn't say what made it, or can't be read as one that does."""
 
 
 class ConfirmationNeeded(InvalidInput):

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from .. import settings
 from ..errors import InvalidInput, ReelbookError
 from ..secret import NOT_SHOWN, looks_like_key, without_keys
-from . import classroom, generate, jobs, keys, lab, sandbox, sweep, tools, usage
+from . import classroom, generate, inspect, jobs, keys, lab, sandbox, sweep, tools, usage
 from .console import error_text, plain_mistake, say
 
 __all__ = ["app", "main"]
@@ -86,6 +86,7 @@ def reelbook(
 
 app.command()(lab.lab)
 app.command()(generate.generate)
+app.command()(inspect.inspect)
 app.command()(usage.usage)
 app.command()(usage.balance)
 app.add_typer(sweep.commands, name="sweep")

@@ -9,6 +9,7 @@ from .clip import Clip
 from .connector import connect
 from .job import Job, JobView
 from .nested_loops import allow_nested_loops
+from .passports import Passport, passport
 from .reconciliation import Reconciliation, Verdict
 from .session import Picked, Session
 from .tools import Tools, connect_tools
@@ -20,6 +21,7 @@ __all__ = [
     "Job",
     "JobRequest",
     "JobView",
+    "Passport",
     "Picked",
     "Reconciliation",
     "Session",
@@ -28,4 +30,5 @@ __all__ = [
     "allow_nested_loops",
     "connect",
     "connect_tools",
+    "passport",
 ]

@@ -14,14 +14,17 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import formatting, wire
 from ..atomic_files import atomic_write
-from ..errors import InvalidInput, NotAVideo, ReelbookError
+from ..errors import InvalidInput, NoPassport, NotAVideo, ReelbookError
+from ..media import boxes
 from ..suggestions import SuggestsNames
-from . import display
+from . import display, passports
+from .passports import Passport
 from .request_code import CodeKind, request_code
 
 if TYPE_CHECKING:
@@ -38,9 +41,9 @@ class Clip(SuggestsNames):
         clip.path                # where it lies
         clip.filmstrip(8)        # eight of its frames side by side, a picture
 
-    `request` is what was asked for (None for a job taken up by its id), `cost_usd` what the service says it
-    cost, `took_seconds` the time from submission to completion, `sandbox` whether it was drawn by the local
-    sandbox and not made by a model. Length and size are read from the file itself.
+    `request` is what was asked for (None for a job taken up by its id) and `made_at` when, `cost_usd` what
+    the service says it cost, `took_seconds` the time from submission to completion, `sandbox` whether it was
+    drawn by the local sandbox and not made by a model. Length and size are read from the file itself.
     """
 
     path: Path
@@ -49,6 +52,7 @@ class Clip(SuggestsNames):
     cost_usd: float | None = None
     took_seconds: float | None = None
     sandbox: bool = False
+    made_at: datetime | None = None
 
     @functools.cached_property
     def info(self) -> ClipInfo:
@@ -97,30 +101,62 @@ class Clip(SuggestsNames):
 
         return filmstrip(self._file(), tiles)
 
-    def save(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:
+    def passport(self) -> Passport | None:
+        """What made it, as `save` writes it into the file; None for a clip known by its file alone."""
+        if self.request is None:
+            return None
+        info = None
+        with contextlib.suppress(NotAVideo):
+            info = self.info
+        return Passport(
+            self.request,
+            request_id=self.request_id,
+            service="sandbox" if self.sandbox else "live",
+            cost_usd=self.cost_usd,
+            made_at=self.made_at,
+            seconds=None if info is None else round(info.duration_seconds, 3),
+            width=None if info is None else info.width,
+            height=None if info is None else info.height,
+        )
+
+    def save(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        overwrite: bool = False,
+        passport: bool = True,
+    ) -> Path:
         """Copies the clip's file to `path` and returns where it is. In Colab the browser downloads it too.
 
+            clip.save("fox.mp4")
+            rb.passport("fox.mp4").request    # what made it
+
         `path` is a file or a folder; without it the working folder. In a folder the name is made of the
-        prompt's first words and the seed. A file that is this clip already is left as it is; another one is
-        replaced only with `overwrite=True`. Raises InvalidInput where a file is in the way or no folder is,
-        ReelbookError where the disk refuses.
+        prompt's first words and the seed. What made the clip is written into the copy, and beside it as
+        JSON; the pictures stay as they are. `passport=False` copies the file as it came. A file that is this
+        clip already is left as it is; another one is replaced only with `overwrite=True`. Raises
+        InvalidInput where a file is in the way or no folder is, ReelbookError where the disk refuses.
         """
         if not self.path.is_file():
             raise ReelbookError(f"The clip's file is no longer where it was: {self.path}.")
         known = self.request or self.request_id
+        said = self.passport() if passport else None
+        is_same = functools.partial(_same, self.path, said)
         try:
             target = target_file(
                 path,
                 clip_file_name(self.request, self.request_id) if known else self.path.name,
                 remedy="Choose another name, or overwrite=True to replace it",
                 overwrite=overwrite,
-                is_same=functools.partial(_same, self.path),
+                is_same=is_same,
             )
-            if not _same(self.path, target):
+            if overwrite or not is_same(target):
                 with atomic_write(target) as part:
-                    shutil.copyfile(self.path, part)
+                    self._copy(part, said)
                     if target.exists() and not overwrite:
                         raise FileExistsError(f"{target} is there by now")
+            if said is not None:
+                _write_beside(target, said)
         except OSError as error:
             raise ReelbookError(
                 f"The clip could not be written: {error.strerror or error}. It is safe in {self.path}."
@@ -130,6 +166,14 @@ class Clip(SuggestsNames):
             with contextlib.suppress(ImportError):
                 importlib.import_module("google.colab.files").download(str(target))
         return target
+
+    def _copy(self, target: Path, said: Passport | None) -> None:
+        """Copies the file; with its passport, where it is of a kind that can hold one."""
+        if said is not None:
+            with contextlib.suppress(NotAVideo):
+                passports.write(self.path, target, said)
+                return
+        shutil.copyfile(self.path, target)
 
     def as_code(self, kind: CodeKind = "cell") -> str:
         """The code that asks for this clip again. Run, it buys another clip.
@@ -221,5 +265,22 @@ def numbered(path: Path) -> Iterator[Path]:
         yield path.with_stem(f"{path.stem}-{number}")
 
 
-def _same(clip: Path, other: Path) -> bool:
-    return other.is_file() and filecmp.cmp(clip, other, shallow=False)
+def _same(clip: Path, said: Passport | None, other: Path) -> bool:
+    """Whether the `other` file is this clip, byte for byte or with its passport in it."""
+    if not other.is_file():
+        return False
+    if filecmp.cmp(clip, other, shallow=False):
+        return True
+    there = None
+    with contextlib.suppress(NotAVideo):
+        there = passports.of_notes(boxes.read_notes(other))
+    return said is not None and there is not None and said.request_id == there.request_id
+
+
+def _write_beside(clip: Path, said: Passport) -> None:
+    """Writes the passport as JSON beside the clip. A file of that name that is something else stays."""
+    file = clip.with_suffix(".json")
+    with contextlib.suppress(NoPassport):
+        if not file.exists() or passports.passport(file):
+            with atomic_write(file) as part:
+                part.write_text(json.dumps(said.record(), ensure_ascii=False, indent=2), "utf-8")

@@ -1,0 +1,36 @@
+"""`reelbook inspect`: what made a clip, by its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from ..errors import NoPassport, ReelbookError
+from .console import say, say_json
+from .options import AsJson, argument, option
+
+
+def inspect(
+    file: Annotated[Path, argument("An exported clip, the JSON beside it, or a zip of them.")],
+    code: Annotated[bool, option("Print the code of a cell that makes it again.", "--code")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what made a clip: its prompt, its seed, and all else that its file tells.
+
+    No service is asked. Clips of other tools that hold A1111's parameters are understood as well.
+    """
+    from ..session.passports import passports
+
+    try:
+        with file.open("rb") as opened:
+            found = dict(passports(opened, file.name))
+    except OSError as error:
+        raise ReelbookError(f"{file} could not be read: {error.strerror or error}.") from error
+    if not found:
+        raise NoPassport(f"{file.name} doesn't say what made it.")
+    if as_json:
+        say_json({name: each.record() for name, each in found.items()})
+        return
+    for number, (name, each) in enumerate(found.items()):
+        said = each.as_code() if code else str(each)
+        say(("\n" if number else "") + (f"{name}\n{said}" if len(found) > 1 else said))

@@ -1,0 +1,320 @@
+"""A clip's passport: what made it, written into its file and beside it, and read from there again.
+
+It stands in an exported MP4 twice: as tags, which players and other tools show, and as a packet of XMP at
+the file's end, which is what is left where a chat program empties the tags. A JSON file beside the clip says
+the same. Nothing of it tells who made the clip, with which key, or in which folder.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, Final
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from .. import formatting
+from ..errors import InvalidInput, NoPassport, ReelbookError
+from ..media import boxes
+from ..requests import FIELDS, JobRequest, options
+from .request_code import request_code
+
+_FORM: Final = "reelbook_passport"
+_NAMESPACE: Final = "urn:reelbook:passport"
+_SOURCE_TYPES: Final = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+_LARGEST_TEXT: Final = 2 << 20
+_LARGEST_CLIP: Final = 256 << 20
+_MOST_FILES: Final = 1_000
+# Characters that no XML may hold, whatever they are written as.
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# One of the settings in A1111's last line: a name, and a value that is quoted where it has a comma.
+_SETTING: Final = re.compile(r'\s*(\w[\w /-]*):\s*("(?:\\.|[^\\"])*"|[^,]*)(?:,|$)')
+
+
+@dataclass(frozen=True)
+class Passport:
+    """What made a clip.
+
+        clip.passport().request      # the JobRequest of a clip
+        print(clip.passport())       # the prompt, and a line of the rest
+
+    `service` is "sandbox" or "live", `made_at` when the clip was asked for, `seconds` (of the file), `width`
+    and `height` (pixels) its real size. A clip of a sweep has the `template` and what filled its `slots`.
+    `source_type` is IPTC's word for where the pictures come from. What a file doesn't say is None.
+    """
+
+    request: JobRequest
+    request_id: str | None = None
+    service: str | None = None
+    cost_usd: float | None = None
+    made_at: datetime | None = None
+    seconds: float | None = None
+    width: int | None = None
+    height: int | None = None
+    template: str | None = None
+    slots: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def source_type(self) -> str | None:
+        """`algorithmicMedia`, `trainedAlgorithmicMedia` or `compositeWithTrainedAlgorithmicMedia`."""
+        if self.service is None:
+            return None
+        if self.service == "sandbox":
+            return "algorithmicMedia"
+        composite = self.request.mode == "image-to-video"
+        return "compositeWithTrainedAlgorithmicMedia" if composite else "trainedAlgorithmicMedia"
+
+    def record(self) -> dict[str, Any]:
+        """It as JSON's values, without what isn't known."""
+        known = {
+            "request_id": self.request_id,
+            "service": self.service,
+            "cost_usd": self.cost_usd,
+            "made_at": None if self.made_at is None else self.made_at.isoformat(timespec="seconds"),
+            "seconds": self.seconds,
+            "width": self.width,
+            "height": self.height,
+            "template": self.template,
+            "slots": dict(self.slots) or None,
+            "digital_source_type": self.source_type and _SOURCE_TYPES + self.source_type,
+        }
+        said = {name: value for name, value in known.items() if value is not None}
+        return {_FORM: 1, "request": self.request.record(), **said, "software": "Reelbook"}
+
+    def parameters(self) -> str:
+        """It in the form of A1111's `parameters`: the prompt, and below it a line of settings."""
+        settings = {
+            FIELDS[name].label: str(value)
+            for name, value in self.request.arguments().items()
+            if name != "prompt" and not FIELDS[name].is_random(value)
+        }
+        if self.width and self.height:
+            settings["Size"] = f"{self.width}x{self.height}"
+        if self.service is not None:
+            settings["Model"] = f"{self.service} service"
+        settings["Version"] = "Reelbook"
+        line = ", ".join(f"{name}: {_setting(value)}" for name, value in settings.items())
+        return f"{self.request.prompt}\n{line}"
+
+    def as_code(self) -> str:
+        """The code of a cell that asks for the clip again."""
+        return request_code(self.request, "cell")
+
+    def __str__(self) -> str:
+        """For people: the prompt, and a line of the rest."""
+        request = self.request
+        told = [
+            ("seed " if about.control == "seed" else "") + about.words(getattr(request, name))
+            for name, about in options(request.mode).items()
+        ]
+        told += [
+            self.service or "",
+            "" if self.cost_usd is None else formatting.dollars(self.cost_usd),
+            "" if self.made_at is None else f"{self.made_at:%Y-%m-%d %H:%M}",
+        ]
+        lines = [request.prompt, " · ".join(each for each in told if each)]
+        if self.template is not None:
+            slots = ", ".join(f"{name} = {value}" for name, value in self.slots.items())
+            lines.append(f"from {self.template}" + (f" with {slots}" if slots else ""))
+        return "\n".join(lines)
+
+
+def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
+    """What made a clip, by its MP4, by the JSON beside it, or by a zip of them.
+
+        file = clip.save("a-fox.mp4", overwrite=True)
+        session.submit(rb.passport(file).request)    # the same again
+
+    `clip` is the name of one in a zip. MP4s of other tools that carry A1111's `parameters` are understood as well.
+    Raises NoPassport where it doesn't say, NotAVideo for a damaged MP4, InvalidInput where several clips are
+    in a zip, and ReelbookError where it can't be read.
+    """
+    path = Path(file)
+    try:
+        with path.open("rb") as opened:
+            found = dict(passports(opened, path.name))
+    except OSError as error:
+        raise ReelbookError(f"{path} could not be read: {error.strerror or error}.") from error
+    if clip is not None:
+        found = {name: each for name, each in found.items() if Path(name).stem == Path(clip).stem}
+    if not found:
+        raise NoPassport(f"{path.name} doesn't say what made {'it' if clip is None else clip}.")
+    if len(found) > 1:
+        raise InvalidInput(f"{path.name} holds {len(found)} clips. Name one: clip={min(found)!r}.")
+    return next(iter(found.values()))
+
+
+def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
+    """The passports in a file that is open: of an MP4 or a JSON one or none, of a zip those inside.
+
+    Each with the name of its clip or JSON. Raises NotAVideo for a damaged MP4, NoPassport for a damaged
+    JSON or zip.
+    """
+    start = file.read(4)
+    file.seek(0)
+    if start[:2] == b"PK":
+        yield from _of_zip(file, name)
+    elif start.lstrip()[:1] in (b"{", b"["):
+        yield from _of_json(file.read(_LARGEST_TEXT), name)
+    elif (found := of_notes(boxes.notes(file, name))) is not None:
+        yield name, found
+
+
+def of_notes(said: boxes.Notes) -> Passport | None:
+    """The passport among what an MP4 says of itself: in its XMP, else in its tags."""
+    for text in (_in_xmp(said.xmp), said.tags.get(boxes.SYNOPSIS)):
+        found = None if text is None else _of_text(text)
+        if found is not None:
+            return found
+    return _of_parameters(said.tags.get(boxes.COMMENT, ""))
+
+
+def write(source: Path, target: Path, said: Passport) -> bool:
+    """Copies a clip with its passport in it. False where it holds credentials that this would make void.
+
+    Raises NotAVideo and OSError.
+    """
+    text = json.dumps(said.record())
+    tags = {boxes.TITLE: said.request.prompt[:80], boxes.COMMENT: said.parameters(), boxes.SYNOPSIS: text}
+    if said.made_at is not None:
+        tags[boxes.CREATED] = said.made_at.isoformat(timespec="seconds")
+    packet = _xmp(said, text, boxes.read_notes(source).xmp.decode("utf-8", "replace"))
+    return boxes.copy_with_notes(source, target, tags, packet.encode())
+
+
+def _of_zip(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            inside = [each for each in archive.infolist() if not each.is_dir()][:_MOST_FILES]
+            told = set()
+            # The small files first: a clip whose JSON says it all isn't unpacked.
+            for each in sorted(inside, key=lambda each: not each.filename.endswith(".json")):
+                clip = PurePosixPath(each.filename)
+                if clip.stem in told or clip.suffix not in (".json", ".mp4"):
+                    continue
+                if each.file_size > (_LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
+                    continue
+                for _, found in passports(io.BytesIO(archive.read(each)), clip.name):
+                    told.add(clip.stem)
+                    yield clip.name, found
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        raise NoPassport(f"{name} is no zip that can be read: {error}.") from error
+
+
+def _of_json(text: bytes, name: str) -> Iterator[tuple[str, Passport]]:
+    try:
+        found = _of_text(text.decode())
+    except UnicodeDecodeError:
+        found = None
+    if found is not None:
+        yield name, found
+
+
+def _of_text(text: str) -> Passport | None:
+    """The passport that a JSON text is; None where it is something else, or was changed beyond use."""
+    try:
+        record = json.loads(text)
+        if record[_FORM] != 1:
+            return None
+        made_at, slots = record.get("made_at"), record.get("slots", {})
+        return Passport(
+            request=_request(record["request"]),
+            request_id=_kind(str, record.get("request_id")),
+            service=_kind(str, record.get("service")),
+            cost_usd=_kind(float, record.get("cost_usd")),
+            made_at=None if made_at is None else datetime.fromisoformat(made_at),
+            seconds=_kind(float, record.get("seconds")),
+            width=_kind(int, record.get("width")),
+            height=_kind(int, record.get("height")),
+            template=_kind(str, record.get("template")),
+            slots={str(slot): str(value) for slot, value in slots.items()},
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _request(record: Mapping[str, Any]) -> JobRequest:
+    """The request of a record that anybody may have changed, checked as a typed one. Raises InvalidInput."""
+    named = {name: record[name] for name in ("prompt", *options(record["mode"])) if name in record}
+    return JobRequest(record["mode"], **named)
+
+
+def _kind(kind: type[Any], value: Any) -> Any:
+    """The value, where it is of that kind; None otherwise."""
+    if kind is float and type(value) is int:
+        return float(value)
+    return value if type(value) is kind else None
+
+
+def _setting(value: str) -> str:
+    # As A1111 writes them: a value that would end too early is quoted.
+    return json.dumps(value, ensure_ascii=False) if re.search(r'[,:\n"]', value) else value
+
+
+def _of_parameters(text: str) -> Passport | None:
+    """What A1111's form says: the prompt, perhaps a negative one, and last the line of settings."""
+    prompt, _, line = text.replace("\r\n", "\n").rpartition("\n")
+    settings = {name.lower(): value.strip('"') for name, value in _SETTING.findall(line)}
+    if len(settings) < 3:
+        return None
+    asked: dict[str, Any] = {}
+    for name, about in options("text-to-video").items():
+        value: Any = settings.get(about.label.lower())
+        try:
+            asked[name] = about.checked(int(value) if value and value.lstrip("-").isdigit() else value)
+        except InvalidInput:
+            continue  # of another tool, which makes other clips
+    try:
+        return Passport(JobRequest.from_text(prompt.partition("\nNegative prompt:")[0], **asked))
+    except InvalidInput:
+        return None
+
+
+def _xmp(said: Passport, text: str, earlier: str) -> str:
+    """The packet of XMP. What `earlier` packets say stays in it, but for another passport."""
+    # JSON without the three letters that XML gives a meaning: the same text, whoever writes it anew.
+    safe = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    prompt = escape(_NOT_XML.sub("\ufffd", said.request.prompt))
+    facts = {
+        "xmp:CreatorTool": "Reelbook",
+        "xmp:CreateDate": said.made_at and said.made_at.isoformat(timespec="seconds"),
+        "Iptc4xmpExt:DigitalSourceType": said.source_type and _SOURCE_TYPES + said.source_type,
+        "reelbook:passport": safe,
+    }
+    description = (
+        '<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" '
+        'xmlns:xmp="http://ns.adobe.com/xap/1.0/" '
+        'xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" '
+        f'xmlns:reelbook="{_NAMESPACE}">'
+        f'<dc:description><rdf:Alt><rdf:li xml:lang="x-default">{prompt}</rdf:li></rdf:Alt></dc:description>'
+        + "".join(f"<{name}>{value}</{name}>" for name, value in facts.items() if value)
+        + "</rdf:Description>"
+    )
+    if earlier.count("</rdf:RDF>") == 1 and _NAMESPACE not in earlier:
+        return earlier.replace("</rdf:RDF>", f"{description}</rdf:RDF>")
+    return (
+        '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">'
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        f'{description}</rdf:RDF></x:xmpmeta><?xpacket end="w"?>'
+    )
+
+
+def _in_xmp(packet: bytes) -> str | None:
+    """The JSON in a packet of XMP, whether another tool wrote it anew as an element or as an attribute."""
+    if b"<!" in packet:
+        return None  # a document type, whose entities can grow without end
+    try:
+        root = ElementTree.fromstring(packet.rstrip(b"\0"))  # noqa: S314 - has no document type
+    except ElementTree.ParseError:
+        return None
+    name = f"{{{_NAMESPACE}}}passport"
+    found = (each.text if each.tag == name else each.get(name) for each in root.iter())
+    return next((text for text in found if text is not None), None)

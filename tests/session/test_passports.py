@@ -1,0 +1,287 @@
+"""An exported clip says what made it, whatever was done to the file on its way."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+import zipfile
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import av
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from media.test_clips import make
+from PIL import Image
+from support.fragments import fragmented
+
+import reelbook as rb
+from reelbook.errors import InvalidInput, NoPassport, NotAVideo, ReelbookError
+from reelbook.media import boxes, clips
+from reelbook.media.images import prepare
+from reelbook.requests import JobRequest
+from reelbook.session import Clip, Passport
+
+FOX = JobRequest.from_text('a "red" fox, {not a slot}\nin snow <b>&amp;</b>', duration_seconds=5, seed=7)
+AT = datetime(2026, 11, 25, 9, 30, tzinfo=UTC)
+
+prompts = st.one_of(
+    st.text(min_size=1, max_size=200),
+    st.text(alphabet='{}|"\\,:\n\r\t\x00\x1b<>&;🦊é\u2028\ufffe', min_size=1, max_size=60),
+    st.text(min_size=1, max_size=5).map(lambda some: (some * 20_000)[:20_000]),
+).filter(lambda prompt: prompt.strip())
+requests = st.builds(
+    JobRequest.from_text,
+    prompts,
+    duration_seconds=st.integers(1, 10),
+    aspect_ratio=st.sampled_from(("16:9", "9:16", "1:1")),
+    seed=st.integers(-1, 2**63),
+)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clip as a service sends it."""
+    return make(tmp_path_factory.mktemp("clips") / "req.mp4", frames=12)
+
+
+@pytest.fixture
+def clip(file: Path) -> Clip:
+    return Clip(file, "req-1", request=FOX, cost_usd=0.25, sandbox=True, made_at=AT)
+
+
+def remuxed(source: Path, target: Path) -> Path:
+    """As `ffmpeg -i source -c copy target` does it."""
+    with av.open(str(source)) as old, av.open(str(target), "w") as new:
+        new.metadata.update(old.metadata)
+        stream = new.add_stream_from_template(old.streams.video[0])
+        for packet in old.demux(video=0):
+            if packet.dts is not None:
+                packet.stream = stream
+                new.mux(packet)
+    return target
+
+
+def without_user_data(file: Path) -> Path:
+    """As Discord does it: the box `udta` full of zeros."""
+    data = bytearray(file.read_bytes())
+    at = data.index(b"udta") - 4
+    (size,) = struct.unpack_from(">I", data, at)
+    data[at + 8 : at + size] = bytes(size - 8)
+    cleared = file.with_stem("cleared")
+    cleared.write_bytes(data)
+    return cleared
+
+
+def zipped(file: Path) -> Path:
+    """The clip in a zip, without its JSON."""
+    archive = file.with_suffix(".zip")
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as writing:
+        writing.write(file, "clips/fox.mp4")
+    return archive
+
+
+def packets(file: Path) -> list[bytes]:
+    with av.open(str(file)) as container:
+        return [bytes(packet) for packet in container.demux(video=0)]
+
+
+@settings(max_examples=200)
+@given(request=requests)
+def test_every_request_comes_back(request: JobRequest, file: Path, tmp_path_factory: Any) -> None:
+    """Exported, remuxed, zipped, or with its tags zeroed: the same request, with the same pictures."""
+    folder = tmp_path_factory.mktemp("export")
+    saved = Clip(file, "req-1", request=request, sandbox=True).save(folder / "fox.mp4")
+    for each in (
+        saved,
+        saved.with_suffix(".json"),
+        remuxed(saved, folder / "remuxed.mp4"),
+        zipped(saved),
+        without_user_data(saved),
+    ):
+        assert rb.passport(each).request == request, each.name
+    assert packets(saved) == packets(file)
+    assert clips.probe(saved) == replace(clips.probe(file), size_bytes=saved.stat().st_size)
+
+
+def test_it_says_all_that_is_known(clip: Clip, tmp_path: Path) -> None:
+    """Price, time, size, service and the source's type by IPTC's word; as text for people, too."""
+    saved = rb.passport(clip.save(tmp_path / "fox.mp4"))
+    assert saved == clip.passport()
+    assert (saved.request_id, saved.cost_usd, saved.made_at, saved.service) == ("req-1", 0.25, AT, "sandbox")
+    assert (saved.seconds, saved.width, saved.height) == (1.0, 96, 64)
+    assert str(saved).splitlines()[-1] == "5 s · 16:9 · seed 7 · sandbox · $0.25 · 2026-11-25 09:30"
+    assert json.loads((tmp_path / "fox.json").read_text("utf-8")) == saved.record()
+
+
+def test_the_source_type_follows_what_made_it() -> None:
+    """Drawn by the sandbox, made by a model, made by a model from a photo."""
+    photo = JobRequest("image-to-video", "zoom", image=prepare(Image.new("RGB", (64, 64))))
+    types = [
+        Passport(FOX, service="sandbox").source_type,
+        Passport(FOX, service="live").source_type,
+        Passport(photo, service="live").source_type,
+        Passport(FOX).source_type,
+    ]
+    expected = ["algorithmicMedia", "trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia", None]
+    assert types == expected
+
+
+def test_players_and_other_tools_show_it(clip: Clip, tmp_path: Path) -> None:
+    """FFmpeg's libraries, and so ffprobe, see the tags; the comment is A1111's form."""
+    with av.open(str(clip.save(tmp_path / "fox.mp4"))) as container:
+        tags = container.metadata
+    assert tags["comment"].startswith(FOX.prompt + '\nLength: 5, Shape: "16:9", Seed: 7, Size: 96x64')
+    assert tags["title"] == FOX.prompt[:80]
+    assert tags["date"] == "2026-11-25T09:30:00+00:00"
+
+
+def test_a_clip_of_another_tool_is_understood(file: Path, tmp_path: Path) -> None:
+    """A1111's form alone: prompt and seed; what other tools mean by the rest is left."""
+    other = tmp_path / "other.mp4"
+    said = "a fox\nat dawn\nNegative prompt: blurry\nSteps: 20, Sampler: Euler a, Seed: 42, Size: 512x512"
+    boxes.copy_with_notes(file, other, {boxes.COMMENT: said}, b"")
+    assert rb.passport(other).request == JobRequest.from_text("a fox\nat dawn", seed=42)
+
+
+def test_what_was_in_the_file_stays(file: Path, tmp_path: Path) -> None:
+    """Other tags and another packet of XMP; exported again there is one passport."""
+    said = boxes.read_notes(file).tags
+    theirs = '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="r"><a/></rdf:RDF></x:xmpmeta>'
+    tagged = tmp_path / "tagged.mp4"
+    boxes.copy_with_notes(file, tagged, {b"aART": "a studio"}, theirs.encode())
+    first = Clip(tagged, "req-1", request=FOX).save(tmp_path / "first.mp4")
+    second = Clip(first, "req-2", request=replace(FOX, seed=8)).save(tmp_path / "second.mp4")
+    notes = boxes.read_notes(second)
+    assert (notes.tags[b"aART"], notes.tags[b"\xa9too"]) == ("a studio", said[b"\xa9too"])
+    assert b"<a/>" in boxes.read_notes(first).xmp
+    assert notes.xmp.count(b"reelbook:passport>") == 2  # one element, opened and closed
+    assert rb.passport(second).request.seed == 8
+
+
+def test_content_credentials_stay_valid(file: Path, tmp_path: Path) -> None:
+    """A file that is sealed (C2PA) isn't touched: its passport stands in the JSON alone."""
+    sealed = tmp_path / "sealed.mp4"
+    seal = bytes.fromhex("d8fec3d61b0e483c92975828877ec481") + b"credentials"
+    sealed.write_bytes(file.read_bytes() + struct.pack(">I4s", 8 + len(seal), b"uuid") + seal)
+    saved = Clip(sealed, "req-1", request=FOX).save(tmp_path / "fox.mp4")
+    assert saved.read_bytes() == sealed.read_bytes()
+    assert rb.passport(saved.with_suffix(".json")).request == FOX
+    with pytest.raises(NoPassport):
+        rb.passport(saved)
+
+
+def test_a_clip_in_fragments_keeps_its_places(tmp_path: Path) -> None:
+    """Its parts are found by where they lie, so only the end is written to."""
+    parts = tmp_path / "parts.mp4"
+    parts.write_bytes(fragmented(1))
+    saved = Clip(parts, "req-1", request=FOX).save(tmp_path / "fox.mp4")
+    assert saved.read_bytes().startswith(parts.read_bytes())
+    assert rb.passport(saved).request == FOX
+
+
+def test_without_a_passport_the_file_is_as_it_came(clip: Clip, tmp_path: Path) -> None:
+    """Nothing beside it either."""
+    saved = clip.save(tmp_path / "fox.mp4", passport=False)
+    assert saved.read_bytes() == clip.path.read_bytes()
+    assert [each.name for each in tmp_path.iterdir()] == ["fox.mp4"]
+
+
+def test_a_json_that_is_something_else_stays(clip: Clip, tmp_path: Path) -> None:
+    """The clip's own is written anew, another's isn't touched."""
+    (tmp_path / "fox.json").write_text('{"mine": 1}')
+    clip.save(tmp_path / "fox.mp4")
+    assert (tmp_path / "fox.json").read_text() == '{"mine": 1}'
+
+
+def test_nothing_private_is_in_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key, account, folder, machine or name of a person."""
+    monkeypatch.setenv("REELBOOK_API_KEY", "rk_live_planted_0123456789abcdef")
+    monkeypatch.setenv("LOGNAME", "planted-name")
+    monkeypatch.setenv("USER", "planted-name")
+    hidden = tmp_path / "planted-home"
+    hidden.mkdir()
+    photo = prepare(Image.new("RGB", (64, 64)))
+    request = JobRequest("image-to-video", "zoom", image=photo)
+    kept = hidden / "req.mp4"
+    kept.write_bytes(file.read_bytes())
+    saved = Clip(kept, "req-1", request=request, made_at=AT).save(tmp_path / "zoom.mp4")
+    content = saved.read_bytes() + saved.with_suffix(".json").read_bytes()
+    assert b"planted" not in content
+    assert str(tmp_path).encode() not in content
+
+
+def absurd(data: bytes, kind: bytes, size: int) -> bytes:
+    """The file with another size in the head of its first such box."""
+    at = data.index(kind) - 4
+    return data[:at] + struct.pack(">I", size) + data[at + 4 :]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        *(lambda data, share=share: data[: int(len(data) * share)] for share in (0.999, 0.9, 0.5, 0.1, 0.01)),
+        *(
+            lambda data, kind=kind, size=size: absurd(data, kind, size)
+            for kind in (b"ftyp", b"moov", b"trak", b"stbl", b"udta", b"ilst", b"mdat")
+            for size in (2, 7, 2**31, 2**32 - 1)
+        ),
+        lambda data: data + struct.pack(">I4s", 8, b"free") * 2_000_000,
+        lambda data: (
+            data[:32] + b"".join(struct.pack(">I4s", 8 * n, b"moov") for n in range(2_000_000, 0, -1))
+        ),
+        lambda data: b"",
+        lambda data: b"hello",
+    ],
+)
+def test_a_damaged_file_is_refused_at_once(broken: Any, clip: Clip, tmp_path: Path) -> None:
+    """Cut off, or with boxes of absurd sizes and numbers: a typed error within a tenth of a second."""
+    file = clip.save(tmp_path / "fox.mp4")
+    file.write_bytes(broken(file.read_bytes()))
+    began = time.process_time()
+    with pytest.raises(NotAVideo):
+        rb.passport(file)
+    assert time.process_time() - began < 0.1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "[1]", '{"reelbook_passport": 1}', '{"reelbook_passport": 2, "request": {}}', "{" * 100_000]
+    + [
+        json.dumps({"reelbook_passport": 1, "request": request})
+        for request in (3, {"mode": "x"}, {"mode": "text-to-video", "prompt": "a", "duration_seconds": 99})
+    ],
+)
+def test_a_json_that_says_nothing_is_told(text: str, tmp_path: Path) -> None:
+    """Somebody else's, or one that was changed beyond use."""
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(NoPassport, match=r"x\.json doesn't say what made it"):
+        rb.passport(tmp_path / "x.json")
+
+
+def test_a_zip_of_several_asks_which(clip: Clip, tmp_path: Path) -> None:
+    """One is chosen by its name, with or without its ending."""
+    archive = tmp_path / "foxes.zip"
+    with zipfile.ZipFile(archive, "w") as writing:
+        for name, seed in (("one", 1), ("two", 2)):
+            saved = replace(clip, request=replace(FOX, seed=seed)).save(tmp_path / f"{name}.mp4")
+            writing.write(saved, f"{name}.mp4")
+            writing.write(saved.with_suffix(".json"), f"{name}.json")
+    with pytest.raises(InvalidInput, match=r"foxes\.zip holds 2 clips\. Name one"):
+        rb.passport(archive)
+    assert [rb.passport(archive, each).request.seed for each in ("one", "two.mp4")] == [1, 2]
+    with pytest.raises(NoPassport, match="three"):
+        rb.passport(archive, "three")
+    archive.write_bytes(archive.read_bytes()[:-30])
+    with pytest.raises(NoPassport, match="no zip"):
+        rb.passport(archive)
+
+
+def test_a_file_that_isnt_there_is_told(tmp_path: Path) -> None:
+    """By its name."""
+    with pytest.raises(ReelbookError, match=r"fox\.mp4 could not be read: No such file"):
+        rb.passport(tmp_path / "fox.mp4")
