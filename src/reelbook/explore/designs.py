@@ -49,7 +49,7 @@ def pairs(sizes: Sequence[int]) -> list[Place]:
     if len(varied) < 2:
         return grid(sizes)
     _refuse_many(prod(sorted(sizes)[-2:]), "Every pair once makes at least")
-    all_pairs = _library("allpairspy", "Every pair once").AllPairs([range(sizes[axis]) for axis in varied])
+    all_pairs = library("allpairspy", "Every pair once").AllPairs([range(sizes[axis]) for axis in varied])
     places = []
     for row in itertools.islice(all_pairs, MAX_CELLS + 1):
         place = [0] * len(sizes)
@@ -63,7 +63,7 @@ def pairs(sizes: Sequence[int]) -> list[Place]:
 def latin_hypercube(sizes: Sequence[int], size: int, seed: int) -> list[Place]:
     """`size` points, spread evenly over each axis by scipy; those that fall into one cell are one."""
     _refuse_many(size, "The Latin hypercube has")
-    qmc = _library("scipy.stats", "A Latin hypercube").qmc
+    qmc = library("scipy.stats", "A Latin hypercube").qmc
     rng = random.Random(seed).getrandbits(64)  # noqa: S311 - scipy's seeds can't be negative
     points = qmc.LatinHypercube(d=len(sizes), rng=rng).random(size).tolist()
     return list(
@@ -152,7 +152,7 @@ def _refuse_many(cells: int, said: str) -> None:
         )
 
 
-def _library(module: str, design: str) -> Any:
+def library(module: str, design: str) -> Any:
     try:
         return import_module(module)
     except ImportError:

@@ -1,0 +1,149 @@
+"""Which clips are better, by votes on pairs of them, and how sure that is.
+
+Bradley–Terry's model: each clip has a strength, and the odds that it wins over another are the exponential
+of the difference. What the votes leave open is told by the strengths' joint distribution, which choix finds
+by expectation propagation; its 90 % intervals hold the truth nine times of ten, also after few votes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidInput
+from .designs import library
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# How much clips of one sweep differ before anybody has voted: of two, the better one wins about 5 votes of 7.
+_PRECISION: Final = 0.5
+_LEVEL: Final = 0.90
+_SMALLEST: Final = 0.2  # to tell apart strengths that are nearer takes more votes than anybody gives
+_MANY: Final = 100
+
+
+class Vote(NamedTuple):
+    """`better` was preferred to `worse`, by their numbers; with `tied` the voter couldn't say."""
+
+    better: int
+    worse: int
+    tied: bool = False
+
+
+@dataclass(frozen=True)
+class Odds:
+    """How likely one wins over another: `chance`, and the 90 % interval from `low` to `high`.
+
+    `votes` compared them directly. Without enough votes to tell them apart, `more` says about how many are
+    missing; it is 0 once they can be told apart.
+    """
+
+    chance: float
+    low: float
+    high: float
+    votes: int
+    more: int
+
+
+class Ranking:
+    """The strengths of `items` clips, numbered from 0, by votes on pairs of them.
+
+    Raises InvalidInput for fewer than two clips, and ReelbookError where choix isn't installed.
+    """
+
+    def __init__(self, items: int, votes: Iterable[Vote]) -> None:
+        if items < 2:
+            raise InvalidInput("There is nothing to compare: it takes two clips.")
+        self.votes = tuple(votes)
+        self._mean, self._covariance = _strengths(items, self.votes)
+
+    def order(self) -> list[int]:
+        """The clips, strongest first."""
+        return [int(item) for item in (-self._mean).argsort(kind="stable")]
+
+    def won(self, item: int) -> tuple[int, int]:
+        """How many votes it won, of how many that it took part in."""
+        shown = [vote for vote in self.votes if item in (vote.better, vote.worse)]
+        return sum(vote.better == item and not vote.tied for vote in shown), len(shown)
+
+    def against_the_others(self, item: int) -> Odds:
+        """The odds that a clip wins over the others as they are on average."""
+        return self.between([item], [other for other in range(len(self._mean)) if other != item])
+
+    def between(self, ones: Collection[int], others: Collection[int], *, comparisons: int = 1) -> Odds:
+        """The odds that `ones` win over `others`, both as they are on average.
+
+        Where this is one of several `comparisons`, it takes more certainty to call them different: the more
+        pairs are looked at, the more of them seem to differ by chance.
+        """
+        weights = np.zeros(len(self._mean))
+        weights[[*ones]] += 1 / len(ones)
+        weights[[*others]] -= 1 / len(others)
+        middle = float(weights @ self._mean)
+        spread = math.sqrt(weights @ self._covariance @ weights)
+        reach = _quantile((1 + _LEVEL) / 2) * spread
+        votes = sum(
+            (vote.better in ones and vote.worse in others) or (vote.better in others and vote.worse in ones)
+            for vote in self.votes
+        )
+        return Odds(
+            chance=_logistic(middle),
+            low=_logistic(middle - reach),
+            high=_logistic(middle + reach),
+            votes=votes,
+            more=_missing(votes, abs(middle), _quantile(1 - (1 - _LEVEL) / 2 / comparisons) * spread),
+        )
+
+
+def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[int, int]:
+    """The pair to vote on next: one that was compared least; which stands first is drawn by lot."""
+    compared = Counter(frozenset((vote.better, vote.worse)) for vote in votes)
+    pairs = [frozenset(pair) for pair in itertools.combinations(range(items), 2)]
+    fewest = min(compared[pair] for pair in pairs)
+    one, other = draw.sample(sorted(draw.choice([pair for pair in pairs if compared[pair] == fewest])), 2)
+    return one, other
+
+
+def _strengths(items: int, votes: Sequence[Vote]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean and the covariance of the strengths."""
+    outcomes, ties = [], Counter[tuple[int, int]]()
+    for vote in votes:
+        pair = (min(vote[:2]), max(vote[:2])) if vote.tied else (vote.better, vote.worse)
+        if vote.tied:
+            # One observation that favours nobody: each of the two gets every other of their ties.
+            ties[pair] += 1
+            pair = pair if ties[pair] % 2 else pair[::-1]
+        outcomes.append(pair)
+    choix = library("choix", "A study's ranking")
+    state = np.random.get_state()  # choix draws an order from the generator that belongs to the user's code
+    try:
+        np.random.seed(0)
+        mean, covariance = choix.ep_pairwise(items, outcomes, _PRECISION)
+    finally:
+        np.random.set_state(state)
+    return mean, covariance
+
+
+def _missing(votes: int, distance: float, needed: float) -> int:
+    """About how many votes are missing: doubt shrinks with the root of their number."""
+    if votes and distance >= needed:
+        return 0
+    likely = max(distance, _SMALLEST)
+    return max(1, min(_MANY, round(max(votes, 4) * ((needed / likely) ** 2 - 1))))
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + math.exp(-value))
+
+
+def _quantile(share: float) -> float:
+    return NormalDist().inv_cdf(share)
