@@ -133,7 +133,7 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
         file = clip.save("a-fox.mp4", overwrite=True)
         session.submit(rb.passport(file).request)    # the same again
 
-    `clip` is the name of one in a zip. MP4s of other tools that carry A1111's `parameters` are understood, too.
+    `clip` is the name of one in a zip. MP4s of other tools that carry A1111's `parameters` are read, too.
     Raises NoPassport where it doesn't say, NotAVideo for a damaged MP4, InvalidInput where several clips are
     in a zip, and ReelbookError where it can't be read.
     """
