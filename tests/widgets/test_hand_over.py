@@ -1,0 +1,117 @@
+"""Clips that are given away: what goes out, what never does, and that it plays without a network."""
+
+from __future__ import annotations
+
+import base64
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from media.test_clips import make
+
+from reelbook.errors import InvalidInput
+from reelbook.requests import JobRequest
+from reelbook.session import Clip, passport
+from reelbook.session.passports import passports
+from reelbook.widgets.hand_over import Handed, write
+
+NOTE = "the glow <on> the tail"
+
+
+@pytest.fixture
+def handed(tmp_path: Path) -> list[Handed]:
+    """Two picks; one has a note and votes."""
+    made = []
+    for number, place in enumerate(("snow", "</script> rain")):
+        request = JobRequest.from_text(f"a fox in {place}", duration_seconds=3, seed=7 + number)
+        file = make(tmp_path / f"req-{number}.mp4", frames=12)
+        made.append(Handed(Clip(file, f"req-{number}", request, cost_usd=0.15, sandbox=True)))
+    return [replace(made[0], note=NOTE, votes="won 18 of 24 votes"), made[1]]
+
+
+def clips_in(page: str) -> Iterator[bytes]:
+    for data in re.findall(r'data-clip="data:video/mp4;base64,([^"]+)"', page):
+        yield base64.b64decode(data)
+
+
+def test_the_page_says_what_made_each_clip(handed: list[Handed], tmp_path: Path) -> None:
+    """Prompt with the words that differ, seed, length, note and votes; a clip taken from it says it, too."""
+    told = write(handed, tmp_path / "foxes.html", title="Foxes & snow")
+    page = told.path.read_text("utf-8")
+    assert (told.clips, told.size_bytes) == (2, told.path.stat().st_size)
+    for said in (
+        "<h1>Foxes &amp; snow</h1>",
+        "<p>a fox in <mark>snow</mark></p>",
+        "seed 7 · 1.0 s",
+        "won 18 of 24 votes",
+        "the glow &lt;on&gt; the tail",
+    ):
+        assert said in page
+    [request, _] = [dict(passports(BytesIO(clip), "x"))["x"].request for clip in clips_in(page)]
+    assert request == handed[0].clip.request
+
+
+def test_nothing_is_loaded_and_nothing_private_goes_out(handed: list[Handed], tmp_path: Path) -> None:
+    """Text stays text, no address is opened; neither price nor folder is in it."""
+    page = write(handed, tmp_path / "foxes.html", title="Foxes").path.read_text("utf-8")
+    assert "default-src 'none'" in page
+    assert page.count("</script>") == 1
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    everything = page.encode() + b"".join(clips_in(page))
+    assert b"cost" not in b"".join(clips_in(page))
+    assert str(tmp_path).encode() not in everything
+
+
+def test_a_zip_holds_the_files_as_well(handed: list[Handed], tmp_path: Path) -> None:
+    """The page, each clip under a telling name, and what made it as JSON."""
+    archive = write(handed, tmp_path / "foxes.zip", title="Foxes").path
+    with zipfile.ZipFile(archive) as opened:
+        names = sorted(opened.namelist())
+    fox, rain = "a-fox-in-snow-7", "a-fox-in-script-rain-8"
+    assert names == sorted(f"{name}.{end}" for name in (fox, rain) for end in ("mp4", "json")) + [
+        "foxes.html"
+    ]
+    assert passport(archive, rain).request == handed[1].clip.request
+    assert passport(archive, fox).cost_usd is None
+
+
+@pytest.mark.parametrize("left_out", ["prompts", "seeds"])
+def test_what_is_left_out_is_in_no_file(handed: list[Handed], tmp_path: Path, left_out: str) -> None:
+    """Without prompts or seeds the clips hold no passport either, and their names say nothing."""
+    archive = write(handed, tmp_path / "foxes.zip", title="Two", **{left_out: False}).path
+    with zipfile.ZipFile(archive) as opened:
+        assert sorted(opened.namelist()) == ["clip-1.mp4", "clip-2.mp4", "foxes.html"]
+        page = opened.read("foxes.html").decode()
+        everything = b"".join(map(opened.read, opened.namelist()))
+    hidden, told = ("fox in", "seed 7") if left_out == "prompts" else ("seed 7", "a fox in")
+    assert hidden not in page
+    assert told in page
+    assert b'"seed": 7' not in everything
+
+
+def test_without_notes_nobody_sees_them(handed: list[Handed], tmp_path: Path) -> None:
+    """Nor the votes."""
+    page = write(handed, tmp_path / "foxes.html", title="Two", notes=False).path.read_text("utf-8")
+    assert "&gt; the tail" not in page
+    assert "votes" not in page
+
+
+def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) -> None:
+    """Nothing is written: a key in a note, a file in the way, no clips, an ending that isn't known."""
+    private = replace(handed[0], note="my key is rk_secret")
+    (tmp_path / "old.html").write_text("kept")
+    for clips, name, said in (
+        ([private], "a.html", "belongs to clip 1"),
+        (handed, "old.html", "there already"),
+        (handed, "no/a.html", "no folder"),
+        (handed, "a.pdf", r"\.html or \.zip, not \.pdf"),
+        ([], "a.html", "No clips"),
+    ):
+        with pytest.raises(InvalidInput, match=said):
+            write(clips, tmp_path / name, title="Two", private=["rk_secret"])
+    assert (tmp_path / "old.html").read_text() == "kept"
+    assert not (tmp_path / "a.html").exists()
