@@ -72,9 +72,8 @@ def test_a_zip_holds_the_files_as_well(handed: list[Handed], tmp_path: Path) -> 
     with zipfile.ZipFile(archive) as opened:
         names = sorted(opened.namelist())
     fox, rain = "a-fox-in-snow-7", "a-fox-in-script-rain-8"
-    assert names == sorted(f"{name}.{end}" for name in (fox, rain) for end in ("mp4", "json")) + [
-        "foxes.html"
-    ]
+    files = [f"{name}.{ending}" for name in (fox, rain) for ending in ("mp4", "json")]
+    assert names == sorted([*files, "foxes.html"])
     assert passport(archive, rain).request == handed[1].clip.request
     assert passport(archive, fox).cost_usd is None
 
