@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -113,19 +115,24 @@ def start(*words: str, cwd: Path, stderr: int = subprocess.PIPE, **more: str) ->
     )
 
 
-def said_on(terminal: int) -> str:
-    """All that was written to a terminal until its other side closed it. Closes this one."""
+def on_a_terminal(*words: str, cwd: Path | None = None, columns: int = 100) -> tuple[str, int]:
+    """What the command `reelbook …` writes to a terminal of that width, orders included; its exit code."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command(*words),
+        cwd=cwd,
+        env=environment(TERM="xterm", COLUMNS=str(columns)),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
     said = b""
-    while True:
-        try:
-            piece = os.read(terminal, 4096)
-        except OSError:  # what Linux says when the other side has closed
-            break
-        if not piece:
-            break
-        said += piece
-    os.close(terminal)
-    return said.decode()
+    with contextlib.suppress(OSError):  # what Linux says when the other side has closed
+        while piece := os.read(ours, 4096):
+            said += piece
+    os.close(ours)
+    return said.decode(), process.wait(WAIT_SECONDS)
 
 
 def read_until(process: subprocess.Popen[str], words: str) -> str:

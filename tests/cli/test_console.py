@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -17,7 +14,7 @@ from typing import Any, cast
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import HOSTILE, ORDERS, WAIT_SECONDS, command, environment, said_on
+from cli.doubles import HOSTILE, ORDERS, WAIT_SECONDS, on_a_terminal
 from support.raw_server import Exchange, raw_server
 
 from reelbook.account import Facts
@@ -82,26 +79,11 @@ def test_what_the_ledger_holds_is_said_as_text(words: tuple[str, ...], run: Run,
         assert {job["prompt"] for job in told.get("jobs", [told])} == {HOSTILE}
 
 
-def on_a_terminal(*words: str) -> str:
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command(*words),
-        env=environment(TERM="xterm", COLUMNS="200"),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    said = said_on(ours)
-    assert process.wait(WAIT_SECONDS) == 0, said
-    return said
-
-
 @pytest.mark.parametrize("words", [("jobs",), ("jobs", "receipt", "--csv", "-")], ids=" ".join)
 def test_a_terminal_gets_only_our_own_orders(words: tuple[str, ...], planted: Path) -> None:
     """A table has its colours, and a cell none of its own."""
-    said = on_a_terminal(*words)
-    assert "FAKE" in said
+    said, code = on_a_terminal(*words, columns=200)
+    assert (code, "FAKE" in said) == (0, True), said
     assert not ORDERS.search(said), ascii(said)
 
 
@@ -171,22 +153,7 @@ class Stream(io.StringIO):
 
     def __init__(self, person: bool) -> None:
         super().__init__()
-        self.person = person
-
-    def isatty(self) -> bool:
-        return self.person
-
-
-def heard(monkeypatch: pytest.MonkeyPatch, *, person: bool, quiet_seconds: float, said: str = "") -> str:
-    """What is said while the work waits until it has heard `said`."""
-    stream = Stream(person)
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(console, "QUIET_SECONDS", quiet_seconds)
-    with console.waiting_notice(cast("Session", cast(Any, SimpleNamespace(facts=USED_UP)))):
-        end = time.monotonic() + 120
-        while said not in stream.getvalue() and time.monotonic() < end:
-            time.sleep(0.01)
-    return stream.getvalue()
+        self.isatty = lambda: person  # type: ignore[method-assign]  # a stream of one kind or the other
 
 
 def test_the_rate_limit_is_said_with_its_end() -> None:
@@ -197,18 +164,32 @@ def test_the_rate_limit_is_said_with_its_end() -> None:
     assert console.waiting_text(LEFT) == "Waiting for the service's answer"
 
 
-def test_a_long_wait_is_said_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line is empty again in the end."""
-    text = heard(monkeypatch, person=True, quiet_seconds=0.0, said="more in 12 s")
-    assert "more in 12 s" in text
-    assert text.endswith("\r\x1b[K")
+@pytest.mark.parametrize(
+    ("person", "notice_seconds", "said"),
+    [(True, 0.01, "more in 12 s"), (True, 60.0, ""), (False, 0.01, "")],
+    ids=["a long wait", "a quick answer", "a program"],
+)
+def test_a_long_wait_is_said_and_taken_away(
+    monkeypatch: pytest.MonkeyPatch, person: bool, notice_seconds: float, said: str
+) -> None:
+    """The line is empty again in the end; a quick answer doesn't flicker, and a program hears nothing."""
+    stream = Stream(person)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(console, "NOTICE_SECONDS", notice_seconds)
+    with console.waiting_notice(cast("Session", cast(Any, SimpleNamespace(facts=USED_UP)))):
+        end = time.monotonic() + WAIT_SECONDS
+        while said not in stream.getvalue() and time.monotonic() < end:
+            time.sleep(0.01)
+    assert said in stream.getvalue()
+    assert stream.getvalue()[-4:] == ("\r\x1b[K" if said else "")
 
 
-def test_a_quick_answer_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing flickers."""
-    assert heard(monkeypatch, person=True, quiet_seconds=60.0) == ""
-
-
-def test_a_program_hears_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its log stays as it was."""
-    assert heard(monkeypatch, person=False, quiet_seconds=0.0) == ""
+def test_where_nothing_can_move_a_line_is_said_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a log: what changed, and not each change."""
+    monkeypatch.setattr(sys, "stderr", stream := Stream(False))
+    for seconds, said in ((60.0, ""), (0.0, "1 of 2\n2 of 2\n")):
+        monkeypatch.setattr(console, "SAY_AGAIN_SECONDS", seconds)
+        with console.moving_line() as show:
+            for text in ("1 of 2", "1 of 2", "2 of 2"):
+                show(text)
+        assert stream.getvalue() == said

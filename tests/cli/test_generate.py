@@ -11,7 +11,9 @@ import shutil
 import signal
 import subprocess
 import threading
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.conftest import Run
@@ -20,7 +22,7 @@ from PIL import ExifTags, Image
 from support.raw_server import Exchange, RawServer, raw_server
 
 import reelbook as rb
-from reelbook.cli.generate import OutputFile, make_clip
+from reelbook.cli.generate import make_clip, output_file, save
 from reelbook.errors import InvalidInput, ReelbookError, SpendLimitReached
 from reelbook.media.clips import frame_hashes, probe
 from reelbook.sandbox import server
@@ -77,7 +79,12 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
         (["x", "--duration", "11"], "1 to 10 seconds"),
         (["x", "--ratio", "4:3"], "web app only"),
         (["x", "--image", "missing.png"], "missing.png"),
+        (["x", "--image", "photo.png", "--ratio", "1:1"], "no aspect ratio and no seed"),
+        (["x", "--image", "photo.png", "--seed", "7"], "no aspect ratio and no seed"),
         (["x", "-o", "missing/x.mp4"], "no folder"),
+        (["x", "-o", "fox.mp4"], "fox.mp4 is there already. Choose another --output, or --force"),
+        (["x", "-o", "new.gif"], "Name it new.mp4, not new.gif."),
+        (["x", "-o", "new.WEBM"], "Name it new.mp4, not new.WEBM."),
         ([], "Give a prompt"),
         (["x", "--resume", "req_1"], "id of a job, not both."),
         (["--resume", "req_1", "--seed", "1"], "as it was sent"),
@@ -86,36 +93,31 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
 def test_what_cannot_work_is_said_before_anything_is_started(
     run: Run, home: Path, folder: Path, words: list[str], said: str
 ) -> None:
-    """Bad usage ends in 2 without a sandbox, a session or a file."""
+    """Bad usage ends in 2 without a sandbox, a session or a file; a file that is there stays as it is."""
+    Image.new("RGB", (40, 40)).save(folder / "photo.png")
+    (folder / "fox.mp4").write_bytes(b"mine")
     result = run("generate", *words)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
     assert not home.exists()
-    assert list(folder.iterdir()) == []
+    assert sorted(path.name for path in folder.iterdir()) == ["fox.mp4", "photo.png"]
+    assert (folder / "fox.mp4").read_bytes() == b"mine"
 
 
-def test_an_image_takes_neither_ratio_nor_seed(run: Run, home: Path, folder: Path) -> None:
-    """What the image's endpoint has no field for isn't silently dropped."""
-    Image.new("RGB", (40, 40)).save(folder / "photo.png")
-    for option in (["--ratio", "1:1"], ["--seed", "7"]):
-        result = run("generate", "x", "--image", "photo.png", *option)
-        assert (result.exit_code, "no aspect ratio and no seed" in result.stderr) == (2, True)
-
-
-def test_a_failed_job_says_the_service_s_reason(run: Run, sandbox: Sandbox, folder: Path) -> None:
-    """The reason is shown, the exit code is 1, and no file is left."""
-    sandbox.settings(fail_next="content policy")
-    result = run("generate", "a crowd in a burning theatre", "--duration", "1")
-    assert (result.exit_code, result.stderr.count("“content policy”")) == (1, 1), result.stderr
-    assert list(folder.iterdir()) == []
-
-
-def test_a_balance_that_is_too_low_is_said_with_both_amounts(
-    run: Run, sandbox: Sandbox, folder: Path
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"fail_next": "content policy"}, "“content policy”"),
+        ({"balance_usd": 0.10}, "Current balance: $0.10, required: $0.25"),
+    ],
+)
+def test_a_clip_that_cannot_be_made_says_the_service_s_reason(
+    run: Run, sandbox: Sandbox, folder: Path, settings: dict[str, Any], said: str
 ) -> None:
-    """A refusal at the submission ends in 1 with what is there and what is needed."""
-    sandbox.settings(balance_usd=0.10)
-    result = run("generate", "a fox")
-    assert (result.exit_code, "$0.10" in result.stderr, "$0.25" in result.stderr) == (1, True, True)
+    """A job that failed, or a balance that is too low: once, with exit code 1, and no file is left."""
+    sandbox.settings(**settings)
+    result = run("generate", "a crowd in a burning theatre")
+    assert (result.exit_code, result.stderr.count(said)) == (1, 1), result.stderr
+    assert list(folder.iterdir()) == []
 
 
 def test_the_sandbox_by_name_is_taken_whatever_is_configured(
@@ -261,10 +263,11 @@ def test_ctrl_c_before_it_was_sent_takes_it_back(home: Path, folder: Path, clips
     assert clips.specs == []
 
 
+@pytest.mark.parametrize("presses", [1, 2])
 def test_ctrl_c_while_the_answer_is_due_waits_for_the_id(
-    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, presses: int
 ) -> None:
-    """A submission on its way may have been accepted: its id is waited for, as a paid job is found by it."""
+    """A job on its way may be accepted, and is found by its id. A second press gives up on it."""
     sent, may_answer = threading.Event(), threading.Event()
 
     def answer(exchange: Exchange) -> None:
@@ -281,36 +284,15 @@ def test_ctrl_c_while_the_answer_is_due_waits_for_the_id(
         assert sent.wait(WAIT_SECONDS)
         process.send_signal(signal.SIGINT)
         read_until(process, "Waiting for its id")
-        may_answer.set()
-        _, said = process.communicate(timeout=WAIT_SECONDS)
+        if presses == 1:
+            may_answer.set()
+            _, said = process.communicate(timeout=WAIT_SECONDS)
+            assert said.endswith("reelbook generate -o a-fox.mp4 --resume r-1\n")
+        else:
+            assert "may be making this clip, and may bill $0.25" in _interrupt(process)
+            may_answer.set()
     assert process.returncode == 130
-    assert said.endswith("reelbook generate -o a-fox.mp4 --resume r-1\n")
     assert [exchange.first_line.split()[0] for exchange in service.seen].count("POST") == 1
-
-
-def test_ctrl_c_twice_gives_up_on_the_id_and_says_what_may_happen(
-    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without an id nothing can be watched again; what it may cost is said."""
-    sent, over = threading.Event(), threading.Event()
-
-    def answer(exchange: Exchange) -> None:
-        if exchange.first_line.startswith("POST"):
-            sent.set()
-            over.wait(WAIT_SECONDS)
-        exchange.answer(404)
-
-    with raw_server(answer) as service:
-        monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-cli")
-        monkeypatch.setenv("REELBOOK_BASE_URL", service.url)
-        process = start("generate", "a fox", "--yes", cwd=folder)
-        assert sent.wait(WAIT_SECONDS)
-        process.send_signal(signal.SIGINT)
-        read_until(process, "Waiting for its id")
-        said = _interrupt(process)
-        over.set()
-    assert process.returncode == 130
-    assert "may be making this clip, and may bill $0.25" in said
 
 
 def test_a_clip_that_cannot_be_fetched_says_how_to_come_back(
@@ -342,39 +324,14 @@ def clip(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_that_is_there_is_refused(folder: Path) -> None:
-    """Without --force a person's file is safe, and they learn it before anything is sent."""
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_that_came_meanwhile_is_kept_unless_forced(folder: Path, clip: Path, force: bool) -> None:
+    """A file made while the job ran isn't replaced, and the clip stays safe."""
+    target = output_file(Path("fox.mp4"), "a.mp4", force=force)
     (folder / "fox.mp4").write_bytes(b"mine")
-    with pytest.raises(InvalidInput, match=r"fox\.mp4 is there already"):
-        OutputFile.checked(Path("fox.mp4"), "a.mp4", force=False)
-
-
-def test_force_replaces_it(folder: Path, clip: Path) -> None:
-    """With --force the clip takes the file's place."""
-    (folder / "fox.mp4").write_bytes(b"mine")
-    OutputFile.checked(Path("fox.mp4"), "a.mp4", force=True).save(clip)
-    assert (folder / "fox.mp4").read_bytes() == clip.read_bytes()
-
-
-def test_a_name_by_default_is_numbered_when_it_is_taken(folder: Path) -> None:
-    """The same prompt again doesn't stop at the first clip's file."""
-    (folder / "a-fox-7.mp4").touch()
-    (folder / "a-fox-7-2.mp4").touch()
-    assert OutputFile.checked(None, "a-fox-7.mp4", force=False).path == Path("a-fox-7-3.mp4")
-
-
-@pytest.mark.parametrize(("output", "words"), [("missing/fox.mp4", "no folder"), (".", "is a folder")])
-def test_a_place_that_cannot_be_written_is_refused(folder: Path, output: str, words: str) -> None:
-    """A missing folder, or a folder in the file's place, is said before anything is sent."""
-    with pytest.raises(InvalidInput, match=words):
-        OutputFile.checked(Path(output), "a.mp4", force=False)
-
-
-@pytest.mark.parametrize("output", ["fox.gif", "fox.WEBM", "fox.png"])
-def test_a_name_of_another_kind_of_file_is_refused(folder: Path, output: str) -> None:
-    """A clip is an MP4, and no other program would open it by that name."""
-    with pytest.raises(InvalidInput, match=rf"Name it fox\.mp4, not {output}\."):
-        OutputFile.checked(Path(output), "a.mp4", force=False)
+    with nullcontext() if force else pytest.raises(ReelbookError, match="It is safe in"):
+        save(clip, target, force=force)
+    assert (folder / "fox.mp4").read_bytes() == (clip.read_bytes() if force else b"mine")
 
 
 def test_a_folder_that_forbids_writing_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +339,7 @@ def test_a_folder_that_forbids_writing_is_refused(folder: Path, monkeypatch: pyt
     # Root may write everywhere, so the system's answer is stood in for.
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InvalidInput, match="can't be written to"):
-        OutputFile.checked(Path("fox.mp4"), "a.mp4", force=False)
+        output_file(Path("fox.mp4"), "a.mp4", force=False)
 
 
 def test_a_full_disk_leaves_nothing_half_written_and_says_where_the_clip_is(
@@ -396,17 +353,8 @@ def test_a_full_disk_leaves_nothing_half_written_and_says_where_the_clip_is(
 
     monkeypatch.setattr(shutil, "copyfile", copyfile)
     with pytest.raises(ReelbookError, match=f"No space left on device. It is safe in {clip}"):
-        OutputFile.checked(Path("fox.mp4"), "a.mp4", force=False).save(clip)
+        save(clip, Path("fox.mp4"), force=False)
     assert list(folder.iterdir()) == []
-
-
-def test_a_file_that_came_meanwhile_is_kept(folder: Path, clip: Path) -> None:
-    """A file made while the job ran isn't replaced, and the clip stays safe."""
-    target = OutputFile.checked(Path("fox.mp4"), "a.mp4", force=False)
-    (folder / "fox.mp4").write_bytes(b"mine")
-    with pytest.raises(ReelbookError, match="It is safe in"):
-        target.save(clip)
-    assert (folder / "fox.mp4").read_bytes() == b"mine"
 
 
 def _only_asked_what_it_is(live: RawServer) -> None:

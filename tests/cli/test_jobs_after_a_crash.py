@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
 import signal
 import subprocess
@@ -17,7 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
-from cli.doubles import ROOT, WAIT_SECONDS, command, environment, said_on, start
+from cli.doubles import ROOT, WAIT_SECONDS, environment, on_a_terminal, start
 from support.kept_clips import KeptClips
 
 from reelbook.media.clips import probe
@@ -207,7 +205,7 @@ def test_one_job_can_be_resumed_alone(crash: Crash) -> None:
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_terminal_gets_a_table_that_fits(seen_crash: Crash, columns: int) -> None:
     """No line is wider than the terminal, and the id that stands there is enough for `show`."""
-    screen, code = on_a_terminal(seen_crash.folder, columns, "jobs")
+    screen, code = lines_on_a_terminal(seen_crash.folder, columns, "jobs")
     assert code == 0
     table = screen[: next(number for number, line in enumerate(screen) if "spent" in line)]
     assert max(map(len, table)) <= columns
@@ -222,24 +220,15 @@ def test_a_terminal_gets_a_row_for_each_job_that_is_waited_for(crash: Crash) -> 
     """The rows move in place; what came home is printed as a line that stays."""
     crash.sandbox.clear_faults()
     crash.sandbox.advance(3600)
-    screen, code = on_a_terminal(crash.folder, 100, "jobs", "resume")
+    screen, code = lines_on_a_terminal(crash.folder, 100, "jobs", "resume")
     assert code == 0, screen
     said = "\n".join(screen)
     assert re.search(r"an owl turns its h\S* +Completed", said)
     assert len(re.findall(r"^\S+/req_\w+\.mp4: 1\.0 s", said, re.MULTILINE)) == 2
 
 
-def on_a_terminal(folder: Path, columns: int, *words: str) -> tuple[list[str], int]:
+def lines_on_a_terminal(folder: Path, columns: int, *words: str) -> tuple[list[str], int]:
     """What a command writes to a terminal of that width, line by line without its orders; its exit code."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command(*words),
-        cwd=folder,
-        env=environment(TERM="xterm", COLUMNS=str(columns)),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said_on(ours))
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), process.wait(WAIT_SECONDS)
+    said, code = on_a_terminal(*words, cwd=folder, columns=columns)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), code

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, Book, command, environment, said_on, tiny_mp4
+from cli.doubles import Book, on_a_terminal, tiny_mp4
 from ledger.doubles import Clock
 
 from reelbook.cli.progress import clip_figures, progress_figures, state_word
 from reelbook.client.scheduling.watch import PATIENCE_SECONDS
 from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Clip, Job, JobView, connect
+from reelbook.session import Clip, JobView, connect
 from reelbook.text.card import share_done
 
 pytestmark = [pytest.mark.browser]
@@ -43,48 +41,34 @@ VIEW = JobView(
 )
 
 
-def test_the_figures_are_share_elapsed_and_left(sandbox: Sandbox) -> None:
-    """Percent and time left where they are known, and the time so far."""
+@pytest.mark.parametrize(
+    ("changed", "said", "share"),
+    [
+        ({}, "Processing: 62 % · about 9 s left · 14 s so far", 0.62),
+        ({"progress": None, "remaining_seconds": None}, "Processing: No figure yet · 14 s so far", None),
+        (
+            {"state": "completed", "progress": 1.0, "download": 0.4},
+            "Completed: Fetching the clip · 40 %",
+            0.4,
+        ),
+    ],
+    ids=["reported", "not reported", "a download"],
+)
+def test_the_figures_are_share_elapsed_and_left(
+    sandbox: Sandbox, changed: dict[str, Any], said: str, share: float | None
+) -> None:
+    """Where they are known; without a figure the bar claims none, and a download moves it again."""
+    view = replace(VIEW, **changed)
     with connect("sandbox") as session:
         job = session.job("req_1")
-        assert (state_word(job, VIEW), progress_figures(job, VIEW), share_done(VIEW)) == (
-            "Processing",
-            "62 % · about 9 s left · 14 s so far",
-            0.62,
-        )
-
-
-def test_without_a_figure_the_bar_claims_none(sandbox: Sandbox) -> None:
-    """A service that reports no progress gets an open bar and honest words."""
-    with connect("sandbox") as session:
-        job, view = session.job("req_1"), replace(VIEW, progress=None, remaining_seconds=None)
-        assert (progress_figures(job, view), share_done(view)) == ("No figure yet · 14 s so far", None)
-
-
-def test_a_download_moves_the_bar_again(sandbox: Sandbox) -> None:
-    """While the finished file is fetched the bar is the download's."""
-    view = replace(VIEW, state="completed", progress=1.0, download=0.4)
-    assert share_done(view) == 0.4
-    with connect("sandbox") as session:
-        assert _said(session.job("req_1"), view) == "Completed: Fetching the clip · 40 %"
+        assert f"{state_word(job, view)}: {progress_figures(job, view)}" == said
+    assert share_done(view) == share
 
 
 def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> None:
     """Where a person watches, a bar with the state's word moves in place."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command("generate", "a fox", "--duration", "1", "-o", "fox.mp4"),
-        cwd=folder,
-        env=environment(TERM="xterm", COLUMNS="100"),
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    said = said_on(ours)
-    assert (process.wait(WAIT_SECONDS), process.stdout and process.stdout.read()[:8]) == (0, b"fox.mp4:")
-    if process.stdout:
-        process.stdout.close()
+    said, code = on_a_terminal("generate", "a fox", "--duration", "1", "-o", "fox.mp4", cwd=folder)
+    assert (code, "fox.mp4: 1.0 s" in said) == (0, True), said
     assert "about $0.05, sandbox" in said
     assert re.search(r"The job's id: req_\w+", said)
     assert re.search(r"Pending.*━+.*Accepted, not begun yet", said)
@@ -112,7 +96,3 @@ def test_an_old_job_that_the_service_has_forgotten_is_given_up_soon(
     result = run("jobs", "resume")
     assert (result.exit_code, "req_forgotten: " in result.stderr) == (1, True)
     assert time.monotonic() - began < PATIENCE_SECONDS
-
-
-def _said(job: Job, view: JobView) -> str:
-    return f"{state_word(job, view)}: {progress_figures(job, view)}"

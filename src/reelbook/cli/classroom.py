@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,21 +12,19 @@ import typer
 from .. import wire
 from ..errors import ReelbookError
 from ..formatting import age, count, terminal_line
-from .console import STOPPED, CtrlC, require_yes, say
-from .options import Home, Service, command_line, needs_sandbox
+from .console import moving_line, require_yes, say, stoppable
+from .options import Home, Service, command_line, needs_sandbox, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Presence, Step
     from ..models import ApiKey
 
-SAY_AGAIN_SECONDS = 10.0
 STUDENT_CHARACTERS = 60
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys for a class.")
 
 Name = Annotated[
-    str | None,
-    typer.Option(help="The classroom. Default: the one that is open; for a fresh one the date."),
+    str | None, option("The classroom. Default: the one that is open; for a fresh one the date.")
 ]
 Which = Annotated[Service, typer.Option(help="auto: live where a key and an address are configured.")]
 
@@ -44,47 +40,39 @@ def open_one(
     ],
     rate_limit: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "Requests a minute of each key. Default: 20.",
             metavar="NUMBER",
-            help="Requests a minute of each key. Default: 20.",
             min=1,
             max=wire.MAX_REQUESTS_PER_MINUTE,
-            show_default=False,
         ),
     ] = None,
     max_spend: Annotated[
         float | None,
-        typer.Option(metavar="USD", help="What each student's Reelbook may spend. Default: 2.00.", min=0),
+        option("What each student's Reelbook may spend. Default: 2.00.", metavar="USD", min=0),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where the files go. Default: in the home.", file_okay=False),
+        option("Where the files go. Default: in the home.", metavar="FOLDER", file_okay=False),
     ] = None,
     address: Annotated[
-        str | None, typer.Option(help="Where students reach the service, if not where this does.")
+        str | None, option("Where students reach the service, if not where this does.")
     ] = None,
     install: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "What the cards tell pip to install: a wheel's address, a folder or file that students reach, "
+            "or a name. It is tried first. Default: reelbook, if that can be installed.",
             metavar="WHAT",
-            help="What the cards tell pip to install: a wheel's address, a folder or file that students "
-            "reach, or a name. It is tried first. Default: reelbook, if that can be installed.",
-            show_default=False,
         ),
     ] = None,
     renew: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="STUDENT",
-            help="Revoke this student's key and make another. May be given several times.",
-            show_default=False,
-        ),
+        option("Revoke this student's key and make another. May be given several times.", metavar="STUDENT"),
     ] = None,
     name: Name = None,
     service: Which = Service.auto,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Create keys at a live service without being asked.")
-    ] = False,
+    yes: Annotated[bool, option("Create keys at a live service without being asked.", "--yes", "-y")] = False,
     home: Home = None,
 ) -> None:
     """Create a key for each student, a file each and a sheet of cards to print.
@@ -94,14 +82,13 @@ def open_one(
     """
     from ..classroom import roster as lists
     from ..classroom.classroom import checked_options, open_classroom, plan_classroom
-    from ..session import connect
     from ..text.classroom import over_balance
 
     checked_options(rate_limit, max_spend)
     names = lists.read(students)
     for each in lists.numbered(names):
         say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
-    with connect(service.value, home=home) as session:
+    with open_session(service, home) as session:
         plan = plan_classroom(session, names, name=name, rate_limit=rate_limit, max_spend_usd=max_spend)
         with suppress(ReelbookError):  # who can't say it isn't asked for keys either
             if over := over_balance(plan, session.balance().balance_usd):
@@ -114,10 +101,7 @@ def open_one(
                 "--yes creates them unasked.",
                 declined="Nothing was done.",
             )
-        with (
-            _stoppable("Stopped. Run the same command again: it goes on where it stopped.") as check,
-            _progress("Keys", check) as report,
-        ):
+        with _reported("Keys", "Stopped. Run the same command again: it goes on where it stopped.") as report:
             opened = open_classroom(
                 session,
                 names,
@@ -140,12 +124,11 @@ def open_one(
 def status(service: Which = Service.auto, home: Home = None) -> None:
     """Show who uses their key, and which keys somebody else made. One request."""
     from ..classroom.classroom import classroom_status
-    from ..session import connect
 
     if needs_sandbox(service, home):
         say("No sandbox runs, so nobody can use a key of it. It starts with: reelbook sandbox serve")
         return
-    with connect(service.value, home=home) as session:
+    with open_session(service, home) as session:
         rooms = classroom_status(session)
     if not rooms:
         say("No classroom is open.")
@@ -158,9 +141,9 @@ def close(
     name: Name = None,
     all_made_since: Annotated[
         bool,
-        typer.Option(
+        option(
+            "Revoke also the keys that others made since it was opened, such as a student's own.",
             "--all-made-since",
-            help="Revoke also the keys that others made since it was opened, such as a student's own.",
         ),
     ] = False,
     service: Which = Service.auto,
@@ -168,12 +151,10 @@ def close(
 ) -> None:
     """Revoke all keys of the class, and list the keys to prove it. May be run again."""
     from ..classroom.classroom import close_classroom
-    from ..session import connect
 
     with (
-        connect(service.value, home=home) as session,
-        _stoppable("Stopped; some keys are still active. Run the same command again.") as check,
-        _progress("Revoked", check) as report,
+        open_session(service, home) as session,
+        _reported("Revoked", "Stopped; some keys are still active. Run the same command again.") as report,
     ):
         closed = close_classroom(session, name, all_made_since=all_made_since, report=report)
     room = closed.classroom
@@ -249,41 +230,15 @@ def _say_others(keys: tuple[ApiKey, ...]) -> None:
 
 
 @contextmanager
-def _stoppable(words: str) -> Iterator[Callable[[], None]]:
-    """Ctrl-C ends the work between two requests, never within one. `words` say how things stand then."""
-    with CtrlC() as ctrl_c:
-        try:
-            yield ctrl_c.check
-        except KeyboardInterrupt:
-            say(words, err=True)
-            raise typer.Exit(STOPPED) from None
+def _reported(what: str, stopped: str) -> Iterator[Callable[[Step], None]]:
+    """Shows how far it is. Ctrl-C ends it between two requests; `stopped` says how things stand then."""
+    with stoppable(stopped) as ctrl_c, moving_line() as show:
 
+        def report(step: Step) -> None:
+            ctrl_c.check()
+            show(f"{what}: {step_text(step)}")
 
-@contextmanager
-def _progress(what: str, check: Callable[[], None]) -> Iterator[Callable[[Step], None]]:
-    """Shows how far it is: one line that changes on a terminal, lines now and then elsewhere."""
-    if sys.stderr.isatty():
-        from .screen import Screen
-
-        with Screen(stderr=True).status("") as line:
-
-            def show(step: Step) -> None:
-                check()
-                line.update(f"{what}: {step_text(step)}")
-
-            yield show
-        return
-    last = (-1, float("-inf"))
-
-    def tell(step: Step) -> None:
-        nonlocal last
-        check()
-        now = time.monotonic()
-        if now - last[1] >= SAY_AGAIN_SECONDS or (step.wait_seconds and step.done != last[0]):
-            last = (step.done, now)
-            say(f"{what}: {step_text(step)}", err=True)
-
-    yield tell
+        yield report
 
 
 def step_text(step: Step) -> str:

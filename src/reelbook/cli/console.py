@@ -11,7 +11,8 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from ..session import Session
 
 STOPPED: Final = 130  # the exit code that shells give a program ended by Ctrl-C
-QUIET_SECONDS, AGAIN_SECONDS = 1.0, 1.0
+NOTICE_SECONDS: Final = 1.0
+SAY_AGAIN_SECONDS: Final = 10.0  # where nothing can move in place
 _PLAIN_MISTAKES: Final = (
     (re.compile(r"Input should be a valid integer\b.*"), "Give a whole number."),
     (re.compile(r"Input should be a valid number\b.*"), "Give a number."),
@@ -103,29 +105,58 @@ class CtrlC:
 
 
 @contextmanager
+def stoppable(words: str) -> Iterator[CtrlC]:
+    """Ctrl-C ends the work where it calls `check`, with Exit(130). `words` say how things stand then."""
+    with CtrlC() as ctrl_c:
+        try:
+            yield ctrl_c
+        except KeyboardInterrupt:
+            say(words, err=True)
+            raise typer.Exit(STOPPED) from None
+
+
+@contextmanager
+def moving_line() -> Iterator[Callable[[str], None]]:
+    """Shows how far something is: one line that changes on a terminal, a line now and then elsewhere."""
+    if sys.stderr.isatty():
+        try:
+            yield say_in_place
+        finally:
+            say_in_place("")
+        return
+    last, said_at = "", time.monotonic()
+
+    def tell(text: str) -> None:
+        nonlocal last, said_at
+        if text != last and time.monotonic() - said_at >= SAY_AGAIN_SECONDS:
+            last, said_at = text, time.monotonic()
+            say(text, err=True)
+
+    yield tell
+
+
+@contextmanager
 def waiting_notice(session: Session) -> Iterator[None]:
     """Says on a terminal what is waited for once that takes a second. The line is gone in the end."""
     if not sys.stderr.isatty():
         yield
         return
     done = threading.Event()
-    speaker = threading.Thread(target=_say_waiting, args=(session, done), daemon=True)
+
+    def speak() -> None:
+        if not done.wait(NOTICE_SECONDS):
+            with moving_line() as show:
+                show(waiting_text(session.facts))
+                while not done.wait(NOTICE_SECONDS):
+                    show(waiting_text(session.facts))
+
+    speaker = threading.Thread(target=speak, daemon=True)
     speaker.start()
     try:
         yield
     finally:
         done.set()
         speaker.join()
-
-
-def _say_waiting(session: Session, done: threading.Event) -> None:
-    if done.wait(QUIET_SECONDS):
-        return
-    while True:
-        say_in_place(waiting_text(session.facts))
-        if done.wait(AGAIN_SECONDS):
-            break
-    say_in_place("")
 
 
 def waiting_text(facts: Facts) -> str:

@@ -6,13 +6,11 @@ a job back that wasn't sent yet, and otherwise waits for its id: by that a paid 
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 import typer
@@ -66,7 +64,7 @@ def generate(
     if resume is not None and asked:
         option = FIELDS[next(iter(asked))].option
         raise typer.BadParameter(f"--resume watches a job as it was sent: leave --{option} out.")
-    file = OutputFile.checked(output, clip_file_name(request, resume or ""), force=force)
+    file = output_file(output, clip_file_name(request, resume or ""), force=force)
     with open_session(service, home) as session:
         if request is not None:
             _say_cost(session, request)
@@ -78,10 +76,10 @@ def generate(
                     declined="Nothing was sent.",
                 )
         forced = ["--force"] if force else []
-        again = command_line("generate", "-o", str(file.path), *forced, service=service, home=home)
+        again = command_line("generate", "-o", str(file), *forced, service=service, home=home)
         clip = make_clip(session, request or resume or "", resume_command=f"{again} --resume")
-    file.save(clip.path)
-    say(f"{file.path}: {clip_figures(clip)}")
+    save(clip.path, file, force=force)
+    say(f"{file}: {clip_figures(clip)}")
 
 
 def _request(prompt: str, asked: dict[str, Any]) -> JobRequest:
@@ -175,51 +173,33 @@ def _farewell(job: Job, resume_command: str) -> str:
     return f"Stopped waiting. The job goes on at the service and is billed. {command}"
 
 
-@dataclass(frozen=True)
-class OutputFile:
-    """The file that a clip goes to. `force` replaces one that is there."""
+def output_file(output: Path | None, default_name: str, *, force: bool) -> Path:
+    """The file that a clip goes to: `output`, or `default_name` in that folder or the current one.
 
-    path: Path
-    force: bool = False
+    Raises InvalidInput if it can't be written, so that this is known before a clip is paid for.
+    """
+    from ..session.clip import target_file
 
-    @classmethod
-    def checked(cls, output: Path | None, default_name: str, *, force: bool) -> Self:
-        """`output`, or `default_name` in the current folder, numbered if it is taken.
-
-        Raises InvalidInput if it can't be written, so that this is known before a clip is paid for.
-        """
-        path = output or _free(Path(default_name), force)
-        folder = path.absolute().parent
-        if path.suffix.lower() in OTHER_ENDINGS:
-            raise InvalidInput(f"A clip is an MP4 file. Name it {path.with_suffix('.mp4')}, not {path.name}.")
-        if path.is_dir():
-            raise InvalidInput(f"{path} is a folder. Name a file in it, such as {path / default_name}.")
-        if not folder.is_dir():
-            raise InvalidInput(f"There is no folder {folder}. Make it first, or choose another --output.")
-        if not os.access(folder, os.W_OK):
-            raise InvalidInput(f"The folder {folder} can't be written to. Choose another --output.")
-        if path.exists() and not force:
-            raise InvalidInput(f"{path} is there already. Choose another --output, or --force to replace it.")
-        return cls(path, force)
-
-    def save(self, clip: Path) -> None:
-        """Copies the file `clip` there, whole or not at all.
-
-        Raises ReelbookError that says where the clip is safe.
-        """
-        try:
-            with atomic_write(self.path) as part:
-                shutil.copyfile(clip, part)
-                if self.path.exists() and not self.force:
-                    raise FileExistsError(f"{self.path} is there by now")
-        except OSError as error:
-            raise ReelbookError(
-                f"The clip could not be written: {error.strerror or error}. It is safe in {clip}"
-            ) from error
+    remedy = "Choose another --output, or --force to replace it"
+    path = target_file(output or Path(), default_name, remedy=remedy, overwrite=force)
+    if path.suffix.lower() in OTHER_ENDINGS:
+        raise InvalidInput(f"A clip is an MP4 file. Name it {path.with_suffix('.mp4')}, not {path.name}.")
+    if not os.access(folder := path.absolute().parent, os.W_OK):
+        raise InvalidInput(f"The folder {folder} can't be written to. Choose another --output.")
+    return path
 
 
-def _free(path: Path, force: bool) -> Path:
-    if force or not path.exists():
-        return path
-    numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
-    return next(candidate for candidate in numbered if not candidate.exists())
+def save(clip: Path, path: Path, *, force: bool) -> None:
+    """Copies the file `clip` to `path`, whole or not at all; with `force` in the place of a file there.
+
+    Raises ReelbookError that says where the clip is safe.
+    """
+    try:
+        with atomic_write(path) as part:
+            shutil.copyfile(clip, part)
+            if path.exists() and not force:
+                raise FileExistsError(f"{path} is there by now")
+    except OSError as error:
+        raise ReelbookError(
+            f"The clip could not be written: {error.strerror or error}. It is safe in {clip}"
+        ) from error

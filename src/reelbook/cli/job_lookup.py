@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import typer
@@ -19,7 +19,7 @@ import typer
 from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_line
-from ..ledger import Account, Entry, Ledger, LedgerFile, Spend, ToolJob
+from ..ledger import Account, Entry, Ledger, LedgerFile, Spend
 from ..ledger.records import named_states, refuse_strange, told_state
 from ..ledger.search import Filter
 from ..ledger.store import FILE_NAME
@@ -35,6 +35,8 @@ _AGO = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
+T = TypeVar("T")
+
 
 class JobLookup:
     """Finds jobs of some services in a ledger. `services` names the service of each account by its id."""
@@ -49,7 +51,7 @@ class JobLookup:
 
     def find(self, *, limit: int, **filters: Any) -> list[Entry]:
         """The newest entries, newest first; the filters are those of `Filter`."""
-        found = [entry for ledger in self.ledgers for entry in ledger.find(Filter(**filters), limit=limit)]
+        found = self.everywhere(lambda ledger: ledger.find(Filter(**filters), limit=limit))
         return sorted(found, key=lambda entry: (entry.intended_at, entry.id), reverse=True)[:limit]
 
     def one(self, wanted: str) -> Entry:
@@ -85,14 +87,9 @@ class JobLookup:
         """The name of the service that the entry was submitted to."""
         return self.services[entry.account_id]
 
-    def tool_jobs(self) -> list[ToolJob]:
-        """The finished clips that agent tools bought and a session watched."""
-        return [job for ledger in self.ledgers for job in ledger.tool_jobs.list()]
-
-    def experiments(self) -> list[str]:
-        """The names of all experiments, the last ones first."""
-        names = [name for ledger in self.ledgers for name in ledger.annotations.experiments()]
-        return list(dict.fromkeys(names))
+    def everywhere(self, question: Callable[[Ledger], Iterable[T]]) -> list[T]:
+        """What the ledgers of all the services answer."""
+        return [each for ledger in self.ledgers for each in question(ledger)]
 
     def spend(self) -> dict[str, Spend]:
         """What was spent, reserved and uncertain in USD, at each service by its name."""
@@ -100,16 +97,16 @@ class JobLookup:
 
     def unfinished(self) -> list[Entry]:
         """Accepted jobs without a clip here that no living kernel looks after, oldest first."""
-        return [entry for ledger in self.ledgers for entry in ledger.unfinished()]
+        return self.everywhere(Ledger.unfinished)
 
     def watched_elsewhere(self) -> int:
         """How many unfinished jobs another living kernel looks after."""
-        everywhere = sum(len(ledger.unfinished(watched_elsewhere=True)) for ledger in self.ledgers)
-        return everywhere - len(self.unfinished())
+        everything = self.everywhere(lambda ledger: ledger.unfinished(watched_elsewhere=True))
+        return len(everything) - len(self.unfinished())
 
     def left_unsent(self) -> list[Entry]:
         """What was never sent because its program ended, oldest first."""
-        return [entry for ledger in self.ledgers for entry in ledger.left_unsent()]
+        return self.everywhere(Ledger.left_unsent)
 
     def uncertain(self) -> list[Entry]:
         """What was sent and never answered."""

@@ -20,7 +20,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import count, dollars, file_size, iso_time, price, seconds, terminal_line
 from ..lazy_module import LazyModule
 from ..requests import options
-from .console import STOPPED, CtrlC, say, say_data, say_json, shell_word
+from .console import say, say_data, say_json, shell_word, stoppable
 from .options import AsJson, Home, ManyArguments, Service, argument, command_line, option
 
 if TYPE_CHECKING:
@@ -51,20 +51,23 @@ _TIMES: Final = {
     "given up": "abandoned_at",
 }
 STDOUT: Final = "-"
-ROW_FIELDS: Final = (
-    "number",
-    "when",
-    "state",
-    "seconds",
-    "cost_usd",
-    "estimate_usd",
-    "id",
-    "service",
-    "experiment",
-    "prompt",
-)
+# A row's fields, which never change, and what a job's document calls them.
+ROW_FIELDS: Final = {
+    "number": "number",
+    "when": "intended_at",
+    "state": "state",
+    "seconds": "duration_seconds",
+    "cost_usd": "cost_usd",
+    "estimate_usd": "estimated_cost_usd",
+    "id": "id",
+    "service": "service",
+    "experiment": "experiment",
+    "prompt": "prompt",
+}
 
 commands = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+Which = Annotated[Service, typer.Option(help="auto: every service that this home knows.")]
 
 
 @commands.callback()
@@ -86,9 +89,7 @@ def jobs(
     max_cost: Annotated[float | None, option("At most so much.", metavar="USD")] = None,
     experiment: Annotated[str | None, option("Only of this experiment.")] = None,
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many, the newest.", min=1)] = 20,
-    service: Annotated[
-        Service, typer.Option(help="auto: every service that this home knows.")
-    ] = Service.auto,
+    service: Which = Service.auto,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
@@ -144,9 +145,7 @@ def receipt(
         option("Write it to this file, for a spreadsheet; “-” prints it.", dir_okay=False, allow_dash=True),
     ] = None,
     force: Annotated[bool, option("Replace the file if it is there.", "--force")] = False,
-    service: Annotated[
-        Service, typer.Option(help="auto: every service that this home knows.")
-    ] = Service.auto,
+    service: Which = Service.auto,
     home: Home = None,
 ) -> None:
     """Say what an experiment's clips cost, one by one and in all.
@@ -163,7 +162,7 @@ def receipt(
             bought = Receipt((), experiment)
         else:
             entries = lookup.find(experiment=experiment, limit=ALL_ENTRIES)
-            by_tools = [] if experiment is not None else lookup.tool_jobs()
+            by_tools = [] if experiment is not None else lookup.everywhere(lambda each: each.tool_jobs.list())
             bought = receipt_of(entries, lookup.services, experiment, by_tools)
         if experiment is not None and not bought.rows:
             raise InvalidInput(
@@ -193,9 +192,7 @@ def resume(
     unsent: Annotated[
         bool, option("Send, and pay for, what a program that ended had submitted and not sent.", "--unsent")
     ] = False,
-    service: Annotated[
-        Service, typer.Option(help="auto: every service that has unfinished jobs.")
-    ] = Service.auto,
+    service: Which = Service.auto,
     home: Home = None,
 ) -> None:
     """Watch unfinished jobs until they end, and fetch their clips.
@@ -245,7 +242,10 @@ def _print_list(
     found = [] if lookup is None else lookup.find(limit=limit + 1, **filters)
     entries = found[:limit]
     if as_json:
-        say_json(_list_document(lookup, entries))
+        sums = {} if lookup is None else lookup.spend()
+        amounts = ("spent_usd", "reserved_usd", "uncertain_usd")
+        spend = {name: {each: getattr(spent, each) for each in amounts} for name, spent in sums.items()}
+        say_json({"jobs": [_job_fields(lookup, each) for each in entries if lookup], "spend": spend})
         return
     person = sys.stdout.isatty()
     if not person:
@@ -326,33 +326,30 @@ def _summary(lookup: JobLookup, resume_command: str) -> list[str]:
         lines.append(f"{count(len(unfinished), 'clip')} not here yet. To get {pronoun}:\n  {resume_command}")
     if elsewhere := lookup.watched_elsewhere():
         lines.append(f"{count(elsewhere, 'clip')} on the way in another program that runs.")
-    return [*lines, *_unsent_lines(lookup, resume_command), *_uncertain_lines(lookup, resume_command)]
+    return [*lines, *_open_lines(lookup, resume_command)]
 
 
-def _unsent_lines(lookup: JobLookup, resume_command: str) -> list[str]:
-    """What there is to say of submissions whose program ended first, and the command that sends them."""
-    unsent = lookup.left_unsent()
-    if not unsent:
-        return []
-    verb = "was" if len(unsent) == 1 else "were"
-    return [
-        f"{count(len(unsent), 'clip')} {verb} not sent before the program ended; nothing was paid. "
-        f"To send what is left, for about {dollars(sum(entry.estimated_cost_usd for entry in unsent))}:\n"
-        f"  {resume_command} --unsent"
-    ]
+def _open_lines(lookup: JobLookup, resume_command: str, *, find_out: bool = False) -> list[str]:
+    """What there is to say of what wasn't sent or answered, and the commands for it, but for `find_out`'s."""
 
+    def said(entries: Sequence[Entry]) -> tuple[str, str]:
+        cost = dollars(sum(entry.estimated_cost_usd for entry in entries))
+        return f"{count(len(entries), 'clip')} {'was' if len(entries) == 1 else 'were'}", cost
 
-def _uncertain_lines(lookup: JobLookup, resume_command: str) -> list[str]:
-    """What there is to say of submissions that were never answered, and the command that finds out."""
-    uncertain = lookup.uncertain()
-    if not uncertain:
-        return []
-    total = dollars(sum(entry.estimated_cost_usd for entry in uncertain))
-    verb = "was" if len(uncertain) == 1 else "were"
-    return [
-        f"{count(len(uncertain), 'clip')} {verb} sent and never answered, and may be billed: about {total}.",
-        f"To find out from the balance:\n  {resume_command} --find-out",
-    ]
+    lines = []
+    if unsent := lookup.left_unsent():
+        clips, cost = said(unsent)
+        lines.append(
+            f"{clips} not sent before the program ended; nothing was paid. To send what is left, for about "
+            f"{cost}:\n  {resume_command} --unsent"
+        )
+    if not find_out and (uncertain := lookup.uncertain()):
+        clips, cost = said(uncertain)
+        lines.append(
+            f"{clips} sent and never answered, and may be billed: about {cost}.\n"
+            f"To find out from the balance:\n  {resume_command} --find-out"
+        )
+    return lines
 
 
 def _print_job(lookup: JobLookup, entry: Entry, resume_command: str) -> None:
@@ -361,20 +358,24 @@ def _print_job(lookup: JobLookup, entry: Entry, resume_command: str) -> None:
     for label, fact in _facts(lookup, entry):
         if fact:
             say(f"{label:<{LABEL_CHARACTERS}}{terminal_line(fact)}")
-    if advice := _advice(entry, resume_command):
-        say(advice)
+    if entry.state == states.UNCERTAIN:
+        say(f"It was not sent again. To find out from the balance:\n  {resume_command} --find-out")
+    elif entry.request_id and not states.state(entry.state).missing and _clip_bytes(entry) is None:
+        say(f"To get its clip:\n  {resume_command} {shell_word(entry.request_id)}")
 
 
 def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
     running = entry.ended_at is None and entry.progress is not None
     progress_now = f", {int((entry.progress or 0) * 100)} %" if running else ""
+    still = f" and a still (its SHA-256 begins {entry.image_digest[:12]})" if entry.image_digest else ""
+    moments = ((label, getattr(entry, name)) for label, name in _TIMES.items())
     return [
         ("id", entry.request_id or "none: the service never answered with one"),
         ("number", f"#{entry.id} in this home"),
         ("service", lookup.service_of(entry)),
         ("state", job_lookup.state_of(entry) + progress_now),
         ("error", entry.error),
-        ("made from", _made_from(entry)),
+        ("made from", f"text{still}"),
         ("length", _length(entry)),
         *(
             (about.label.lower(), about.words(value))
@@ -382,24 +383,13 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
             if name != "duration_seconds" and (value := entry.record.get(name)) is not None
         ),
         ("cost", _cost_words(entry)),
-        *((label, _local_time(getattr(entry, name))) for label, name in _TIMES.items()),
+        *((label, f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M:%S}") for label, at in moments if at),
         ("took", None if entry.took_seconds is None else seconds(entry.took_seconds)),
         ("experiment", entry.experiment),
         ("cell", _cell(entry)),
         ("clip", _clip(entry)),
         ("link", entry.video_url),
     ]
-
-
-def _local_time(epoch_seconds: float | None) -> str | None:
-    """A time for a person, on this machine's clock."""
-    return None if epoch_seconds is None else f"{datetime.fromtimestamp(epoch_seconds):%Y-%m-%d %H:%M:%S}"
-
-
-def _made_from(entry: Entry) -> str:
-    if entry.image_digest is None:
-        return "text"
-    return f"text and a still (its SHA-256 begins {entry.image_digest[:12]})"
 
 
 def _length(entry: Entry) -> str:
@@ -445,62 +435,35 @@ def _clip_bytes(entry: Entry) -> int | None:
         return None
 
 
-def _advice(entry: Entry, resume_command: str) -> str | None:
-    if entry.state == states.UNCERTAIN:
-        return f"It was not sent again. To find out from the balance:\n  {resume_command} --find-out"
-    if entry.request_id is not None and not states.state(entry.state).missing and _clip_bytes(entry) is None:
-        return f"To get its clip:\n  {resume_command} {shell_word(entry.request_id)}"
-    return None
-
-
 def _cost(entry: Entry) -> str:
     """What it cost, or may: "$0.25", "about $0.25", "maybe $0.25", or nothing where nothing was bought."""
     return price(entry.price_usd, entry.charge)
 
 
-def _list_document(lookup: JobLookup | None, entries: Sequence[Entry]) -> dict[str, Any]:
-    """The list as JSON: the jobs, and the sums of each service in USD."""
-    if lookup is None:
-        return {"jobs": [], "spend": {}}
-    amounts = ("spent_usd", "reserved_usd", "uncertain_usd")
-    spend = {name: {each: getattr(sums, each) for each in amounts} for name, sums in lookup.spend().items()}
-    return {"jobs": [_job_fields(lookup, entry) for entry in entries], "spend": spend}
-
-
 def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
     """A job for a program: names and units as in the ledger, times in ISO 8601."""
-
-    def own(*names: str) -> dict[str, Any]:
-        return {name: getattr(entry, name) for name in names}
-
+    asked = ("mode", "prompt", *options())
+    money = ("experiment", "estimated_cost_usd", "cost_usd")
     times = ("intended_at", "sent_at", "accepted_at", "ended_at", "downloaded_at")
+    outcome = ("took_seconds", "actual_seconds", "clip_path", "error")
     return {
         "number": entry.id,
         "id": entry.request_id,
         "service": lookup.service_of(entry),
         "state": job_lookup.state_of(entry),
-        **{name: entry.record.get(name) for name in ("mode", "prompt", *options())},
-        **own("experiment", "estimated_cost_usd", "cost_usd"),
-        **{name: iso_time(at) for name, at in own(*times).items()},
-        **own("took_seconds", "actual_seconds", "clip_path", "error"),
+        **{name: entry.record.get(name) for name in asked},
+        **{name: getattr(entry, name) for name in money},
+        **{name: iso_time(getattr(entry, name)) for name in times},
+        **{name: getattr(entry, name) for name in outcome},
     }
 
 
 def _job_row(lookup: JobLookup, entry: Entry) -> str:
     """A job in one line, in the order of `ROW_FIELDS`."""
-    columns = [
-        f"#{entry.id}",
-        iso_time(entry.intended_at) or "",
-        job_lookup.state_of(entry),
-        str(entry.duration_seconds),
-        "" if entry.cost_usd is None else f"{entry.cost_usd:.4f}",
-        f"{entry.estimated_cost_usd:.4f}",
-        entry.request_id or "",
-        lookup.service_of(entry),
-        entry.experiment or "",
-        entry.prompt,
-    ]
-    return "\t".join(map(terminal_line, columns))
+    fields = _job_fields(lookup, entry) | {"number": f"#{entry.id}"}
+    values = (fields[name] for name in ROW_FIELDS.values())
+    cells = (f"{each:.4f}" if isinstance(each, float) else str(each or "") for each in values)
+    return "\t".join(map(terminal_line, cells))
 
 
 def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
@@ -521,8 +484,8 @@ def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
 
 
 def _other_experiments(lookup: JobLookup | None) -> str:
-    names = [] if lookup is None else lookup.experiments()[:EXPERIMENTS_NAMED]
-    listed = ", ".join(f"“{terminal_line(name)}”" for name in names)
+    names = [] if lookup is None else lookup.everywhere(lambda ledger: ledger.annotations.experiments())
+    listed = ", ".join(f"“{terminal_line(name)}”" for name in list(dict.fromkeys(names))[:EXPERIMENTS_NAMED])
     return f" The last ones are {listed}." if listed else ""
 
 
@@ -572,8 +535,7 @@ def _take_up(
         _say_unreached(lookup, left)
         if elsewhere := lookup.watched_elsewhere():
             say(f"{count(elsewhere, 'clip')} left to another program that runs and fetches.", err=True)
-        lines = _unsent_lines(lookup, again) + ([] if find_out else _uncertain_lines(lookup, again))
-        for line in lines:
+        for line in _open_lines(lookup, again, find_out=find_out):
             say(line, err=True)
         return not failed and not left
 
@@ -626,16 +588,12 @@ def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
     unsent = sum(job.state == states.SENDING for job in jobs)
     said = f"{unsent} of them sent only now" if unsent else "Nothing is submitted"
     say(f"Watching {count(len(jobs), 'job')}. {said}.", err=True)
-    with CtrlC() as ctrl_c:
-        try:
-            failed = progress.wait_for_jobs(jobs, ctrl_c, describe_end=_describe_end)
-        except KeyboardInterrupt:
-            say(
-                "Stopped waiting; nothing is lost. What runs goes on at the service and is billed. "
-                f"To get what is missing:\n  {again}",
-                err=True,
-            )
-            raise typer.Exit(STOPPED) from None
+    stopped = (
+        "Stopped waiting; nothing is lost. What runs goes on at the service and is billed. "
+        f"To get what is missing:\n  {again}"
+    )
+    with stoppable(stopped) as ctrl_c:
+        failed = progress.wait_for_jobs(jobs, ctrl_c, describe_end=_describe_end)
     if len(jobs) > 1:
         words = f"{count(len(jobs) - failed, 'clip')} fetched"
         say(f"{words}, {failed} failed." if failed else f"{words}.", err=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from contextlib import suppress
+from typing import Annotated
 
 import typer
 
 from .. import settings, wire
 from ..formatting import dollars
 from .console import say
-from .options import Home
+from .options import Home, option
 
 commands = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The sandbox: the service, on this machine."
@@ -21,30 +21,15 @@ commands = typer.Typer(
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Default: the last one, or a free one.",
-            min=1,
-            max=65535,
-            show_default=False,
-        ),
+        int | None, option("Default: the last one, or a free one.", metavar="NUMBER", min=1, max=65535)
     ] = None,
     pace: Annotated[
         str, typer.Option(help="How long jobs take: at once, brisk, lifelike, or seconds.")
     ] = "brisk",
     idle_minutes: Annotated[
-        float,
-        typer.Option(
-            metavar="NUMBER",
-            help="End after so many minutes without use. Default: never.",
-            min=0,
-            show_default=False,
-        ),
+        float, option("End after so many minutes without use. Default: never.", metavar="NUMBER", min=0)
     ] = 0,
-    workers: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="How many processes draw.", min=1, show_default=False)
-    ] = None,
+    workers: Annotated[int | None, option("How many processes draw.", metavar="NUMBER", min=1)] = None,
     rate_limit: Annotated[
         int,
         typer.Option(
@@ -55,20 +40,9 @@ def serve(
         ),
     ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
     balance: Annotated[
-        float | None,
-        typer.Option(metavar="USD", help="Set the balance. Default: it stays.", min=0, show_default=False),
+        float | None, option("Set the balance. Default: it stays.", metavar="USD", min=0)
     ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(metavar="tcp://…", help="Draw on this Dask cluster.", show_default=False),
-    ] = None,
-    when_dask_is_lost: Annotated[
-        Literal["draw-here", "fail"],
-        typer.Option(
-            help="What becomes of clips when its scheduler is lost, and not back after 30 s "
-            "(Dask's setting distributed.comm.timeouts.connect)."
-        ),
-    ] = "draw-here",
+    dask: Annotated[str | None, option("Draw on this Dask cluster.", metavar="tcp://…")] = None,
     home: Home = None,
 ) -> None:
     """Serve the sandbox until Ctrl-C."""
@@ -84,7 +58,6 @@ def serve(
         rate_limit=rate_limit,
         balance_usd=balance,
         dask=dask,
-        when_dask_is_lost=when_dask_is_lost,
     )
 
 
@@ -105,8 +78,14 @@ def status(home: Home = None) -> None:
         f"Pace: {pace if isinstance(pace, str) else f'{pace:g} s'}. Jobs under way: {jobs}. "
         f"Balance: {dollars(state['balance_usd'])}. Unused for {state['idle_seconds']:.0f} s."
     )
-    if state.get("dask"):
-        say(_dask_line(state["dask"]))
+    if dask := state["dask"]:
+        where = dask["address"]
+        connections = {
+            "connected": f"Drawn on the Dask cluster of {where}. Workers there: {dask['workers']}.",
+            "without workers": f"The cluster of {where} has no workers. Until it has, clips are drawn here.",
+            "lost": f"The Dask scheduler at {where} is lost. Until it is back, clips are drawn here.",
+        }
+        say(connections[dask["connection"]])
 
 
 @commands.command()
@@ -117,29 +96,13 @@ def stop(home: Home = None) -> None:
     say("Stopped." if server.stop(settings.home(home)) else "No sandbox runs.")
 
 
-def _dask_line(dask: Mapping[str, Any]) -> str:
-    empty = f"The Dask cluster of {dask['address']} has no workers"
-    lost = f"The Dask scheduler at {dask['address']} is lost"
-    meanwhile = "are drawn here" if dask["when_lost"] == "draw-here" else "fail"
-    if dask["connection"] == "connected":
-        if not dask["workers"]:
-            return f"{empty}. Clips wait for them for half a minute."
-        return f"Drawn on the Dask cluster of {dask['address']}. Workers there: {dask['workers']}."
-    if dask["connection"] == "reconnecting":
-        return f"{lost}. Clips wait while it is looked for."
-    if dask["connection"] == "without workers":
-        return f"{empty}. Until it has some, clips {meanwhile}."
-    return f"{lost}. Until it is back, clips {meanwhile}."
-
-
 def _pace(text: str) -> str | float:
     from ..sandbox.jobs import checked_pace
 
+    given: str | float = text
+    with suppress(ValueError):
+        given = float(text)
     try:
-        seconds = float(text)
-    except ValueError:
-        seconds = None
-    try:
-        return checked_pace(text if seconds is None else seconds)
+        return checked_pace(given)
     except ValueError as error:
         raise typer.BadParameter(f"The {error}.", param_hint="--pace") from None

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import time
 import tomllib
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,17 +12,14 @@ from typer.core import TyperGroup
 from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, seconds, terminal_line
 from ..requests import FIELDS
-from .console import STOPPED, CtrlC, require_yes, say, say_json
+from .console import moving_line, require_yes, say, say_json, stoppable
 from .options import AsJson, Home, Service, Which, argument, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..explore import Plan, Sweep, SweepRun
     from ..ledger import SweepRecord
 
 LOOK_SECONDS: Final = 0.1
-SAY_AGAIN_SECONDS: Final = 10.0
 NAME_CHARACTERS: Final = 40
 PLAN: Final = "plan"  # the command that is meant where none is named
 _FIELDS: Final = (
@@ -226,16 +220,15 @@ def _agreed(planned: Plan, *, live: bool, yes: bool, dry_run: bool) -> bool:
 def _follow(run: SweepRun, service: Service, home: Path | None) -> None:
     """Shows how far it is until nothing more comes. Ctrl-C buys nothing more and says how to go on."""
     again = command_line("sweep", "resume", run.id or "", service=service, home=home)
-    with CtrlC() as ctrl_c:
+    words = f"Nothing more is bought; what was sent goes on and is paid. To go on:\n  {again}"
+    with stoppable(words) as ctrl_c, moving_line() as show:
         try:
-            with _progress() as show:
-                while not run.wait(LOOK_SECONDS):
-                    ctrl_c.check()
-                    show(run)
+            while not run.wait(LOOK_SECONDS):
+                ctrl_c.check()
+                show(_so_far(run))
         except KeyboardInterrupt:
             run.stop()
-            say(f"Nothing more is bought; what was sent goes on and is paid. To go on:\n  {again}", err=True)
-            raise typer.Exit(STOPPED) from None
+            raise
     _say_end(run, again)
 
 
@@ -259,42 +252,6 @@ def _say_end(run: SweepRun, again: str) -> None:
         say(f"{run.trouble}\n  {again}", err=True)
     if record.counts.get("completed", 0) < len(run.cells) - record.counts.get("left out", 0):
         raise typer.Exit(1)
-
-
-@contextmanager
-def _progress() -> Iterator[Any]:
-    """A bar on a terminal, a line now and then elsewhere."""
-    if sys.stderr.isatty():
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        from .screen import Screen
-
-        columns = (
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[figures]}", markup=False),
-        )
-        with Progress(*columns, console=Screen(stderr=True), transient=True) as bars:
-            bar = bars.add_task("", figures="")
-
-            def draw(run: SweepRun) -> None:
-                counts = run.counts
-                total = len(run.cells) - counts.get("left out", 0)
-                bars.update(bar, total=total, completed=counts.get("completed", 0), figures=_so_far(run))
-
-            yield draw
-        return
-    last = ("", float("-inf"))
-
-    def tell(run: SweepRun) -> None:
-        nonlocal last
-        counts, now = _counts(run), time.monotonic()
-        if counts != last[0] and now - last[1] >= SAY_AGAIN_SECONDS:
-            last = (counts, now)
-            say(_so_far(run), err=True)
-
-    yield tell
 
 
 def _so_far(run: SweepRun) -> str:

@@ -21,7 +21,7 @@ from .. import settings
 from ..errors import InvalidInput
 from ..formatting import count, terminal_json, terminal_line
 from ..secret import shown
-from .console import say, say_in_place, say_json
+from .console import moving_line, say, say_json
 from .options import AsJson, Home, ManyArguments, Service, argument, option
 
 if TYPE_CHECKING:
@@ -82,18 +82,12 @@ def call(
     ] = None,
     given: Annotated[
         str | None,
-        typer.Option(
-            "--arguments",
-            metavar="OBJECT",
-            help="All arguments as a JSON object; - reads standard input.",
-        ),
+        option("All arguments as a JSON object; - reads standard input.", "--arguments", metavar="OBJECT"),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Put pictures, sound and files of the result into this folder.",
-            file_okay=False,
+        option(
+            "Put pictures, sound and files of the result into this folder.", metavar="FOLDER", file_okay=False
         ),
     ] = None,
     deadline: Annotated[
@@ -112,17 +106,18 @@ def call(
         if words:
             schema = next((tool.input_schema for tool in source.tools() if tool.name == name), {})
             arguments |= dict(_argument(word, schema.get("properties")) for word in words)
-        run = source.call_tool(
-            name, arguments, on_progress=_progress if sys.stderr.isatty() else None, deadline_seconds=deadline
-        )
-        try:
-            result = run.result()
-        except KeyboardInterrupt:
-            run.cancel()
-            raise
-        finally:
-            if sys.stderr.isatty():
-                say_in_place("")
+        with moving_line() as show:
+            run = source.call_tool(
+                name,
+                arguments,
+                on_progress=lambda progress: show(_progress(progress)),
+                deadline_seconds=deadline,
+            )
+            try:
+                result = run.result()
+            except KeyboardInterrupt:
+                run.cancel()
+                raise
     _show(result, out)
     if result.is_error:
         raise typer.Exit(1)
@@ -184,9 +179,9 @@ def _file(path: Path) -> str:
         return base64.b64encode(content).decode()
 
 
-def _progress(progress: ToolProgress) -> None:
+def _progress(progress: ToolProgress) -> str:
     part = f"{progress.fraction:4.0%}" if progress.fraction is not None else f"{progress.progress:g}"
-    say_in_place(f"{part} {terminal_line(progress.message or '', 100)}")
+    return f"{part} {terminal_line(progress.message or '', 100)}"
 
 
 def _show(result: ToolResult, out: Path | None) -> None:
@@ -207,27 +202,19 @@ def _show(result: ToolResult, out: Path | None) -> None:
 def _other(content: Content, number: int, out: Path | None) -> str:
     """What to say of a piece that isn't text; the bytes of one are put into `out`."""
     from ..agent_tools.types import BinaryContent, Resource
+    from ..session.clip import numbered
 
-    match content:
-        case Resource():
-            return terminal_line(f"{content.title or content.name or 'A link'}: {content.uri}")
-        case BinaryContent():
-            return _kept(content.data, content.mime_type, number, out)
-        case _:
-            return "(something of a kind that Reelbook doesn't know)"
-
-
-def _kept(data: bytes, mime_type: str, number: int, out: Path | None) -> str:
-    about = f"{mime_type or 'data'}, {len(data):,} bytes"
+    if isinstance(content, Resource):
+        return terminal_line(f"{content.title or content.name or 'A link'}: {content.uri}")
+    if not isinstance(content, BinaryContent):
+        return "(something of a kind that Reelbook doesn't know)"
+    about = f"{content.mime_type or 'data'}, {len(content.data):,} bytes"
     if out is None:
         return terminal_line(f"({about}; --out FOLDER keeps it)")
-    ending = mimetypes.guess_extension(mime_type.split(";")[0].strip()) or ".bin"
-    path, again = out / f"result-{number}{ending}", 1
-    while path.exists():
-        again += 1
-        path = out / f"result-{number}-{again}{ending}"
+    ending = mimetypes.guess_extension(content.mime_type.split(";")[0].strip()) or ".bin"
+    path = next(each for each in numbered(out / f"result-{number}{ending}") if not each.exists())
     out.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    path.write_bytes(content.data)
     return terminal_line(f"{path} ({about})")
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import ReelbookError
 from ..formatting import dollars, iso_time
-from .console import say, say_drawn, say_in_place, say_json, waiting_notice
+from .console import moving_line, say, say_drawn, say_json, waiting_notice
 from .options import AsJson, Home, Service, Which, open_session, option
 
 if TYPE_CHECKING:
@@ -67,23 +67,18 @@ def _wait_for_days(history: UsageHistory) -> None:
     """Waits until the history asks no more, or Ctrl-C after a first answer."""
     from ..text.usage import progress_words
 
-    person = sys.stderr.isatty()
     try:
-        while not history.done:
-            if person:
+        with moving_line() as show:
+            while not history.done:
                 line = progress_words(spans=history.spans, asked=history.asked, done=False, trouble="")
-                say_in_place(line.replace("dashed ", ""))
-            try:
-                history.wait(0.25)
-            except TimeoutError:
-                continue
+                show(line.replace("dashed ", ""))
+                with suppress(TimeoutError):
+                    history.wait(0.25)
     except KeyboardInterrupt:
         if not history.spans:
             raise
     finally:
         history.close()
-        if person:
-            say_in_place("")
 
 
 def _print_page(history: UsageHistory, session: Session) -> None:

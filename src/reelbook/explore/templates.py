@@ -17,7 +17,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Final
@@ -36,6 +36,7 @@ _SPECIAL: Final = "\\{}|#$_:"
 _NOT_PLAIN: Final = re.compile(r"[\\{}|#$_]")
 _AMBIGUOUS: Final = re.compile(r"[\\{}|#]|\$(?=[{$]|\Z)|_(?=_)|:(?=:)")
 _WILDCARD: Final = re.compile(r"__([^\W_](?:[\w/.-]*?[^\W_])?)__")
+_NOTHING_BUT_A_WILDCARD: Final = re.compile(rf"\s*{_WILDCARD.pattern}\s*\}}")
 _PICKS: Final = re.compile(r"\s*(?=-?\d)(\d{0,6})(-?)(\d{0,6})\$\$")
 _SEPARATOR: Final = re.compile(r"((?:\\.|[^\\{}|$]|\$(?!\$))*?)\$\$", re.DOTALL)
 _WEIGHT: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})::")
@@ -57,10 +58,10 @@ class Template:
 
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
         self.text = text
-        scope = _Scope(text, by_name(wildcards))
-        self._root = _Reader(text).sequence().resolved(scope)
-        self.slots: Mapping[str, int] = scope.slots
-        self.wildcards: Mapping[str, tuple[str, ...]] = scope.used
+        names = _Names(by_name(wildcards))
+        self._root = _Reader(text, names).sequence()
+        self.slots: Mapping[str, int] = names.slots
+        self.wildcards: Mapping[str, tuple[str, ...]] = names.used
         if self._root.longest > MAX_CHARACTERS:
             raise invalid(text, 0, f"It can grow longer than {counted(MAX_CHARACTERS, 'character')}.")
 
@@ -68,6 +69,11 @@ class Template:
     def count(self) -> int:
         """The number of combinations, exactly. What the slots are filled with doesn't count."""
         return self._root.count
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is just its text."""
+        return self._root == _Sequence((_Text(self.text),) if self.text else ())
 
     def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
         """The combination with this number, from 0. Raises InvalidTemplate for a slot that isn't filled."""
@@ -97,7 +103,7 @@ def escaped(text: str) -> str:
 def is_plain(text: str) -> bool:
     """Whether a template of this text is just the text itself. What can't be read isn't plain."""
     try:
-        return _Reader(text).sequence() == _Sequence((_Text(text),) if text else ())
+        return Template(text).is_plain
     except InvalidTemplate:
         return False
 
@@ -127,10 +133,6 @@ class _Part:
         """No text that it makes is longer, in characters."""
         return 0
 
-    def resolved(self, scope: _Scope) -> _Part:
-        """Itself with values for wildcards and variables."""
-        return self
-
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         """The combination of a number. `chosen` has the texts of slots and, with a $, of variables."""
         raise NotImplementedError
@@ -156,13 +158,11 @@ class _Text(_Part):
 
 
 @dataclass(frozen=True)
-class _Slot(_Part):
-    name: str
-    position: int = field(compare=False)
+class _Chosen(_Part):
+    """What a slot is filled with, or the text of a variable that was chosen once."""
 
-    def resolved(self, scope: _Scope) -> _Part:
-        scope.slots.setdefault(self.name, scope.place(self.position))
-        return self
+    name: str
+    longest: int = 0
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         return chosen[self.name]
@@ -198,9 +198,6 @@ class _Sequence(_Part):
             parts[-1] = _Text(parts[-1].text.rstrip())
         return _Sequence(tuple(part for part in parts if part != _Text("")))
 
-    def resolved(self, scope: _Scope) -> _Sequence:
-        return _Sequence(tuple(part.resolved(scope) for part in self.parts))
-
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         numbers = []
         for part in reversed(self.parts):
@@ -226,13 +223,6 @@ class _Option:
     weight: float | None = None
 
 
-def _merged(value: _Sequence, weights: list[float | None]) -> _Option:
-    """Equal options as one, with the weight of all."""
-    if all(weight is None for weight in weights):
-        return _Option(value)
-    return _Option(value, sum(1 if weight is None else weight for weight in weights))
-
-
 @dataclass(frozen=True)
 class _Choice(_Part):
     """`least` to `most` of the options, as a set in the order of the options."""
@@ -241,7 +231,6 @@ class _Choice(_Part):
     least: int
     most: int
     separator: str
-    position: int = field(compare=False)
 
     @cached_property
     def table(self) -> list[list[int]]:
@@ -264,35 +253,6 @@ class _Choice(_Part):
     def longest(self) -> int:
         lengths = sorted((option.value.longest for option in self.options), reverse=True)
         return sum(lengths[: self.most]) + len(self.separator) * (self.most - 1)
-
-    def resolved(self, scope: _Scope) -> _Choice:
-        options: Iterable[_Option]
-        sole = self.options[0].value.parts if len(self.options) == 1 else ()
-        if len(sole) == 1 and isinstance(sole[0], _Wildcard):
-            self.refuse_many(len(sole[0].texts(scope)), scope)
-            options = sole[0].options(scope)
-        else:
-            options = [replace(option, value=option.value.resolved(scope)) for option in self.options]
-        return self.settled(options, scope)
-
-    def refuse_many(self, options: int, scope: _Scope) -> None:
-        """Raises InvalidTemplate where picking among so many takes too large a table."""
-        most = min(self.most, options)
-        if most * options > _MAX_PICKS:
-            said = f"It picks up to {most:,} of {counted(options, 'option')}: too many."
-            raise invalid(scope.text, scope.place(self.position), said)
-
-    def settled(self, options: Iterable[_Option], scope: _Scope) -> _Choice:
-        """The choice between these, which are resolved."""
-        weights: dict[_Sequence, list[float | None]] = {}
-        for option in options:
-            weights.setdefault(option.value, []).append(option.weight)
-        if self.least > len(weights):
-            said = f"It picks {self.least} of {counted(len(weights), 'option')}."
-            raise invalid(scope.text, scope.place(self.position), said)
-        self.refuse_many(len(weights), scope)
-        most = min(self.most, len(weights))
-        return replace(self, most=most, options=tuple(_merged(*each) for each in weights.items()))
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         left = self.least
@@ -351,71 +311,22 @@ class _Values(_Part):
 
 
 @dataclass(frozen=True)
-class _Wildcard(_Part):
-    name: str
-    position: int = field(compare=False)
-
-    def resolved(self, scope: _Scope) -> _Part:
-        texts = self.texts(scope)
-        if not any(map(_AMBIGUOUS.search, texts)):
-            return _Values(tuple(dict.fromkeys(map(str.strip, texts))))
-        return _Choice((), *_ONE_OF, self.position).settled(self.options(scope), scope)
-
-    def texts(self, scope: _Scope) -> tuple[str, ...]:
-        """Its values as they are written."""
-        place = scope.place(self.position)
-        if self.name in scope.within:
-            raise invalid(scope.text, place, f"The wildcard __{self.name}__ leads back to itself.")
-        if self.name not in scope.used:
-            if self.name not in scope.values:
-                said = f"There is no wildcard {self.name}. Write \\_\\_ for the underscores themselves."
-                raise invalid(scope.text, place, said)
-            scope.used[self.name] = lines(scope.values[self.name])
-            if not scope.used[self.name]:
-                raise invalid(scope.text, place, f"The wildcard {self.name} has no values.")
-        return scope.used[self.name]
-
-    def options(self, scope: _Scope) -> tuple[_Option, ...]:
-        """Its values, each read as a template of its own."""
-        texts, place = self.texts(scope), scope.place(self.position)
-        if self.name not in scope.options:
-            inner = replace(scope, within=(*scope.within, self.name), at=place)
-            options = []
-            for number, text in enumerate(texts, 1):
-                try:
-                    option = _Reader(text).value()
-                except InvalidTemplate as error:
-                    said = f"Value {number} of the wildcard {self.name} can't be read. {error}"
-                    raise invalid(scope.text, place, said) from None
-                options.append(replace(option, value=option.value.resolved(inner)))
-            scope.options[self.name] = tuple(options)
-        return scope.options[self.name]
-
-
-@dataclass(frozen=True)
 class _Assignment(_Part):
+    """Chooses the text of a variable once."""
+
     name: str
     value: _Sequence
-    once: bool
-    position: int = field(compare=False)
 
     @property
     def count(self) -> int:
-        return self.value.count if self.once else 1
+        return self.value.count
 
     @property
     def weighted(self) -> bool:
-        return self.once and self.value.weighted
-
-    def resolved(self, scope: _Scope) -> _Part:
-        if self.name in scope.variables:
-            raise invalid(scope.text, self.position, f"The variable {self.name} is set twice.")
-        scope.variables[self.name] = made = replace(self, value=self.value.resolved(scope))
-        return made
+        return self.value.weighted
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        if self.once:
-            chosen[f"${self.name}"] = self.value.expand(number, chosen)
+        chosen[self.name] = self.value.expand(number, chosen)
         return ""
 
     def draw_by_weight(self, rng: random.Random) -> int:
@@ -423,52 +334,32 @@ class _Assignment(_Part):
 
 
 @dataclass(frozen=True)
-class _Variable(_Part):
-    name: str
-    position: int = field(compare=False)
-    longest: int = field(default=0, compare=False)
+class _Names:
+    """What the names in a template stand for, and what was found of them while it is read.
 
-    def resolved(self, scope: _Scope) -> _Part:
-        assignment = scope.variables.get(self.name)
-        if assignment is None:
-            said = f"The variable {self.name} isn't set before this. Set it with ${{{self.name}=!{{a|b}}}}."
-            raise invalid(scope.text, scope.place(self.position), said)
-        return replace(self, longest=assignment.value.longest) if assignment.once else assignment.value
+    `variables` has the part that stands at each place of a variable, `slots` where each is first met, and
+    `options` the values of the wildcards `used`, once they have been read.
+    """
 
-    def expand(self, number: int, chosen: dict[str, str]) -> str:
-        return chosen[f"${self.name}"]
-
-
-@dataclass(frozen=True)
-class _Scope:
-    """What names stand for while a template is resolved; `at` is the place of the wildcard that it is in."""
-
-    text: str
     values: Mapping[str, str | Iterable[object]]
-    variables: dict[str, _Assignment] = field(default_factory=dict)
+    variables: dict[str, _Part] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
     used: dict[str, tuple[str, ...]] = field(default_factory=dict)
     options: dict[str, tuple[_Option, ...]] = field(default_factory=dict)
-    within: tuple[str, ...] = ()
-    at: int | None = None
-
-    def place(self, position: int) -> int:
-        return position if self.at is None else self.at
 
 
 class _Reader:
-    """Reads a template from left to right, by recursive descent."""
+    """Reads a template from left to right, by recursive descent.
 
-    def __init__(self, text: str) -> None:
-        self.text, self.at, self.depth = text, 0, 0
+    Of a wildcard's value, `within` are the wildcards that it is part of, and `place` is where the first of
+    them stands in the template.
+    """
 
-    def value(self) -> _Option:
-        """One value of a wildcard: as an option in braces, but a "|" is text."""
-        option = self.option()
-        for part in option.value.parts:
-            if isinstance(part, _Assignment):
-                raise self.wrong(part.position, "Variables are set in the template itself.")
-        return option
+    def __init__(
+        self, text: str, names: _Names, within: tuple[str, ...] = (), place: int | None = None
+    ) -> None:
+        self.text, self.names, self.within, self.place = text, names, within, place
+        self.at, self.depth = 0, 0
 
     def sequence(self) -> _Sequence:
         parts: list[_Part] = []
@@ -500,7 +391,10 @@ class _Reader:
             return self.variable()
         if found := _WILDCARD.match(self.text, start):
             self.at = found.end()
-            return _Wildcard(found[1], start)
+            texts = self.texts(found[1], start)
+            if any(map(_AMBIGUOUS.search, texts)):
+                return self.choice(self.options(found[1], start), *_ONE_OF, start)
+            return _Values(tuple(dict.fromkeys(map(str.strip, texts))))
         return None
 
     def braces(self) -> _Part:
@@ -515,6 +409,10 @@ class _Reader:
                 separator = re.sub(r"\\([\\{}|#$_:])", r"\1", found[1])
             if least > most:
                 raise self.wrong(start, f"From {least} to {most} is the wrong way round.")
+        if found := _NOTHING_BUT_A_WILDCARD.match(self.text, self.at):
+            self.at, self.depth = found.end(), self.depth - 1
+            self.refuse_many(most, len(self.texts(found[1], found.start(1) - 2)), start)
+            return self.choice(self.options(found[1], start), least, most, separator, start)
         options = [self.option()]
         while not self.ended and self.char == "|":
             self.at += 1
@@ -522,12 +420,13 @@ class _Reader:
         self.close(start)
         name = options[0].value.literal
         if picks or len(options) > 1 or options[0].weight is not None or name is None:
-            return _Choice(tuple(options), least, most, separator, start)
+            return self.choice(options, least, most, separator, start)
         if not name:
             raise self.wrong(start, "These braces are empty. Write \\{ \\} for the braces themselves.")
         if not name.isidentifier():
             raise self.wrong(start, "A slot is one name, as {animal}, and a choice has a |, as {a|b}.")
-        return _Slot(name, start)
+        self.names.slots.setdefault(name, start if self.place is None else self.place)
+        return _Chosen(name)
 
     def option(self) -> _Option:
         weight = None
@@ -541,21 +440,83 @@ class _Reader:
             raise self.wrong(self.at, said)
         return _Option(self.sequence().stripped(), weight)
 
+    def choice(
+        self, options: Iterable[_Option], least: int, most: int, separator: str, start: int
+    ) -> _Choice:
+        """The choice between these; equal ones are one, with the weight of all."""
+        weights: dict[_Sequence, list[float | None]] = {}
+        for option in options:
+            weights.setdefault(option.value, []).append(option.weight)
+        if least > len(weights):
+            raise self.wrong(start, f"It picks {least} of {counted(len(weights), 'option')}.")
+        self.refuse_many(most, len(weights), start)
+        distinct = []
+        for value, several in weights.items():
+            given = [1.0 if each is None else each for each in several]
+            distinct.append(_Option(value, None if several == [None] * len(several) else sum(given)))
+        return _Choice(tuple(distinct), least, min(most, len(distinct)), separator)
+
+    def refuse_many(self, most: int, options: int, start: int) -> None:
+        """Raises InvalidTemplate where picking among so many takes too large a table."""
+        most = min(most, options)
+        if most * options > _MAX_PICKS:
+            said = f"It picks up to {most:,} of {counted(options, 'option')}: too many."
+            raise self.wrong(start, said)
+
+    def texts(self, name: str, start: int) -> tuple[str, ...]:
+        """A wildcard's values as they are written."""
+        used, values = self.names.used, self.names.values
+        if name in self.within:
+            raise self.wrong(start, f"The wildcard __{name}__ leads back to itself.")
+        if name not in used:
+            if name not in values:
+                said = f"There is no wildcard {name}. Write \\_\\_ for the underscores themselves."
+                raise self.wrong(start, said)
+            used[name] = lines(values[name])
+            if not used[name]:
+                raise self.wrong(start, f"The wildcard {name} has no values.")
+        return used[name]
+
+    def options(self, name: str, start: int) -> tuple[_Option, ...]:
+        """A wildcard's values, each read as a template of its own, in which a "|" is text."""
+        if name not in self.names.options:
+            place = start if self.place is None else self.place
+            options = []
+            for number, text in enumerate(self.texts(name, start), 1):
+                try:
+                    options.append(_Reader(text, self.names, (*self.within, name), place).option())
+                except InvalidTemplate as error:
+                    said = f"Value {number} of the wildcard {name} can't be read. {error}"
+                    raise self.wrong(start, said) from None
+            self.names.options[name] = tuple(options)
+        return self.names.options[name]
+
     def variable(self) -> _Part:
-        found = _VARIABLE.match(self.text, self.at)
+        found, variables = _VARIABLE.match(self.text, self.at), self.names.variables
         if found is None:
             raise self.wrong(self.at, "A variable is written as ${name} and set as ${name=!{a|b}}.")
+        name = found[1]
         if found[2] == "}":
-            start, self.at = self.at, found.end()
-            return _Variable(found[1], start)
-        if self.depth:
-            raise self.wrong(self.at, "Variables are set outside of braces.")
+            if name not in variables:
+                said = f"The variable {name} isn't set before this. Set it with ${{{name}=!{{a|b}}}}."
+                raise self.wrong(self.at, said)
+            self.at = found.end()
+            return variables[name]
+        if self.depth or self.within:
+            where = "in the template itself" if self.within else "outside of braces"
+            raise self.wrong(self.at, f"Variables are set {where}.")
+        if name in variables:
+            raise self.wrong(self.at, f"The variable {name} is set twice.")
         start = self.open(len(found[0]))
         value = self.sequence().stripped()
         if not self.ended and self.char == "|":
             raise self.wrong(self.at, "Put a choice in braces of its own: ${name=!{a|b}}.")
         self.close(start)
-        return _Assignment(found[1], value, found[2] == "=!", start)
+        if found[2] == "=":
+            variables[name] = value
+            return _Sequence(())
+        variables[name] = _Chosen(f"${name}", value.longest)
+        return _Assignment(f"${name}", value)
 
     def skip_comment(self) -> bool:
         """Whether a comment began here. "#1" and "#ff0000" in a line of text are none."""
