@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, start
 
 from reelbook.sandbox import server, serving
 from reelbook.sandbox.handle import Sandbox
@@ -39,23 +37,6 @@ def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox) ->
     assert sandbox.user_id not in result.output
 
 
-def test_served_in_the_foreground_until_ctrl_c(run: Run, home: Path, folder: Path) -> None:
-    """It says where it is, takes its settings, is found by a session's home, and ends cleanly."""
-    process = start("sandbox", "serve", "--pace", "3", "--balance", "1.5", cwd=folder)
-    assert process.stdout is not None
-    first = process.stdout.readline()
-    running = server.find(home)
-    assert running is not None
-    assert first == f"The sandbox serves at {running.url}\n"
-    state = running.state()
-    assert (state["pace"], state["balance_usd"]) == (3.0, 1.5)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=WAIT_SECONDS)
-    assert (process.returncode, stderr) == (0, "")
-    assert running.api_key.reveal() not in first + stdout
-    assert server.find(home) is None
-
-
 def test_stop_ends_the_sandbox_of_this_home(run: Run, home: Path) -> None:
     """A sandbox that a session started is ended by name of its home."""
     server.ensure(home)
@@ -68,7 +49,6 @@ def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pyte
     served: dict[str, object] = {}
     monkeypatch.setattr(serving, "serve", lambda home, **options: served.update(home=home, **options))
     words = "--host 0.0.0.0 --port 4000 --idle-minutes 2 --workers 3 --rate-limit 20 --dask tcp://a:1"
-    words += " --when-dask-is-lost fail"
     assert run("sandbox", "serve", "--pace", "at once", *words.split()).exit_code == 0
     assert json.loads(json.dumps(served, default=str)) == {
         "home": str(home),
@@ -80,7 +60,6 @@ def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pyte
         "rate_limit": 20,
         "balance_usd": None,
         "dask": "tcp://a:1",
-        "when_dask_is_lost": "fail",
     }
 
 

@@ -90,20 +90,13 @@ def test_what_was_asked_for_reaches_the_drawing(shared: Client, still: Any) -> N
     "body",
     [
         {},
-        {"prompt": ""},
-        {"prompt": 7},
-        {"prompt": "x" * 2001},
+        {"prompt": " "},
         {"prompt": "half a \ud83d"},
         {"prompt": "a fox", "duration_seconds": 11},
-        {"prompt": "a fox", "duration_seconds": 5.5},
-        {"prompt": "a fox", "duration_seconds": "5"},
         {"prompt": "a fox", "duration_seconds": True},
         {"prompt": "a fox", "duration_seconds": float("nan")},
-        {"prompt": "a fox", "aspect_ratio": "4:3"},
         {"prompt": "a fox", "aspect_ratio": ["16:9"]},
-        {"prompt": "a fox", "seed": "7"},
         {"prompt": "a fox", "seed": False},
-        [],
         "a fox",
         None,
     ],
@@ -153,15 +146,11 @@ def test_unknown_fields_are_ignored(shared: Client) -> None:
         ({}, {"prompt": "it sways"}),
         ({"image": "png"}, {}),
         ({"image": "png"}, {"prompt": "  "}),
-        ({"image": "png"}, {"prompt": "x" * 2001}),
         ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "5.5"}),
         ({"image": "png"}, {"prompt": "it sways", "duration_seconds": ""}),
-        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "five"}),
         ({"image": "png"}, {"prompt": "it sways", "duration_seconds": " 5"}),
         ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "٥"}),
-        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "0"}),
         ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "-1"}),
-        ({"image": "png"}, {"prompt": "it sways", "duration_seconds": "11"}),
         ({"image": "png"}, {"prompt": ["it sways", "it nods"]}),
         ({"image": "gif"}, {"prompt": "it sways"}),
         ({"image": "text"}, {"prompt": "it sways"}),
@@ -238,31 +227,16 @@ def test_without_a_valid_key_nothing_is_answered(
     assert "x-ratelimit-limit" not in answer.headers
 
 
-def test_unknown_ids_and_paths_are_404(shared: Client) -> None:
-    """Each with a JSON body."""
+def test_what_isnt_there_is_said_in_json(shared: Client) -> None:
+    """Unknown ids and paths are 404, wrong methods 405; HEAD is GET without the body."""
     _refused(shared.get("/api/v1/status/req_unknown"), 404)
     _refused(shared.http.delete("/api/v1/keys/key_unknown"), 404)
-    for path in (
-        "/",
-        "/api/v2/keys",
-        "/api/v1/status",
-        "/api/v1/keys/",
-        "/videos/no.mp4",
-        "/videos/..%2fx.mp4",
-    ):
-        assert shared.get(path).status_code == 404, path
-        assert list(shared.get(path).json()) == ["detail"]
-
-
-def test_a_wrong_method_is_a_405(shared: Client) -> None:
-    """With a JSON body and the methods that there are."""
+    for path in ("/", "/api/v1/status", "/api/v1/keys/", "/videos/no.mp4", "/videos/..%2fx.mp4"):
+        answer = shared.get(path)
+        assert (answer.status_code, list(answer.json())) == (404, ["detail"]), path
     answer = shared.http.put("/api/v1/keys")
     assert (answer.status_code, list(answer.json())) == (405, ["detail"])
     assert {"GET", "POST"} <= set(answer.headers["allow"].replace(" ", "").split(","))
-
-
-def test_a_head_request_is_answered_without_a_body(shared: Client) -> None:
-    """HEAD is GET without the body."""
     answer = shared.http.head("/api/v1/billing/balance")
     assert (answer.status_code, answer.content) == (200, b"")
 
@@ -296,22 +270,16 @@ def test_refusals_carry_the_rate_limit_too(client: Client) -> None:
     assert [answer.headers["x-ratelimit-remaining"] for answer in answers] == ["9", "8", "7"]
 
 
-def test_a_job_that_cant_be_paid_is_a_402_with_both_amounts(client: Client) -> None:
-    """The documented sentence; nothing is accepted and nothing is charged."""
-    client.sandbox.settings(balance_usd=0.10)
-    answer = client.http.post(TEXT, json={"prompt": "a fox"})
-    _refused(answer, 402)
-    assert answer.json() == {"detail": "Insufficient balance. Current balance: $0.10, required: $0.25"}
-    assert client.sandbox.state()["jobs_under_way"] == 0
-
-
 def test_jobs_under_way_are_set_aside_from_the_balance(client: Client) -> None:
     """Two jobs can't be promised the same money; when one fails, its share is free again."""
     client.sandbox.settings(balance_usd=0.30)
     client.sandbox.settings(fail_next="content policy")
     failing = client.submit()
+    client.sandbox.settings(fail_next="no")
     answer = client.http.post(TEXT, json={"prompt": "a fox"})
+    _refused(answer, 402)
     assert answer.json() == {"detail": "Insufficient balance. Current balance: $0.05, required: $0.25"}
+    assert client.sandbox.state()["fail_next"] == "no"  # for the next one that is accepted
     assert client.get("/api/v1/billing/balance").json()["balance_usd"] == 0.30
     client.sandbox.advance(10)
     assert client.wait(failing)["status"] == "failed"
@@ -386,15 +354,9 @@ def test_keys_are_made_listed_and_revoked(client: Client) -> None:
     "body",
     [
         {},
-        {"name": ""},
         {"name": "  "},
-        {"name": 7},
         {"name": "x" * 101},
-        {"name": "half a \ud83d"},
-        {"name": "x", "rate_limit": 0},
         {"name": "x", "rate_limit": 101},
-        {"name": "x", "rate_limit": 10.0},
-        {"name": "x", "rate_limit": True},
         {"name": "x", "rate_limit": None},
         ["x"],
     ],

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 from sandbox.doubles import CLIP, Client, InstantExecutor, Open
+from support.waiting import until
 from typer.testing import CliRunner
 
 import reelbook
@@ -29,6 +30,7 @@ from reelbook.sandbox.render_pool import WorkerKilled
 pytestmark = [pytest.mark.browser]
 
 PROMPT = "a red fox"
+OPTIONS = ["--host", "127.0.0.1", "--no-dashboard"]
 
 
 class Cluster:
@@ -49,15 +51,7 @@ class Cluster:
 
     def start_workers(self, count: int) -> None:
         """Start workers that each draw one clip at a time."""
-        options = [
-            "--nthreads",
-            "1",
-            "--memory-limit",
-            "0",
-            "--no-nanny",
-            "--local-directory",
-            str(self._folder),
-        ]
+        options = f"--nthreads 1 --memory-limit 0 --no-nanny --local-directory {self._folder}".split()
         self.workers += [self._process("worker", self.address, *options) for _ in range(count)]
 
     def kill_workers(self, count: int) -> None:
@@ -79,15 +73,7 @@ class Cluster:
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
         }
         return subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                f"distributed.cli.dask_{role}",
-                *words,
-                "--host",
-                "127.0.0.1",
-                "--no-dashboard",
-            ],
+            [sys.executable, "-m", f"distributed.cli.dask_{role}", *words, *OPTIONS],
             env={**os.environ, **settings},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -136,12 +122,11 @@ def test_clips_are_those_drawn_here(
     """The cluster gives the same bytes, nothing is drawn here, and the state says where it is drawn."""
     with open_on() as client:
         assert [_fetched(client, _submitted(client, seed)) for seed in range(2)] == expected
-        _until(lambda: client.sandbox.state()["dask"]["workers"] == 2)
+        until(lambda: client.sandbox.state()["dask"]["workers"] == 2)
         assert client.sandbox.state()["dask"] == {
             "address": cluster.address,
             "connection": "connected",
             "workers": 2,
-            "when_lost": "draw-here",
         }
         assert _said(client) == f"Drawn on the Dask cluster of {cluster.address}. Workers there: 2."
     assert executor.specs == []
@@ -160,59 +145,24 @@ def test_a_killed_worker_costs_no_clip(
 
 
 def test_clips_wait_for_workers(
-    open_on: Open,
-    cluster: Cluster,
-    executor: InstantExecutor,
-    expected: list[bytes],
-    caplog: pytest.LogCaptureFixture,
+    open_on: Open, cluster: Cluster, executor: InstantExecutor, expected: list[bytes]
 ) -> None:
-    """Where all of them were killed, log and state say that there are none, and new ones draw the clips."""
+    """Where all of them were killed, the state says that there are none, and new ones draw the clips."""
     with open_on() as client:
-        _until(lambda: client.sandbox.state()["dask"]["workers"] > 0)
+        until(lambda: client.sandbox.state()["dask"]["workers"] > 0)
         job = _submitted(client, 0)
         cluster.kill_workers(2)
-        _until(lambda: client.sandbox.state()["dask"]["workers"] == 0)
-        assert f"the Dask cluster of {cluster.address} has no workers; clips wait for them" in caplog.messages
+        until(lambda: client.sandbox.state()["dask"]["workers"] == 0)
         cluster.start_workers(2)
         assert _fetched(client, job) == expected[0]
     assert executor.specs == []
-
-
-def test_a_scheduler_that_comes_back_without_workers_is_as_good_as_lost(
-    open_on: Open,
-    cluster: Cluster,
-    executor: InstantExecutor,
-    expected: list[bytes],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """What was under way and what comes later is drawn here; workers that come after all draw again."""
-    monkeypatch.setattr(cluster_module, "WORKERS_AWAITED_SECONDS", 0.5)
-    with open_on() as client:
-        before = _submitted(client, 0)
-        cluster.kill()
-        _until(lambda: client.sandbox.state()["dask"]["connection"] == "reconnecting")
-        cluster.start(workers=0)
-        assert _fetched(client, before) == CLIP
-        assert client.sandbox.state()["dask"]["connection"] == "without workers"
-        assert _said(client) == (
-            f"The Dask cluster of {cluster.address} has no workers. Until it has some, clips are drawn here."
-        )
-        assert _fetched(client, _submitted(client, 1)) == CLIP
-        cluster.start_workers(2)
-        _until(lambda: client.sandbox.state()["dask"]["connection"] == "connected")
-        assert _fetched(client, _submitted(client, 0)) == expected[0]
-    assert (
-        f"the Dask cluster of {cluster.address} still has no workers; clips wait no longer" in caplog.messages
-    )
-    assert f"the Dask cluster of {cluster.address} is back" in caplog.messages
 
 
 def test_a_clip_that_kills_its_workers_is_given_up(cluster: Cluster) -> None:
     """Dask's word for it becomes the executor's, and the pool goes on with the next workers."""
     pool = _reached(cluster)
     try:
-        _until(lambda: pool.state.workers == 2)
+        until(lambda: pool.state.workers == 2)
         with pytest.raises(WorkerKilled, match="workers died"):
             pool.submit(os._exit, 1).result(timeout=60)
         cluster.start_workers(2)
@@ -223,64 +173,35 @@ def test_a_clip_that_kills_its_workers_is_given_up(cluster: Cluster) -> None:
         pool.shutdown()
 
 
-def test_clips_wait_for_a_scheduler_that_comes_back(
+def test_clips_are_drawn_here_until_the_cluster_is_back(
     open_on: Open,
     cluster: Cluster,
     executor: InstantExecutor,
     expected: list[bytes],
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """What was under way and what came meanwhile is drawn by the cluster after all; the log says so."""
-    with open_on() as client:
-        before = _submitted(client, 0)
-        cluster.kill()
-        _until(lambda: client.sandbox.state()["dask"]["connection"] == "reconnecting")
-        meanwhile = _submitted(client, 1)
-        assert "Clips wait" in _said(client)
-        cluster.start()
-        assert [_fetched(client, job) for job in (before, meanwhile)] == expected
-        assert client.sandbox.state()["dask"]["connection"] == "connected"
-    assert [record.message for record in caplog.records if record.name == cluster_module.__name__] == [
-        f"the Dask scheduler at {cluster.address} is lost; trying to reach it again",
-        f"the Dask cluster of {cluster.address} is back",
-    ]
-    assert executor.specs == []
+    """What was under way and what comes later; a scheduler without workers is as good as lost."""
+    monkeypatch.setattr(cluster_module, "WORKERS_AWAITED_SECONDS", 0.5)
 
+    def drawn_here(connection: str, said: str) -> None:
+        until(lambda: client.sandbox.state()["dask"]["connection"] == connection)
+        assert _fetched(client, _submitted(client, 1)) == CLIP
+        assert _said(client).endswith(said)
 
-def test_clips_are_drawn_here_while_the_scheduler_stays_lost(
-    open_on: Open, cluster: Cluster, executor: InstantExecutor, expected: list[bytes]
-) -> None:
-    """What was under way and what comes later, until the scheduler is back."""
     with open_on(patience="0.5s") as client:
         before = _submitted(client, 0)
         cluster.kill()
         assert _fetched(client, before) == CLIP
-        _until(lambda: client.sandbox.state()["dask"]["connection"] == "lost")
-        assert _fetched(client, _submitted(client, 1)) == CLIP
-        assert "Until it is back, clips are drawn here." in _said(client)
-        cluster.start()
-        _until(lambda: client.sandbox.state()["dask"]["connection"] == "connected")
+        drawn_here("lost", "is lost. Until it is back, clips are drawn here.")
+        cluster.start(workers=0)
+        drawn_here("without workers", "has no workers. Until it has, clips are drawn here.")
+        cluster.start_workers(2)
+        until(lambda: client.sandbox.state()["dask"]["connection"] == "connected")
         assert _fetched(client, _submitted(client, 0)) == expected[0]
-    assert len(executor.specs) == 2
-
-
-def test_jobs_fail_while_the_scheduler_stays_lost_if_so_wished(
-    open_on: Open, cluster: Cluster, executor: InstantExecutor, caplog: pytest.LogCaptureFixture
-) -> None:
-    """They end in plain words and at no cost, and the sandbox ends in good order without its scheduler."""
-    with open_on(patience="0.5s", when_dask_is_lost="fail") as client:
-        jobs = [_submitted(client, 0)]
-        cluster.kill()
-        assert client.wait(jobs[0])["error"] == "The clip could not be drawn: the Dask cluster is lost."
-        jobs.append(_submitted(client, 1))
-        assert client.wait(jobs[1])["status"] == "failed"
-        assert "Until it is back, clips fail." in _said(client)
-        assert client.get("/api/v1/billing/balance").json()["total_spent_usd"] == 0
-    assert (
-        f"the Dask scheduler at {cluster.address} stays lost; looking for it now and then" in caplog.messages
-    )
-    assert [record for record in caplog.records if record.exc_info] == []
-    assert executor.specs == []
+    assert len(executor.specs) == 3
+    for news in cluster_module._NEWS.values():
+        assert news % cluster.address in caplog.messages
 
 
 def test_a_scheduler_that_cant_be_reached_is_said_at_the_start() -> None:
@@ -292,7 +213,7 @@ def test_a_scheduler_that_cant_be_reached_is_said_at_the_start() -> None:
             SandboxError, match=rf"The Dask scheduler at {address} can't be reached.*Nothing was"
         ):
             DaskPool(address)
-    _until(lambda: "reelbook-dask" not in [thread.name for thread in threading.enumerate()])
+    until(lambda: "reelbook-dask" not in [thread.name for thread in threading.enumerate()])
 
 
 def test_dask_is_asked_for_in_words_when_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +238,7 @@ def _submitted(client: Client, seed: int) -> str:
 
 
 def _fetched(client: Client, request_id: str) -> bytes:
-    _until(lambda: client.status(request_id)["status"] in ("completed", "failed"))
+    until(lambda: client.status(request_id)["status"] in ("completed", "failed"))
     return httpx.get(client.status(request_id)["video_url"], trust_env=False).content
 
 
@@ -325,10 +246,3 @@ def _said(client: Client) -> str:
     """What `reelbook sandbox status` says of the cluster."""
     result = CliRunner().invoke(app, ["sandbox", "status", "--home", str(client.sandbox.home)])
     return result.stdout.splitlines()[-1]
-
-
-def _until(true: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.02)

@@ -7,20 +7,19 @@ import resource
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
 import pytest
-import uvicorn
 from sandbox.doubles import Client, Open
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Message
+from support.waiting import until
 
 from reelbook.sandbox import connections, server
-from reelbook.sandbox.connections import LimitedProtocol, RequestBody, connection_of
+from reelbook.sandbox.connections import RequestBody
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
 
@@ -63,7 +62,7 @@ def serve(home: Path) -> Iterator[Callable[[str], Sandbox]]:
     def start(limit: str) -> Sandbox:
         command = [sys.executable, "-m", "reelbook.sandbox", str(home)]
         started.append(subprocess.Popen(["sh", "-c", f'{limit}; exec "$@"', "sh", *command]))
-        _until(lambda: server.find(home) is not None)
+        until(lambda: server.find(home) is not None)
         sandbox = server.find(home)
         assert sandbox is not None
         return sandbox
@@ -101,7 +100,7 @@ def test_it_may_open_the_files_that_it_needs(
 def test_a_new_connection_takes_the_place_of_the_longest_idle(small: Client, connect: Connect) -> None:
     """The oldest idle one is closed; younger ones, and one with a request under way, are not."""
     posting = connect(small.sandbox, _post(small))
-    _until(lambda: "text-to-video" in small.sandbox.state()["requests"])
+    until(lambda: "text-to-video" in small.sandbox.state()["requests"])
     idle = [connect(small.sandbox) for _ in range(MOST)]
     assert [_ended(each, 0.1) for each in idle] == [True] * (MOST - 3) + [False] * 3
     posting.sendall(BODY)
@@ -111,7 +110,7 @@ def test_a_new_connection_takes_the_place_of_the_longest_idle(small: Client, con
 def test_requests_that_stay_incomplete_keep_nobody_out(small: Client, connect: Connect) -> None:
     """Where no connection is idle, the one whose body has been missing the longest makes way."""
     posting = [connect(small.sandbox, _post(small)) for _ in range(MOST // 2)]
-    _until(lambda: small.sandbox.state()["requests"].get("text-to-video") == len(posting))
+    until(lambda: small.sandbox.state()["requests"].get("text-to-video") == len(posting))
     assert _status(connect(small.sandbox, QUESTION)) == 200
     assert [_ended(each, 0.1) for each in posting] == [True] + [False] * (MOST // 2 - 1)
 
@@ -120,7 +119,7 @@ def test_complete_requests_are_never_dropped(small: Client, connect: Connect) ->
     """Where all of an address have one under way, its newcomer gets a 503, and others are served."""
     small.sandbox.fault("stall", endpoint="balance", times=MOST // 2, seconds=0.7)
     asked = [connect(small.sandbox, _ask(small)) for _ in range(MOST // 2)]
-    _until(lambda: small.sandbox.state()["requests"].get("balance") == len(asked))
+    until(lambda: small.sandbox.state()["requests"].get("balance") == len(asked))
     assert _status(connect(small.sandbox, QUESTION)) == 503
     assert _status(connect(small.sandbox, QUESTION, OTHER)) == 200
     assert [_status(each) for each in asked] == [200] * len(asked)
@@ -130,7 +129,7 @@ def test_complete_requests_are_never_dropped(small: Client, connect: Connect) ->
 def test_there_is_a_bound_for_all_addresses_together(small: Client, connect: Connect) -> None:
     """Where many addresses have few connections each, the one that has been idle the longest makes way."""
     idle = [connect(small.sandbox, source=f"127.0.0.{number}") for number in range(10, 10 + MOST)]
-    _until(lambda: _ended(idle[0], 0.1))
+    until(lambda: _ended(idle[0], 0.1))
     assert _status(connect(small.sandbox, QUESTION, OTHER)) == 200
     assert not _ended(idle[-1], 0.1)
 
@@ -168,50 +167,12 @@ def test_a_client_that_reads_nothing_is_cut_off(
         (tmp_path / "sandbox" / "videos" / video).write_bytes(bytes(30 << 20))
         unread = connect(client.sandbox, QUESTION.replace("/_sandbox/about", f"/videos/{video}"))
         me = psutil.Process()
-        _until(lambda: any(file.path.endswith(video) for file in me.open_files()))
-        _until(lambda: not any(file.path.endswith(video) for file in me.open_files()))
+        until(lambda: any(file.path.endswith(video) for file in me.open_files()))
+        until(lambda: not any(file.path.endswith(video) for file in me.open_files()))
         received = 0
         while piece := unread.recv(1 << 20):
             received += len(piece)
         assert received < 30 << 20
-
-
-@contextmanager
-def breaking(break_: Callable[[LimitedProtocol], None]) -> Iterator[socket.socket]:
-    """A connection to a server that does this to every request's."""
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        break_(connection_of(scope))
-
-    config = uvicorn.Config(app, http=LimitedProtocol, lifespan="off", log_config=None, ws="none")
-    server = uvicorn.Server(config)
-    listening = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    try:
-        with socket.create_connection(listening.getsockname(), 10) as client:
-            client.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join(60)
-
-
-def test_bytes_that_are_no_http_arrive_before_the_end() -> None:
-    """Written, then closed in good order."""
-
-    def garble(connection: LimitedProtocol) -> None:
-        connection.transport.write(b"no HTTP")
-        connection.transport.close()
-
-    with breaking(garble) as client:
-        assert (client.recv(100), client.recv(100)) == (b"no HTTP", b"")
-
-
-def test_a_reset_is_one() -> None:
-    """The client is told that the connection broke, not that it ended."""
-    with breaking(LimitedProtocol.reset) as client, pytest.raises(ConnectionResetError):
-        client.recv(100)
 
 
 def coming(*messages: Message) -> tuple[RequestBody, list[Message]]:
@@ -232,19 +193,12 @@ def pieces(*data: bytes) -> Iterable[Message]:
 
 
 @pytest.mark.anyio
-async def test_what_the_application_left_is_read_to_the_end() -> None:
-    """And no further: the next message is that the client is gone."""
+async def test_an_endless_body_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are read to their end and no further; it by its bytes, or by the time."""
     body, left = coming(*pieces(b"one", b"two", b"three"), {"type": "http.disconnect"})
     assert (await body.receive())["body"] == b"one"
     await body.drain()
     assert [message["type"] for message in left] == ["http.disconnect"]
-    await body.drain()
-    assert len(left) == 1
-
-
-@pytest.mark.anyio
-async def test_an_endless_body_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its bytes, or by the time."""
     monkeypatch.setattr(connections, "MOST_DRAINED_BYTES", 5)
     body, left = coming(*pieces(b"one", b"two", b"three", b"four"))
     await body.drain()
@@ -252,15 +206,6 @@ async def test_an_endless_body_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(connections, "DRAIN_SECONDS", 0.01)
     silent, _ = coming()
     await asyncio.wait_for(silent.drain(), 5)
-
-
-@pytest.mark.anyio
-async def test_a_client_is_gone_or_still_there() -> None:
-    """It is waited for as long as asked."""
-    gone, _ = coming(*pieces(b"rest"), {"type": "http.disconnect"})
-    assert await gone.gone_within(5)
-    there, _ = coming(*pieces(b"rest"))
-    assert not await there.gone_within(0.01)
 
 
 def _ask(client: Client) -> str:
@@ -298,10 +243,3 @@ def _ended(connection: socket.socket, within_seconds: float) -> bool:
         return True
     finally:
         connection.settimeout(10)
-
-
-def _until(true: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.01)

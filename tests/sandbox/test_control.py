@@ -22,7 +22,8 @@ def test_about_is_open_to_all(client: Client) -> None:
 
 @pytest.mark.parametrize("token", [None, b"", b"wrong", "ü".encode()])
 @pytest.mark.parametrize(
-    ("method", "path"), [("POST", "settings"), ("POST", "clock"), ("POST", "stop"), ("GET", "state")]
+    ("method", "path"),
+    [("POST", "settings"), ("POST", "clock"), ("POST", "stop"), ("GET", "state"), ("POST", "faults")],
 )
 def test_everything_else_wants_the_token(shared: Client, token: bytes | None, method: str, path: str) -> None:
     """Neither nothing, nor a wrong token, nor the API key opens the controls."""

@@ -17,7 +17,6 @@ import pytest
 from sandbox.doubles import CLIP, NOON, Client, Open
 
 from reelbook import wire
-from reelbook.errors import SandboxError
 from reelbook.sandbox import serving
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.faults import Faults
@@ -172,18 +171,6 @@ def test_what_makes_no_sense_is_refused(faulty: Client, wanted: dict[str, Any], 
     assert faulty.sandbox.faults() == []
 
 
-def test_the_handle_passes_a_refusal_on(faulty: Client) -> None:
-    """In the sandbox's words."""
-    with pytest.raises(SandboxError, match="seconds can't be 'long'"):
-        faulty.sandbox.fault("stall", seconds="long")
-
-
-@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-def test_faults_want_the_control_token(faulty: Client, method: str) -> None:
-    """The API key doesn't open them."""
-    assert faulty.http.request(method, "/_sandbox/faults", json={"kind": "500"}).status_code == 403
-
-
 @pytest.mark.parametrize(
     ("kind", "options", "arrives", "jobs"),
     [
@@ -318,13 +305,6 @@ def test_a_job_may_be_unknown_or_in_an_unknown_state_for_a_while(faulty: Client)
     assert (answer.status_code, answer.json()) == (404, {"detail": "No such request_id"})
     assert faulty.status(request_id)["status"] == "warming up"
     assert faulty.wait(request_id)["status"] == "completed"
-
-
-def test_an_unknown_word_changes_no_refusal(faulty: Client) -> None:
-    """A status that is none is passed on as it is."""
-    faulty.sandbox.fault("unknown_status")
-    answer = faulty.get("/api/v1/status/req_nobody")
-    assert (answer.status_code, answer.json()) == (404, {"detail": "No such request_id"})
 
 
 @pytest.mark.parametrize("status", [404, 410])

@@ -14,12 +14,12 @@ from reelbook.sandbox.jobs import (
     TOLD,
     Phase,
     SandboxJob,
-    checked_pace,
     planned_seconds,
     progress,
     state_at,
     status_body,
 )
+from reelbook.sandbox.protocol import checked_pace
 
 ASKED = {"prompt": "a fox", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
 JOB = SandboxJob("req_1", "pending", "text-to-video", ASKED, accepted_at=1000.0, planned_seconds=10.0)

@@ -41,21 +41,6 @@ def test_refused_requests_are_not_counted() -> None:
     assert limits.take("k", 1, now=60.0).allowed
 
 
-def test_no_minute_holds_more_than_the_limit() -> None:
-    """Over any 60 seconds, at most `per_minute` requests are allowed."""
-    limits = Limits()
-    allowed = [now for now in (n / 4 for n in range(1200)) if limits.take("k", 10, now).allowed]
-    assert len(allowed) == 50
-    assert all(later - earlier >= 60 for earlier, later in zip(allowed, allowed[10:], strict=False))
-
-
-def test_each_key_has_its_own_window() -> None:
-    """A full window of one key leaves another's alone."""
-    limits = Limits()
-    limits.take("one", 1, now=0.0)
-    assert limits.take("other", 1, now=0.0).allowed
-
-
 def test_lifted_limits_refuse_nothing() -> None:
     """While lifted, all of the largest limit remains, and nothing is counted."""
     limits, lifted = Limits(), Settings(rate_limiting=False)

@@ -8,14 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
 from sandbox.doubles import Client, http_client
+from support.waiting import until
 
 from reelbook.errors import SandboxError
 from reelbook.sandbox import server
@@ -100,7 +100,7 @@ def test_an_ended_sandbox_leaves_no_process_and_no_notice(started: Client, home:
     started.sandbox.settings(pace=0)
     started.submit("a red fox", duration_seconds=10)
     process = psutil.Process(started.sandbox.pid)
-    _until(lambda: len(process.children()) > 1)
+    until(lambda: len(process.children()) > 1)
     family = [process, *process.children(recursive=True)]
     if end == "stop":
         assert server.stop(home)
@@ -178,7 +178,7 @@ def test_another_version_is_replaced_unless_it_is_busy(
         Client(sandbox, http).submit("a red fox", duration_seconds=1)
     assert server.ensure(home).pid == sandbox.pid
     sandbox.advance(600)
-    _until(lambda: sandbox.state()["jobs_under_way"] == 0)
+    until(lambda: sandbox.state()["jobs_under_way"] == 0)
     assert server.ensure(home).pid != sandbox.pid
 
 
@@ -195,7 +195,7 @@ def test_a_start_that_fails_shows_the_end_of_the_log(home: Path, environment: No
 def test_in_the_foreground_it_introduces_itself_and_ends_with_ctrl_c(home: Path, environment: None) -> None:
     """It says where it is and where its key lies, not the key; beyond loopback it warns."""
     process = _serve(home, "--host", "0.0.0.0", "--balance", "7", "--rate-limit", "20")
-    _until(lambda: server.find(home) is not None)
+    until(lambda: server.find(home) is not None)
     sandbox = server.find(home)
     assert sandbox is not None
     assert sandbox.state()["balance_usd"] == 7
@@ -213,15 +213,11 @@ def test_in_the_foreground_it_introduces_itself_and_ends_with_ctrl_c(home: Path,
     assert sandbox.api_key.reveal() not in said
 
 
-def test_a_sandbox_in_a_thread_is_found_like_any_other(home: Path) -> None:
-    """And is gone when its block ends."""
+def test_a_sandbox_in_a_thread_is_found_and_stopped_like_any_other(home: Path) -> None:
+    """And is gone when its block ends, or when its own controls end it."""
     with server.in_thread(home) as sandbox:
         assert server.ensure(home) == sandbox
     assert server.find(home) is None
-
-
-def test_a_sandbox_in_a_thread_can_be_stopped_like_any_other(home: Path) -> None:
-    """Its own controls end it before its block does."""
     with server.in_thread(home) as sandbox:
         sandbox.stop()
         assert server.find(home) is None
@@ -235,29 +231,20 @@ def test_looking_for_a_sandbox_creates_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_finding_and_starting_load_no_server() -> None:
-    """A session's process imports neither the web framework nor what draws."""
-    program = (
-        "import sys, reelbook.sandbox.server\n"
-        "print([name for name in ('starlette', 'uvicorn', 'av', 'numpy', 'PIL') if name in sys.modules])"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(Path(server.__file__).parents[2])}
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
-    )
-    assert answer.stdout == "[]\n"
-
-
-def test_the_server_loads_nothing_that_draws() -> None:
-    """PyAV, numpy and Pillow are loaded by the workers, and Pillow by the first image."""
-    program = (
-        "import sys, reelbook.sandbox.__main__, uvicorn\n"
-        "print([name for name in ('av', 'numpy', 'PIL', 'pydantic', 'httpx') if name in sys.modules])"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(Path(server.__file__).parents[2])}
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
-    )
+@pytest.mark.parametrize(
+    ("module", "others"),
+    [
+        ("reelbook.sandbox.server", ("starlette", "uvicorn", "av", "numpy", "PIL")),
+        ("reelbook.sandbox.__main__", ("av", "numpy", "PIL", "pydantic", "httpx")),
+    ],
+    ids=["a session", "the server"],
+)
+def test_nothing_is_loaded_before_it_is_needed(
+    environment: None, module: str, others: tuple[str, ...]
+) -> None:
+    """A session's process loads no server; workers load what draws, and the first image loads Pillow."""
+    program = f"import sys, {module}; print([name for name in {others} if name in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout == "[]\n"
 
 
@@ -268,10 +255,3 @@ def _serve(home: Path, *options: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-def _until(true: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.01)

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
-import urllib.request
 from pathlib import Path
 
 import pytest
-from sandbox.doubles import InstantExecutor
 
-from reelbook.errors import SandboxError
-from reelbook.sandbox.places import Places, read_notice, running_lock
-from reelbook.sandbox.service import SandboxService
+from reelbook.sandbox.places import Places
 from reelbook.sandbox.serving import (
     LOG_BYTES,
     LOOPBACK,
     bound_socket,
     bounded_log,
     local_url,
-    make_server,
     own_address,
-    serve,
 )
 
 
@@ -43,34 +36,6 @@ def test_the_address_is_one_for_this_machine() -> None:
     if socket.has_ipv6:
         with bound_socket("::1", 0) as sixth:
             assert local_url(sixth) == f"http://[::1]:{sixth.getsockname()[1]}"
-
-
-def test_a_server_answers_when_it_says_so_and_ends_when_told(tmp_path: Path) -> None:
-    """`end` of the service ends it."""
-
-    async def main() -> bytes:
-        service = SandboxService(tmp_path, make_executor=InstantExecutor)
-        started = asyncio.Event()
-        server = make_server(service, listening, host=LOOPBACK, on_started=started.set)
-        serving = asyncio.create_task(server.serve(sockets=[listening]))
-        await started.wait()
-        url = f"{local_url(listening)}/_sandbox/about"
-        answer = await asyncio.to_thread(lambda: urllib.request.urlopen(url).read())
-        service.end()
-        await asyncio.wait_for(serving, 20)
-        return bytes(answer)
-
-    listening = bound_socket(LOOPBACK, 0)
-    assert b'"instance"' in asyncio.run(main())
-    assert read_notice(Places(tmp_path)) is None
-
-
-def test_one_sandbox_serves_a_home(tmp_path: Path) -> None:
-    """The second one is told where the first is, and leaves it alone."""
-    places = Places(tmp_path)
-    places.create()
-    with running_lock(places), pytest.raises(SandboxError, match="already runs"):
-        serve(tmp_path)
 
 
 def test_this_machines_address_is_one_that_others_may_use() -> None:

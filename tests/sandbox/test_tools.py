@@ -128,31 +128,14 @@ async def test_an_image_arrives_whole(shared: Client, still: Any) -> None:
     ("tool", "arguments", "reason"),
     [
         (TEXT, {}, "prompt is required and must be a text"),
-        (TEXT, {"prompt": "x" * 2001}, "prompt must have at most 2000 characters"),
-        (TEXT, {"prompt": "x", "aspect_ratio": "21:9"}, "aspect_ratio must be one of 16:9, 9:16, 1:1"),
         (TEXT, {"prompt": "x", "duration_seconds": 11}, "duration_seconds must be from 1 to 10"),
-        (TEXT, {"prompt": "x", "seed": True}, "seed must be an integer"),
-        (
-            TEXT,
-            {"prompt": "x", "duration": 1},
-            "'duration' is no argument of generate_video_from_text; it has ",
-        ),
+        (TEXT, {"prompt": "x", "duration": 1}, "'duration' is no argument of generate_video_from_text; it "),
         (IMAGE, {"prompt": "x"}, "image_base64 is required and must be a text"),
         (IMAGE, {"prompt": "x", "image_base64": "?"}, "image_base64 must be a JPEG or PNG file in base64"),
-        (
-            IMAGE,
-            {"prompt": "x", "image_base64": "QUJD"},
-            "image must be a JPEG or PNG file that can be opened",
-        ),
+        (IMAGE, {"prompt": "x", "image_base64": "QUJD"}, "image must be a JPEG or PNG file that can be "),
         (IMAGE, {"prompt": "x", "image_base64": "Q" * 15_000_000}, "The image is larger than 10485760 bytes"),
-        ("get_video_status", {"request_id": "req_nobody"}, "No such request_id"),
         ("get_video_status", {"request_id": "../keys"}, "No such request_id"),
-        ("get_video_status", {}, "request_id is required and must be a text"),
-        (
-            "wait_for_video",
-            {"request_id": "x", "timeout_seconds": 601},
-            "timeout_seconds must be from 0 to 600",
-        ),
+        ("wait_for_video", {"request_id": "x", "timeout_seconds": 601}, "timeout_seconds must be from 0 to "),
         ("get_usage", {"days": 0}, "days must be from 1 to 365"),
     ],
 )
@@ -168,24 +151,6 @@ async def test_what_is_wrong_is_said_as_by_http(
     assert isinstance(text, TextContent)
     assert (result.is_error, result.structured_content, text.text[: len(reason)]) == (True, None, reason)
     assert shared.get("/api/v1/billing/usage").json()["total_requests"] == before
-
-
-@pytest.mark.anyio
-async def test_money_and_planned_failures_are_the_same_as_by_http(client: Client) -> None:
-    """One balance for both ways in, and the next job fails as it was told to, whoever submits it."""
-    client.sandbox.settings(balance_usd=0.30)
-    client.submit()
-    async with tools_of(client) as tools:
-        result = await tools.call_tool(TEXT, {"prompt": "a fox"})
-        text = result.content[0]
-        assert isinstance(text, TextContent)
-        assert text.text == "Insufficient balance. Current balance: $0.05, required: $0.25"
-        client.sandbox.settings(balance_usd=5)
-        client.sandbox.settings(fail_next="content policy")
-        request_id = (await tools.call_tool(TEXT, {"prompt": "a fox"})).structured_content["request_id"]
-        client.sandbox.advance(10)
-        failed = (await tools.call_tool("wait_for_video", {"request_id": request_id})).structured_content
-    assert (failed["status"], failed["error"]) == ("failed", "content policy")
 
 
 @pytest.mark.anyio

@@ -74,7 +74,7 @@ def prepared(folder: Path, *, fresh: bool) -> Path:
     folder = checked(folder, fresh)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
-    for left in folder.glob(".*.part"):  # half a file of an `open` that was killed
+    for left in folder.glob(".*"):  # half a file of an `open` that was killed
         left.unlink()
     return folder
 

@@ -97,7 +97,7 @@ def stop(home: Home = None) -> None:
 
 
 def _pace(text: str) -> str | float:
-    from ..sandbox.jobs import checked_pace
+    from ..sandbox.protocol import checked_pace
 
     given: str | float = text
     with suppress(ValueError):

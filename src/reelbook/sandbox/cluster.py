@@ -2,8 +2,8 @@
 
 Dask's own client tries to reach a lost scheduler for as long as Dask's setting
 `distributed.comm.timeouts.connect` says (30 s), forgets all that it had asked for, and then closes itself
-without a word to those who wait. Here a lost clip is asked for again, and those who wait are told. A
-scheduler whose workers stay away is as good as lost.
+without a word to those who wait. Here those who wait are told at once, and the scheduler is looked for until
+it is back. One whose workers stay away is as good as lost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ..errors import SandboxError
 from .render_pool import ClusterLost, WorkerKilled
@@ -25,26 +25,22 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.2
 # So long new workers, or those that were killed, are waited for.
 WORKERS_AWAITED_SECONDS = 30.0
-# A clip whose connection is lost over and over isn't asked for without end.
-MOST_LOSSES = 5
 
+Connection = Literal["connected", "without workers", "lost"]
 # What the log says when the connection has come to be one of these.
-_NEWS: Final = {
+_NEWS: Final[dict[Connection, str]] = {
     "connected": "the Dask cluster of %s is back",
-    "reconnecting": "the Dask scheduler at %s is lost; trying to reach it again",
-    "lost": "the Dask scheduler at %s stays lost; looking for it now and then",
-    "without workers": "the Dask cluster of %s still has no workers; clips wait no longer",
+    "without workers": "the Dask cluster of %s has no workers; clips wait no longer for them",
+    "lost": "the Dask scheduler at %s is lost; looking for it now and then",
 }
 
 
 @dataclass(frozen=True)
 class ClusterState:
-    """`connection` is "connected"; "reconnecting", when the scheduler was just lost and clips wait for it;
-    "lost", when they no longer do; or "without workers", when it has had none for so long that they don't.
-    """
+    """`connection` is "without workers" once they have been away for half a minute."""
 
     address: str
-    connection: str
+    connection: Connection
     workers: int
 
 
@@ -52,7 +48,7 @@ class DaskPool(Executor):
     """Draws on the workers of the Dask scheduler at `address` (`tcp://…`).
 
     Reelbook must be installed where the scheduler and the workers run. What is submitted fails with
-    WorkerKilled when Dask gave up on it because its workers died, and with ClusterLost while the scheduler is
+    WorkerKilled when Dask gave up on it because its workers died, and with ClusterLost while the cluster is
     lost; the pool goes on looking for it. Raises SandboxError if Dask isn't installed or the scheduler can't
     be reached.
     """
@@ -116,47 +112,31 @@ class DaskPool(Executor):
     async def _watch(self) -> None:
         """Keep `state` true. Dask's client reconnects by itself until it closes; then another one is made."""
         while True:
+            if self._client.status != "running":
+                await self._note("lost", 0)
             if self._client.status == "closed":
-                self._note("lost")
                 try:
                     self._client = await self._connect()
                 except Exception as exc:
                     logger.debug("the Dask scheduler can't be reached: %s", exc)
-                    await asyncio.sleep(LOOK_SECONDS)
-                    continue
             if self._client.status == "running":
-                await self._count_workers()
-            else:
-                self._note("reconnecting")
+                workers, now = self._client.scheduler_info(n_workers=0).get("n_workers", 0), self._loop.time()
+                self._empty_since = None if workers else self._empty_since or now
+                given_up = now - (self._empty_since or now) >= WORKERS_AWAITED_SECONDS
+                await self._note("without workers" if given_up else "connected", workers)
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _count_workers(self) -> None:
-        workers, now = self._client.scheduler_info(n_workers=0).get("n_workers", 0), self._loop.time()
-        if workers:
-            self._empty_since = None
-        elif self._empty_since is None:
-            self._empty_since = now
-        given_up = self._empty_since is not None and now - self._empty_since >= WORKERS_AWAITED_SECONDS
-        self._note("without workers" if given_up else "connected", workers)
-        if given_up:
-            for future in tuple(self._asked_for):
-                await future.cancel()
-
-    def _note(self, connection: str, workers: int = 0) -> None:
+    async def _note(self, connection: Connection, workers: int) -> None:
         before = self.state
         self.state = replace(before, connection=connection, workers=workers)
         if connection != before.connection:
             logger.warning(_NEWS[connection], before.address)
-        elif before.workers and not workers:
-            logger.warning("the Dask cluster of %s has no workers; clips wait for them", before.address)
+        if connection == "without workers":
+            for future in tuple(self._asked_for):
+                await future.cancel()
 
     async def _result(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for _ in range(MOST_LOSSES):
-            if (
-                self._client.status not in ("running", "connecting")
-                or self.state.connection == "without workers"
-            ):
-                break
+        if self.state.connection == "connected" and self._client.status == "running":
             # Not "pure": a second attempt must not be given what the first one came to.
             future = self._client.submit(fn, *args, pure=False, **kwargs)
             self._asked_for.add(future)
@@ -167,9 +147,6 @@ class DaskPool(Executor):
             except (CancelledError, OSError):
                 if future.status == "error":
                     raise  # the drawing's own error
-                # The connection is lost, and with it all that was asked for. Asked for again, it waits with
-                # Dask's client for the scheduler's return.
-                await asyncio.sleep(LOOK_SECONDS)
             finally:
                 self._asked_for.discard(future)
         raise ClusterLost("the Dask cluster is lost")

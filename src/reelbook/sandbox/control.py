@@ -17,7 +17,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .faults import Faults
-from .jobs import checked_pace
 from .payloads import Refused, json_object, refusal
 from .protocol import (
     ABOUT,
@@ -33,6 +32,7 @@ from .protocol import (
     LimitWindow,
     ResetUnit,
     UsageDays,
+    checked_pace,
     version,
 )
 from .service import SandboxService
@@ -64,15 +64,13 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
         return Route(path, endpoint, methods=methods)
 
     async def state(request: Request) -> Mapping[str, Any]:
-        dask = service.dask and {**asdict(service.dask.state), "when_lost": service.when_dask_is_lost}
-        balance = await service.balance()
         return {
             "version": version(),
             **asdict(service.settings),
             "jobs_under_way": service.jobs.under_way,
-            "dask": dask,
+            "dask": service.dask and asdict(service.dask.state),
             "requests": dict(faults.requests),
-            **balance,
+            **await service.balance(),
             "pid": os.getpid(),
             "idle_seconds": round(service.idle_seconds, 3),
             "now": service.clock.now(),

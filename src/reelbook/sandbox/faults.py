@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from starlette.datastructures import Headers
@@ -160,7 +161,7 @@ class _Hit:
 
     async def take(self) -> dict[str, str]:
         """Handle the request or only read it, as `handled` says; the headers about the limit, if any."""
-        if not self.options["handled"]:
+        if not self.options.get("handled"):
             await self.body.drain()
             return {}
         headers = Headers(raw=(await self.handle()).headers)
@@ -257,12 +258,8 @@ async def _drip(hit: _Hit) -> None:
     await hit.go_on(b"", more=False)
 
 
-async def _server_error(hit: _Hit) -> None:
-    await hit.answer(refusal(500, "Internal server error", await hit.take()))
-
-
-async def _unavailable(hit: _Hit) -> None:
-    await hit.answer(refusal(503, "Service unavailable", await hit.take()))
+async def _refused(hit: _Hit, status: int, detail: str) -> None:
+    await hit.answer(refusal(status, detail, await hit.take()))
 
 
 async def _too_many(hit: _Hit) -> None:
@@ -286,10 +283,6 @@ async def _broken_json(hit: _Hit) -> None:
 
 async def _broken_gzip(hit: _Hit) -> None:
     await hit.whole((await hit.handle()).with_body(BROKEN_GZIP, (b"content-encoding", b"gzip")))
-
-
-async def _not_found(hit: _Hit) -> None:
-    await hit.answer(refusal(404, "No such request_id"))
 
 
 async def _unknown_status(hit: _Hit) -> None:
@@ -324,13 +317,13 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "garbage": _Kind(_garbage, {"handled": True}),
     "stall": _Kind(_stall, {"seconds": 60.0, "handled": True}),
     "drip": _Kind(_drip, {"seconds": 1.0}),
-    "500": _Kind(_server_error, {"handled": False}),
-    "503": _Kind(_unavailable, {"handled": False}),
+    "500": _Kind(partial(_refused, status=500, detail="Internal server error"), {"handled": False}),
+    "503": _Kind(partial(_refused, status=503, detail="Service unavailable"), {"handled": False}),
     "429": _Kind(_too_many, {"headers": True, "reset_seconds": 1, "retry_after": None}),
     "html": _Kind(_html, {"handled": False}),
     "broken_json": _Kind(_broken_json, {}, _EVERY - _DOWNLOAD),
     "broken_gzip": _Kind(_broken_gzip, {}),
-    "not_found": _Kind(_not_found, {}, _STATUS),
+    "not_found": _Kind(partial(_refused, status=404, detail="No such request_id"), {}, _STATUS),
     "unknown_status": _Kind(_unknown_status, {"word": "queued"}, _STATUS),
     "expired_link": _Kind(_expired_link, {"status": 410}, _DOWNLOAD),
     "drop_download": _Kind(_short_body, {"after_bytes": 10_000}, _DOWNLOAD),

@@ -84,10 +84,8 @@ class Sandbox(SuggestsNames):
         if fail_next is _UNSET:
             del wanted["fail_next"]
         if pace is not None:
-            from .jobs import checked_pace  # with all that the sandbox knows of jobs
-
             try:
-                checked_pace(pace)
+                protocol.checked_pace(pace)
             except ValueError as error:
                 raise InvalidInput(f"The {error}, not {quotable(pace)}.") from None
         self._ask(protocol.SETTINGS, wanted)
@@ -158,8 +156,8 @@ class Sandbox(SuggestsNames):
         """Pace, limits, balance, jobs under way, process and how long nobody used it.
 
         `requests` is how many arrived since the sandbox was started, by endpoint, whatever became of them.
-        `dask` is None, or the cluster that draws: `address`, `connection` ("connected", "without workers",
-        "reconnecting" or "lost"), `workers`, and `when_lost` ("draw-here" or "fail").
+        `dask` is None, or the cluster that draws: `address`, `connection` ("connected", "without workers" or
+        "lost") and `workers`.
         """
         return self._ask(protocol.STATE, None)
 

@@ -6,7 +6,6 @@ clear: it never goes into a database, log, URL or argument.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from ..atomic_files import atomic_write
 from ..deadlines import acquire
 from ..errors import SandboxError
 from ..secret import Secret
@@ -155,14 +155,10 @@ def ended_within(places: Places, timeout_seconds: float) -> bool:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write `content` so that `path` is never seen half-written; private to its owner, safe on the disk."""
-    beside = path.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise
+    with (
+        atomic_write(path) as part,
+        os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
+    ):
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

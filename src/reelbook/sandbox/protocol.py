@@ -20,11 +20,12 @@ TOKEN_HEADER: Final = "X-Sandbox-Token"  # noqa: S105  # a header's name
 SERVICE_NAME: Final = "reelbook-sandbox"
 
 Pace = str | float
+# Median seconds, and the spread (sigma of the logarithm) of the time a job takes.
+PACES: Final[dict[str, tuple[float, float]]] = {"at once": (0, 0), "brisk": (8, 0.15), "lifelike": (40, 0.35)}
 LimitWindow = Literal["sliding", "fixed"]
 ResetUnit = Literal["seconds", "epoch", "epoch_ms"]
 LimitHeaders = Literal["all", "none", "wrong"]
 UsageDays = Literal["rolling", "calendar"]
-WhenDaskIsLost = Literal["draw-here", "fail"]
 
 FaultKind = Literal[
     "reset_before",
@@ -75,6 +76,15 @@ class Settings:
     limit_headers: LimitHeaders = "all"
     usage_days: UsageDays = "rolling"
     posts_after_seconds: float = 0.0
+
+
+def checked_pace(pace: object) -> Pace:
+    """`pace` if it is one: "at once", "brisk", "lifelike", or seconds from 0 to a day. Raises ValueError."""
+    if isinstance(pace, str) and pace in PACES:
+        return pace
+    if isinstance(pace, int | float) and not isinstance(pace, bool) and 0 <= pace <= 86_400:
+        return float(pace)
+    raise ValueError('pace is "at once", "brisk", "lifelike" or a number of seconds up to a day')
 
 
 def version() -> str:

@@ -31,7 +31,7 @@ class ClusterLost(BrokenExecutor):
 class Renders:
     """Draws clips on the executor that `make_executor` makes when the first one is asked for.
 
-    While that one has lost its cluster, `substitute` draws; without one clips fail with ClusterLost.
+    While that one has lost its cluster, `substitute` draws.
     """
 
     def __init__(self, make_executor: Callable[[], Executor], substitute: Renders | None = None) -> None:

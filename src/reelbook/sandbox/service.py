@@ -19,12 +19,11 @@ from .. import wire
 from .accounts import MICRO, Accounts, BalanceTooLow, Key
 from .clock import Clock
 from .cluster import DaskPool
-from .job_queue import JobQueue
-from .jobs import BRISK, SandboxJob, checked_pace, planned_seconds, status_body
+from .jobs import JobQueue, SandboxJob, planned_seconds, status_body
 from .limits import Limits
 from .payloads import Refused, Wanted
 from .places import Access, Places, ensure_access, new_api_key, write_access
-from .protocol import Pace, Settings, WhenDaskIsLost
+from .protocol import Pace, Settings, checked_pace
 from .render_pool import Renders, WorkerPool
 from .store import Database
 
@@ -44,18 +43,17 @@ class SandboxService:
 
     `pace` is how long jobs take, `rate_limit` (requests a minute) that of a new notebook key, `balance_usd`
     None keeps the balance, `idle_minutes` None never ends by itself. `dask` draws in place of the executor
-    that `make_executor` makes; `when_dask_is_lost` says whether that one steps in, or jobs fail.
+    that `make_executor` makes, which steps in while the cluster is lost.
     """
 
     def __init__(
         self,
         home: Path,
         *,
-        pace: Pace = BRISK,
+        pace: Pace = Settings.pace,
         clock: Clock | None = None,
         make_executor: Callable[[], Executor] = WorkerPool,
         dask: DaskPool | None = None,
-        when_dask_is_lost: WhenDaskIsLost = "draw-here",
         rate_limiting: bool = True,
         rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE,
         balance_usd: float | None = None,
@@ -73,10 +71,9 @@ class SandboxService:
         if balance_usd is not None:
             self.accounts.set_balance(balance_usd)
         self.dask = dask
-        self.when_dask_is_lost = when_dask_is_lost
         self.renders = Renders(make_executor)
         if dask is not None:
-            self.renders = Renders(lambda: dask, self.renders if when_dask_is_lost == "draw-here" else None)
+            self.renders = Renders(lambda: dask, substitute=self.renders)
         self.jobs = JobQueue(self.store, self.clock, self.places, self.renders)
         self.end: Callable[[], None] = lambda: None
         # By the video's name: how many of its links have expired, and the status of those that did.

@@ -1,6 +1,6 @@
 """The sandbox's SQLite file: its schema, short reads, and transactions one at a time.
 
-Who may write what is decided by accounts.py and job_queue.py.
+Who may write what is decided by accounts.py and jobs.py.
 """
 
 from __future__ import annotations
