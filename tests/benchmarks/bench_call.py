@@ -1,22 +1,20 @@
 """A call's overhead: AsyncClient against the same request with bare httpx, in turn, on one sandbox.
 
-`python tests/benchmarks/bench_call.py`
+`PYTHONPATH=src:tests python -m benchmarks.bench_call`
 """
 
 from __future__ import annotations
 
 import asyncio
 import statistics
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import httpx
+from benchmarks.command import sandbox_process
 
 from reelbook import wire
 from reelbook.client import AsyncClient
-from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
 ROUNDS = 300
@@ -47,13 +45,8 @@ async def measure(sandbox: Sandbox) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as home:
-        sandbox = server.ensure(Path(home))
-        try:
-            sandbox.settings(rate_limiting=False)
-            asyncio.run(measure(sandbox))
-        finally:
-            sandbox.stop()
+    with sandbox_process() as sandbox:
+        asyncio.run(measure(sandbox))
 
 
 if __name__ == "__main__":

@@ -33,12 +33,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import disk_kernel
-from benchmarks.command import options_of, verdict
+from benchmarks.command import options_of, sandbox_process, verdict
 from benchmarks.disk_kernel import LIMIT, ONCE, SWEEP, Order
 from support.waiting import until
 
 import reelbook as rb
-from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
 
@@ -357,19 +356,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     faults = [each for each in FAULTS if each.name in options.faults]
     rounds = list(itertools.product(faults, (SWEEP, ONCE, LIMIT), (KILLED, CLOSED, LATER)))
     found: list[Found] = []
-    with tempfile.TemporaryDirectory(prefix="reelbook-disk-") as name:
-        folder = Path(name)
-        sandbox = server.ensure(folder / "sandbox-home")
-        sandbox.settings(pace=0, rate_limiting=False, balance_usd=100_000)
+    with sandbox_process(pace=0, balance_usd=100_000) as sandbox, ThreadPoolExecutor(AT_A_TIME) as pool:
         sandbox.fault("stall", endpoint="generate", times=10**6, seconds=POST_SECONDS)
         print(line(None))
-        try:
-            with ThreadPoolExecutor(AT_A_TIME) as pool:
-                for each in pool.map(lambda each: round_of(folder, sandbox, *each), rounds):
-                    found.append(each)
-                    print(line(each), flush=True)
-        finally:
-            server.stop(folder / "sandbox-home")
+        for each in pool.map(lambda each: round_of(sandbox.home.parent, sandbox, *each), rounds):
+            found.append(each)
+            print(line(each), flush=True)
     broken = [
         f"{each.fault}, {each.work}, {each.ending}: {fault}" for each in found for fault in each.faults()
     ]

@@ -13,14 +13,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks.command import options_of, verdict, with_seed
+from benchmarks.command import options_of, sandbox_process, verdict, with_seed
 from support.jumping_time import JumpingLoop
 
 import reelbook as rb
@@ -215,14 +214,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     print(f"seed {options.seed}, {options.times} interrupts")
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="reelbook-interrupts-") as folder:
-        home = Path(folder, "home")
-        sandbox = server.ensure(home)
-        sandbox.settings(pace=0, rate_limiting=False, balance_usd=100_000)
-        try:
-            broken = run(home, sandbox, options.times, options.seed)
-        finally:
-            server.stop(home)
+    with sandbox_process(pace=0, balance_usd=100_000) as sandbox:
+        broken = run(sandbox.home, sandbox, options.times, options.seed)
     ended = verdict(broken)
     print(f"{time.monotonic() - began:.0f} s")
     return ended

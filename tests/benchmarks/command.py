@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
 
 
 def options_of(doc: str | None) -> argparse.ArgumentParser:
@@ -16,6 +23,19 @@ def with_seed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """The same parser with `--seed`, which is random where it isn't given."""
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))
     return parser
+
+
+@contextmanager
+def sandbox_process(**settings: Any) -> Iterator[Sandbox]:
+    """A sandbox in a process and a home of its own, without a rate limit; its home lies in a folder alone."""
+    with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
+        home = Path(folder, "home")
+        sandbox = server.ensure(home)
+        try:
+            sandbox.settings(rate_limiting=False, **settings)
+            yield sandbox
+        finally:
+            server.stop(home)
 
 
 def verdict(broken: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from reelbook.errors import InvalidInput
 from reelbook.explore import Sweep
-from reelbook.explore.sweep_code import sweep_code
+from reelbook.explore.sweep import sweep_code
 from reelbook.requests import JobRequest
 
 SWEEPS: Mapping[str, Mapping[str, Any]] = {

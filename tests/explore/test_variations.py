@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reelbook.explore import Sweep
-from reelbook.explore.sweep import SweepCell
+from reelbook.explore.sweep import SweptCell
 from reelbook.explore.variations import variations
 from reelbook.requests import JobRequest
 
@@ -31,7 +31,7 @@ def test_a_clip_of_a_sweep_is_varied_in_one_slot(number: int) -> None:
         duration_seconds=2,
     )
     cell = sweep.cells[number]
-    found = variations(cell.request, SweepCell(sweep, cell))
+    found = variations(cell.request, SweptCell(sweep, cell))
     assert list(found.several) == ["animal", "time", "duration_seconds", "aspect_ratio", "seed"]
     for name, many in (("animal", 2), ("time", 2), ("seed", 4)):
         varied = Sweep(found.template, **found.axes(name))  # type: ignore[arg-type] # these are axes
@@ -43,5 +43,5 @@ def test_a_template_that_makes_another_prompt_is_left() -> None:
     """A wildcard's value that isn't known any more doesn't change what the clip asked for."""
     sweep = Sweep("a __colour__ {animal}", wildcards={"colour": ["red"]}, animal=["fox"])
     [cell] = sweep.cells
-    found = variations(cell.request, SweepCell(sweep, cell))
+    found = variations(cell.request, SweptCell(sweep, cell))
     assert (found.template, "animal" in found.several) == ("a red fox", False)

@@ -105,19 +105,6 @@ def test_calendar_days_begin_at_midnight_utc(client: Client) -> None:
     assert [usage(client, days)[2] for days in (1, 2, 3)] == [0.0, 0.5, 1.5]
 
 
-def test_costs_appear_late_and_by_the_day_of_completion(client: Client) -> None:
-    """Until then neither usage, nor balance, nor total spent tells of them; requests count at once."""
-    client.sandbox.settings(posts_after_seconds=3600)
-    request_id = client.submit(duration_seconds=10)
-    client.sandbox.advance(11)
-    client.wait(request_id)
-    assert usage(client, 1) == (1, 0, 0)
-    assert client.get("/api/v1/billing/balance").json() == {"balance_usd": 25.0, "total_spent_usd": 0.0}
-    client.sandbox.advance(3600)
-    assert usage(client, 1) == (1, 10, 0.5)
-    assert client.get("/api/v1/billing/balance").json() == {"balance_usd": 24.5, "total_spent_usd": 0.5}
-
-
 @pytest.mark.parametrize(
     "history",
     [

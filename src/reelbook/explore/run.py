@@ -43,17 +43,10 @@ TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothi
 class Swept(Protocol):
     """What is run: `Sweep`, of which this knows no more."""
 
-    @property
-    def name(self) -> str | None: ...
-
-    @property
-    def template(self) -> str: ...
-
-    @property
-    def axes(self) -> tuple[Axis, ...]: ...
-
-    @property
-    def cells(self) -> tuple[Cell, ...]: ...
+    template: str
+    name: str | None
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
 
     def to_record(self) -> dict[str, object]:
         """What the ledger keeps of it."""

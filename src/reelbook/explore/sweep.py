@@ -1,8 +1,9 @@
-"""A sweep: a template, what varies, and the cells that come of it. What buys them is in `run.py`."""
+"""A sweep: a template, what varies, the cells that come of it, and its code. What buys them is `run`."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 from collections import ChainMap, Counter
@@ -15,12 +16,12 @@ from ..errors import InvalidInput
 from ..media.images import PreparedImage, prepare
 from ..requests import FIELDS, JobRequest
 from ..secret import quotable, veiled
+from ..session.request_code import script
 from . import designs
 from .axes import Axis, Cell, parsed
 from .designs import DESIGNS, Design, Place
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
 from .run import SweepRun, Swept
-from .sweep_code import sweep_code
 from .templates import Template, invalid
 from .wildcards import Wildcards, by_name
 
@@ -33,6 +34,8 @@ RESERVED: Final = (
     *FIELDS,
     *("template", "wildcards", "replace", "design", "sample", "base", "design_seed", "name"),
 )
+_PICTURES: Final = "# pictures: those that the clips start from, in their order, as paths or PIL images."
+_LISTED: Final = 4  # in code, more numbers in a row are written as their first and last
 
 
 class Sweep:
@@ -144,13 +147,13 @@ class Sweep:
         return SweepRun(session, cls.from_record(record, images=images), record=kept)
 
     @classmethod
-    def of(cls, session: Session, job: Job) -> SweepCell | None:
+    def of(cls, session: Session, job: Job) -> SweptCell | None:
         """The sweep that a job was bought for, and its cell; None for a job that is of no sweep."""
         place = None if job.entry_id is None else session._ledger.sweeps.place(job.entry_id)
         if place is None:
             return None
         run = cls.open(session, place.sweep)
-        return SweepCell(run.sweep, run.cells[place.number - 1].cell)
+        return SweptCell(run.sweep, run.cells[place.number - 1].cell)
 
     def to_record(self) -> dict[str, object]:
         """What the ledger keeps of it, as JSON: all but the pictures, of which it has the digests."""
@@ -180,7 +183,7 @@ class Sweep:
         )
 
 
-class SweepCell(NamedTuple):
+class SweptCell(NamedTuple):
     """A cell of a sweep."""
 
     sweep: Swept
@@ -370,3 +373,49 @@ def _size(sample: int | None, default: int | None) -> int:
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InvalidInput("Say how large the sample is, as sample=50.")
     return size
+
+
+def sweep_code(record: Mapping[str, Any], cost_usd: float, kind: Literal["cell", "script"] = "cell") -> str:
+    """The code of a sweep's record. A cell only plans, a script buys, and says so. Raises InvalidInput."""
+    sweep = _code(record)
+    if kind == "cell":
+        return f"{sweep}\nprint(sweep.plan(session))\n# sweep.run(session, confirm=True) buys it."
+    if kind == "script":
+        body = [
+            "for cell in sweep.cells:",
+            "    accepted = await client.submit(cell.request)",
+            "    print(cell.number, accepted.request_id, cell.request.prompt)",
+        ]
+        return script(len(record["cells"]), cost_usd, body, sweep)
+    raise InvalidInput('The code of a sweep is there as "cell" or "script".')
+
+
+def _code(record: Mapping[str, Any]) -> str:
+    axes = {each["name"]: each["values"] for each in record["axes"] if each["name"] != "prompt"}
+    given = [json.dumps(record["template"], ensure_ascii=False)]
+    given += [f"{name}={_code_values(name, values)}" for name, values in axes.items()]
+    options = {
+        "wildcards": {name: list(values) for name, values in record["wildcards"].items()},
+        "design": None if record["design"] == "grid" else record["design"],
+        "sample": record["sample"],
+        "base": {name: value for name, value in record["base"].items() if name != "image"},
+        "design_seed": record["design_seed"] or None,
+        "name": record["name"],
+    }
+    given += [f"{name}={_written(value)}" for name, value in options.items() if value]
+    notes = [_PICTURES] if "image" in axes else []
+    return "\n".join([*notes, "sweep = rb.Sweep(", *(f"    {each}," for each in given), ")"])
+
+
+def _code_values(name: str, values: Sequence[Any]) -> str:
+    if name == "image":
+        return "pictures"
+    whole = all(isinstance(each, int) and each >= 0 for each in values)
+    if whole and len(values) > _LISTED and list(values) == list(range(values[0], values[-1] + 1)):
+        return f'"{values[0]}-{values[-1]}"'
+    return _written(list(values))
+
+
+def _written(value: Any) -> str:
+    """JSON's texts, numbers, lists and mappings read the same in Python."""
+    return json.dumps(value, ensure_ascii=False)

@@ -12,7 +12,7 @@ from .axes import typed
 from .templates import Template, escaped
 
 if TYPE_CHECKING:
-    from .sweep import SweepCell
+    from .sweep import SweptCell
 
 SEEDS, SECONDS = 4, 2  # so many seeds; so many seconds shorter and longer
 
@@ -30,7 +30,7 @@ class Variations:
         return {**self.own, name: self.several[name]}
 
 
-def variations(request: JobRequest, made: SweepCell | None = None) -> Variations:
+def variations(request: JobRequest, made: SweptCell | None = None) -> Variations:
     """What can be varied of a clip from text; `made` is the sweep and the cell that it was made for.
 
     Without one its prompt has no slots yet. A random seed isn't known: the clip's variations begin at 1.
@@ -55,7 +55,7 @@ def variations(request: JobRequest, made: SweepCell | None = None) -> Variations
 
 
 def _template(
-    request: JobRequest, made: SweepCell | None
+    request: JobRequest, made: SweptCell | None
 ) -> tuple[str, dict[str, tuple[str, tuple[str, ...]]]]:
     """The template with the clip's own choices made, and of each slot its value and all of the sweep's."""
     plain = escaped(request.prompt)

@@ -29,9 +29,8 @@ What the sandbox chose where the interface is silent:
                              a revoked notebook key is replaced at the sandbox's next start
  days                        1 to 365, 30 if left out; windows of 24 hours up to now. Requests count
                              when accepted, seconds and cost when completed. `Sandbox.settings` offers
-                             the other readings: calendar days of UTC (today is the last), and costs
-                             that appear so many seconds after completion, dated by it, in usage,
-                             balance and total spent alike. `Sandbox.plant_history` adds a past
+                             the other reading: calendar days of UTC, of which today is the last.
+                             `Sandbox.plant_history` adds a past
  rate limit                  a sliding window of 60 s per key; refused requests aren't counted, all
                              others with a valid key are, whatever the answer. `Sandbox.settings`
                              offers the other readings: fixed windows, refused ones counted, epochs,

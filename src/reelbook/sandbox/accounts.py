@@ -1,8 +1,8 @@
 """The account behind the sandbox: API keys, the prepaid balance and what was used (interface, Resources).
 
 Money is counted in whole millionths of a dollar, so that no sum drifts. Keys are kept as SHA-256 digests
-(enough for 32 random bytes, which nobody can guess). The interface leaves open how a period is counted and
-when a cost is posted, so both are settings.
+(enough for 32 random bytes, which nobody can guess). The interface leaves open how a period is counted, so
+that is a setting.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .. import wire
 from ..secret import Secret
 from .clock import Clock, iso
 from .places import new_api_key
-from .protocol import Settings
+from .protocol import UsageDays
 from .store import Database
 
 MICRO: Final = 1_000_000
@@ -151,46 +151,34 @@ class Accounts:
             for key in keys
         ]
 
-    def balance(self, posts_after_seconds: float = 0.0) -> dict[str, float]:
-        """The answer of GET /api/v1/billing/balance, in USD, without what isn't posted yet."""
-        row, unposted = self._store.read("SELECT * FROM account")[0], 0
-        if posts_after_seconds:
-            since = self._clock.now() - posts_after_seconds
-            sql = (
-                "SELECT coalesce(sum(cost_micro), 0) FROM (SELECT cost_micro, finished_at AS at FROM jobs"
-                " UNION ALL SELECT cost_micro, at FROM history) WHERE at > ?"
-            )
-            unposted = self._store.read(sql, (since,))[0][0]
-        return {
-            "balance_usd": (row["balance_micro"] + unposted) / MICRO,
-            "total_spent_usd": (row["spent_micro"] - unposted) / MICRO,
-        }
+    def balance(self) -> dict[str, float]:
+        """The answer of GET /api/v1/billing/balance, in USD."""
+        row = self._store.read("SELECT * FROM account")[0]
+        return {"balance_usd": row["balance_micro"] / MICRO, "total_spent_usd": row["spent_micro"] / MICRO}
 
     def set_balance(self, balance_usd: float) -> None:
         """Set what is left to spend, in USD; what was spent stays."""
         with self._store.transaction() as db:
             db.execute("UPDATE account SET balance_micro = ?", (micro(balance_usd),))
 
-    def usage(self, days: int, settings: Settings) -> dict[str, Any]:
-        """The answer of GET /api/v1/billing/usage for the last `days` days, as far as it is posted."""
+    def usage(self, days: int, usage_days: UsageDays) -> dict[str, Any]:
+        """The answer of GET /api/v1/billing/usage for the last `days` days."""
         now = self._clock.now()
-        if settings.usage_days == "rolling":
+        if usage_days == "rolling":
             since, after = now - days * DAY_SECONDS, ">"
         else:  # what happened at midnight itself counts to the day that begins then
             since, after = (math.floor(now / DAY_SECONDS) - days + 1) * DAY_SECONDS, ">="
-        period = {"since": since, "posted": now - settings.posts_after_seconds}
         accepted, done, planted = (
-            self._store.read(sql.format(after=after), period)[0]
+            self._store.read(sql.format(after=after), (since,))[0]
             for sql in (
-                "SELECT count(*) AS requests FROM jobs WHERE accepted_at {after} :since",
+                "SELECT count(*) AS requests FROM jobs WHERE accepted_at {after} ?",
                 "SELECT total(rendered_seconds) AS seconds, coalesce(sum(cost_micro), 0) AS cost"
-                " FROM jobs WHERE finished_at {after} :since AND finished_at <= :posted",
+                " FROM jobs WHERE finished_at {after} ?",
                 "SELECT total(seconds) AS seconds, coalesce(sum(requests), 0) AS requests,"
-                " coalesce(sum(cost_micro), 0) AS cost"
-                " FROM history WHERE at {after} :since AND at <= :posted",
+                " coalesce(sum(cost_micro), 0) AS cost FROM history WHERE at {after} ?",
             )
         )
-        balance = self.balance(settings.posts_after_seconds)
+        balance = self.balance()
         return {
             "period_days": days,
             "total_requests": accepted["requests"] + planted["requests"],

@@ -154,7 +154,6 @@ _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "reset_unit": _one_of(ResetUnit),
     "limit_headers": _one_of(LimitHeaders),
     "usage_days": _one_of(UsageDays),
-    "posts_after_seconds": _number,
     "balance_usd": _number,
     "max_image_bytes": lambda value: _number(value) and isinstance(value, int),
     "fail_next": lambda value: value is None or (isinstance(value, str) and bool(value)),

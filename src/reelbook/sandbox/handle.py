@@ -63,7 +63,6 @@ class Sandbox(SuggestsNames):
         reset_unit: ResetUnit | None = None,
         limit_headers: LimitHeaders | None = None,
         usage_days: UsageDays | None = None,
-        posts_after_seconds: float | None = None,
     ) -> None:
         """Change how the sandbox behaves from now on; what is left out stays as it is.
 
@@ -76,7 +75,7 @@ class Sandbox(SuggestsNames):
         `limit_headers` sends "all" three, "none", or "wrong" ones, which promise 99 of 100 requests.
 
         What it leaves open about usage: `usage_days` are "rolling" windows of 24 hours up to now, or
-        "calendar" days of UTC with today as the last; costs appear `posts_after_seconds` after completion.
+        "calendar" days of UTC with today as the last.
         """
         # None changes nothing, but for `fail_next`, which it takes back.
         given = {name: value for name, value in locals().items() if name != "self"}

@@ -75,7 +75,6 @@ class Settings:
     reset_unit: ResetUnit = "seconds"
     limit_headers: LimitHeaders = "all"
     usage_days: UsageDays = "rolling"
-    posts_after_seconds: float = 0.0
 
 
 def checked_pace(pace: object) -> Pace:

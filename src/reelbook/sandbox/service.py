@@ -149,12 +149,12 @@ class SandboxService:
     async def balance(self) -> Answered:
         """What is left and what was spent (interface, Endpoints: balance)."""
         await self.jobs.move_on()
-        return self.accounts.balance(self.settings.posts_after_seconds)
+        return self.accounts.balance()
 
     async def usage(self, days: int) -> Answered:
         """What was used in the last `days` days (interface, Endpoints: usage)."""
         await self.jobs.move_on()
-        return self.accounts.usage(days, self.settings)
+        return self.accounts.usage(days, self.settings.usage_days)
 
     def key_of(self, authorization: str) -> Key | None:
         """The active key that an Authorization header names, None if it names none."""

@@ -92,7 +92,7 @@ def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -
 
     `styles` are what `__styles__` stands for.
     """
-    from ..explore.styles import STYLES
+    from ..explore.wildcards import STYLES
     from ..explore.templates import Template, is_plain
 
     if is_plain(prompt):

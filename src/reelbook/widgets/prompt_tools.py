@@ -21,7 +21,7 @@ class OffersPrompts(Panel):
     @cached_property
     def styles(self) -> Any:
         """The Styles of the session's home."""
-        from reelbook.explore.styles import Styles  # who sends plain prompts needs no templates
+        from reelbook.explore.wildcards import Styles  # who sends plain prompts needs no templates
 
         return Styles(self.session.home)
 

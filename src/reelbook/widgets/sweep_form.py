@@ -15,11 +15,10 @@ from reelbook.explore import Plan, Sweep, SweepRun
 from reelbook.explore.axes import parsed, typed
 from reelbook.explore.designs import DESIGNS, MAX_CELLS
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
-from reelbook.explore.styles import STYLES
 from reelbook.explore.sweep import RESERVED, slot_name
 from reelbook.explore.templates import Template, is_plain
 from reelbook.explore.variations import Variations, variations
-from reelbook.explore.wildcards import by_name
+from reelbook.explore.wildcards import STYLES, by_name
 from reelbook.formatting import age
 from reelbook.requests import LONGEST_TEXT, JobRequest, options
 from reelbook.session import Job, Session
