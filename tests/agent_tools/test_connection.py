@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx2
 import pytest
-from client.tool_doubles import USER, official, result, scripted
+from client.tool_doubles import USER, scripted
 from support.raw_server import Exchange, Handler, raw_server
 
 import reelbook
@@ -21,8 +19,7 @@ from reelbook.agent_tools.connection import (
     current_note,
     noted,
 )
-from reelbook.agent_tools.failures import Failed, Note
-from reelbook.agent_tools.types import ToolProgress
+from reelbook.agent_tools.failures import Note
 from reelbook.secret import Secret
 
 pytestmark = pytest.mark.anyio
@@ -37,33 +34,6 @@ async def joined(url: str, use: Callable[[ToolConnection], Awaitable[Any]]) -> A
     finally:
         connection.leave()
         await connection.task
-
-
-async def test_a_result_comes_as_it_is_and_its_progress_before_it() -> None:
-    """The package's own reading of it is passed by."""
-    told: list[ToolProgress] = []
-    with official() as running:
-        raw = await joined(running.url, lambda connection: connection.call("slow", {}, told.append, Note()))
-    assert raw["content"][0]["text"] == "done"
-    assert told == [ToolProgress(1, 2, "half"), ToolProgress(2, 2, "all")]
-
-    def odd(exchange: Exchange, message: Any) -> None:
-        result(exchange, message, {"content": [{"type": "hologram"}], "odd": 1})
-
-    with scripted(odd) as server:
-        raw = await joined(server.url, lambda connection: connection.call("buy", {}, None, Note()))
-    assert (raw["content"], raw["odd"]) == ([{"type": "hologram"}], 1)
-
-
-async def test_a_server_that_isnt_there_is_told_by_ready() -> None:
-    """The task ends by itself."""
-    with official() as running:
-        pass
-    connection = ToolConnection(running.url, Secret(USER), asyncio.create_task)
-    with pytest.raises(Failed) as failed:
-        await connection.ready
-    await asyncio.wait_for(connection.task, 5)
-    assert failed.value.note.failure == "unsent"
 
 
 async def test_it_says_which_program_it_is() -> None:
@@ -108,16 +78,6 @@ async def test_the_user_id_goes_to_the_servers_own_origin_only() -> None:
     assert own.seen[0].header("accept-encoding") == "identity"
 
 
-async def test_an_answer_keeps_what_the_package_reads() -> None:
-    """Its status, type, session and body; nothing went wrong."""
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
-    with raw_server(answering(200, body, **{"mcp-session-id": "s1", "x-other": "no"})) as server:
-        response, note = await asked(server.url)
-    assert (response.content, response.headers["mcp-session-id"]) == (body, "s1")
-    assert "x-other" not in response.headers
-    assert (note.began, note.status, note.failure) == (True, 200, None)
-
-
 @pytest.mark.parametrize(
     ("status", "body", "said", "gone"),
     [
@@ -140,38 +100,6 @@ async def test_an_endless_refusal_is_cut_off() -> None:
     with raw_server(answering(500, b"x" * (10 * MAX_REFUSAL_BYTES))) as server:
         _, note = await asked(server.url)
     assert MAX_REFUSAL_BYTES < len(note.said) < 5 * MAX_REFUSAL_BYTES
-
-
-async def test_what_broke_is_noted_and_answered() -> None:
-    """Raised, it would end every other call too: sent or not is what counts."""
-    with raw_server(Exchange.reset) as server:
-        response, note = await asked(server.url)
-    assert (response.status_code, note.failure) == (502, "lost")
-    _, note = await asked(server.url)  # it is gone by now
-    assert note.failure == "unsent"
-
-
-async def test_a_page_is_noted_as_what_no_tool_server_answers() -> None:
-    """With its type."""
-    with raw_server(answering(200, b"<h1>Welcome</h1>", "text/html")) as server:
-        _, note = await asked(server.url)
-    assert (note.failure, note.said) == ("foreign", "It is of the type text/html.")
-
-
-async def test_a_stream_that_breaks_off_is_noted() -> None:
-    """Its reader is told as well."""
-
-    def half(exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\nevent")
-
-    with raw_server(half) as server:
-        note = Note()
-        async with Carrier(server.url, Secret(USER)) as carrier:
-            with noted(note):
-                with pytest.raises(httpx2.RemoteProtocolError):
-                    async with carrier.stream("POST", server.url, json=CALL) as response:
-                        await response.aread()
-    assert note.failure == "lost"
 
 
 async def test_a_notification_waits_for_no_answer_and_notes_nothing() -> None:

@@ -354,14 +354,6 @@ def test_the_way_is_told(session: rb.Session) -> None:
     assert [(step.done, step.all) for step in steps] == [(0, 3), (1, 3), (2, 3)]
 
 
-def test_the_sheet_needs_no_network_and_shows_names_as_text(session: rb.Session) -> None:
-    """No address in it is one to fetch from, and markup in a name is none."""
-    page = opened(session).sheet.read_text()
-    assert not [word for word in ("src=", "href=", "url(", "@import", "<script") if word in page]
-    assert "Björn &lt;b&gt;Ångström&lt;/b&gt;" in page
-    assert "able to create and revoke keys, and to spend the whole balance" in page
-
-
 def test_a_classroom_has_a_name_of_reasonable_length() -> None:
     """Without one, the day."""
     assert checked_name(None) == today()

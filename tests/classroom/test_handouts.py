@@ -10,7 +10,6 @@ import pytest
 from reelbook.classroom.handouts import (
     Handout,
     check_install,
-    checked,
     file_name,
     keep_install,
     prepared,
@@ -20,7 +19,7 @@ from reelbook.classroom.handouts import (
     write,
     write_sheet,
 )
-from reelbook.errors import ClassroomError, InvalidInput
+from reelbook.errors import InvalidInput
 from reelbook.ledger.classrooms import Classroom, Seat
 from reelbook.secret import Secret
 
@@ -100,18 +99,6 @@ def test_a_file_is_called_after_its_student(number: int, student: str, name: str
     assert file_name(number, student) == name
 
 
-def test_keys_go_into_no_repository_and_among_no_other_things(tmp_path: Path) -> None:
-    """A fresh class has a folder of its own; one that goes on has its files there."""
-    (tmp_path / "lecture" / ".git").mkdir(parents=True)
-    with pytest.raises(InvalidInput, match="lies in a repository"):
-        checked(tmp_path / "lecture" / "keys")
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "thesis.txt").touch()
-    with pytest.raises(InvalidInput, match="holds other things"):
-        checked(tmp_path / "own", fresh=True)
-    assert checked(tmp_path / "own") == tmp_path / "own"
-
-
 def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
     """Half a file of an opening that was killed is taken away."""
     folder = prepared(tmp_path / "class", fresh=True)
@@ -119,13 +106,6 @@ def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
     prepared(folder, fresh=False)
     assert list(folder.iterdir()) == []
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-def test_a_file_that_cant_be_written_is_said_without_the_key(tmp_path: Path) -> None:
-    """And what happens with that key."""
-    with pytest.raises(ClassroomError, match=r"couldn't be written .* is revoked then") as failed:
-        write(room(tmp_path / "gone"), ADA, "k1", Secret("sk-planted"))
-    assert "planted" not in str(failed.value)
 
 
 @pytest.mark.parametrize(

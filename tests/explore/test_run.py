@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 from cli.doubles import ROOT, environment
 from PIL import Image
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.errors import (
@@ -42,14 +41,6 @@ def foxes(**axes: Any) -> rb.Sweep:
 def sent(sandbox: Sandbox, mode: str = "text-to-video") -> int:
     """How many submissions arrived."""
     return int(sandbox.state()["requests"].get(mode, 0))
-
-
-def until(true: Callable[[], object]) -> None:
-    """Waits until something is true."""
-    end = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.005)
 
 
 def halted(run: SweepRun, sandbox: Sandbox, count: int) -> None:
@@ -309,26 +300,6 @@ def test_a_picture_that_is_gone_holds_up_no_other_cell(
     until(lambda: again._task is None)
     assert (again.counts, sent(sandbox, "image-to-video")) == ({"planned": 1, "completed": 2}, 2)
     assert "picture of cell 1 isn't kept" in str(again.trouble)
-
-
-def test_two_sessions_that_resume_one_sweep_buy_each_cell_once(
-    session: rb.Session, sandbox: Sandbox, home: Path
-) -> None:
-    """Whoever buys a cell, both have its clip in the end; a pause of one of them holds for both."""
-    run = SweepRun(session, foxes(seed=[1, 2, 3, 4]))
-    halted(run, sandbox, 1)
-    with another(sandbox, home) as other:
-        there = rb.Sweep.open(other, run.id or "")
-        before = sent(sandbox)
-        for each in (run, there):
-            each.resume()
-        assert len(run.results(SECONDS)) == len(there.results(SECONDS)) == 12
-        assert sent(sandbox) - before == 11
-        bought = Counter(
-            (job.prompt, job.request and job.request.seed) for job in session.jobs(state="completed")
-        )
-        assert set(bought.values()) == {1}
-        assert len(bought) == 12
 
 
 @pytest.mark.usefixtures("short_jobs")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import random
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-import reelbook as rb
 from reelbook import errors
 from reelbook.explore import Sweep
 
@@ -101,11 +99,6 @@ def test_wildcards_come_from_keywords_mappings_and_folders(tmp_path: Path) -> No
     swept = Sweep("a __animal__", wildcards=tmp_path, animal="cat, {old|young} dog")
     assert prompts(swept) == ["a cat", "a old dog", "a young dog"]
     assert [axis.name for axis in swept.axes] == ["prompt"]
-
-
-def test_plain_prompts_stay_as_they_are() -> None:
-    """Money and percent signs have no meaning."""
-    assert prompts(Sweep("100% wool for 5$$, our #1", seed=[1])) == ["100% wool for 5$$, our #1"]
 
 
 def test_texts_of_a_prompt_can_be_replaced() -> None:
@@ -251,19 +244,3 @@ def test_what_is_wrong_is_told_first(
     with pytest.raises(errors.InvalidInput, match=told) as raised:
         Sweep(**options)
     assert type(raised.value).__name__ == kind
-
-
-def test_the_docstrings_example_runs() -> None:
-    """As it stands in `help(rb.Sweep)`: eight prompts."""
-    example = inspect.cleandoc(rb.Sweep.__doc__ or "").split("\n\n")[1]
-    scope: dict[str, Any] = {"rb": rb}
-    *lines, last = inspect.cleandoc(example).splitlines()
-    exec("\n".join(lines), scope)
-
-    assert sorted(set(eval(last, scope))) == [
-        "a fox in fog",
-        "a fox in snow",
-        "a heron in fog",
-        "a heron in snow",
-    ]
-    assert "Sweep of 8 cells" in repr(scope["sweep"])
