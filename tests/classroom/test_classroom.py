@@ -15,19 +15,8 @@ from support.raw_server import raw_server
 import reelbook as rb
 from reelbook import errors
 from reelbook.account import Facts
+from reelbook.classroom import classroom as classes
 from reelbook.classroom import handouts
-from reelbook.classroom.classroom import (
-    OpenedClassroom,
-    Step,
-    address_for_students,
-    checked_name,
-    classroom_status,
-    close_classroom,
-    open_classroom,
-    plan_classroom,
-    seconds_for,
-    today,
-)
 from reelbook.ledger import LedgerFile
 from reelbook.sandbox.handle import Sandbox
 from reelbook.settings import InsecureAddress
@@ -41,8 +30,8 @@ def session(sandbox: Sandbox) -> Iterator[rb.Session]:
         yield session
 
 
-def opened(session: rb.Session, students: list[str] = CLASS, **options: object) -> OpenedClassroom:
-    return open_classroom(session, students, **{"address": session.base_url, **options})  # type: ignore[arg-type]  # each as it is there
+def opened(session: rb.Session, students: list[str] = CLASS, **options: object) -> classes.OpenedClassroom:
+    return classes.open_classroom(session, students, **{"address": session.base_url, **options})  # type: ignore[arg-type]  # each as it is there
 
 
 def active(session: rb.Session) -> list[str]:
@@ -50,7 +39,7 @@ def active(session: rb.Session) -> list[str]:
     return sorted(key.name for key in session.keys.list() if key.is_active and key.name != "notebook")
 
 
-def secrets_of(room: OpenedClassroom) -> list[str]:
+def secrets_of(room: classes.OpenedClassroom) -> list[str]:
     files = [handouts.read(room.classroom, seat) for seat in room.classroom.seats]
     return [file.key.reveal() for file in files if file is not None]
 
@@ -124,7 +113,7 @@ def test_answers_that_are_lost_again_and_again_end_it(session: rb.Session, sandb
     with pytest.raises(errors.KeyUncertain):
         opened(session, name="Drawing")
     assert active(session) == []
-    assert opened(session, ["Zoe"]).classroom.name == today()
+    assert opened(session, ["Zoe"]).classroom.name == classes.today()
     again = opened(session, [CLASS[0]])
     assert (again.classroom.name, again.made) == ("Drawing", 3)
     assert len(active(session)) == 4
@@ -136,7 +125,7 @@ def test_status_says_who_used_their_key(session: rb.Session, sandbox: Sandbox) -
     with rb.connect("live", api_key=secrets_of(room)[1], base_url=sandbox.url) as student:
         student.keys.create("for a friend")
     before = sandbox.state()["requests"]["list-keys"]
-    (status,) = classroom_status(session)
+    (status,) = classes.classroom_status(session)
     assert sandbox.state()["requests"]["list-keys"] == before + 1
     assert [bool(each.key and each.key.last_used) for each in status.students] == [False, True, False]
     assert [key.name for key in status.others] == ["for a friend"]
@@ -148,7 +137,7 @@ def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox:
     room = opened(session)
     session.keys.create("by somebody")
     for revoked in (3, 0):
-        closed = close_classroom(session)
+        closed = classes.close_classroom(session)
         assert (closed.revoked, closed.listed, len(closed.others)) == (revoked, 3, 1)
         assert closed.others[0].name == "by somebody"
     assert active(session) == ["before", "by somebody"]
@@ -156,7 +145,7 @@ def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox:
         with rb.connect("live", api_key=secret, base_url=sandbox.url) as student:
             with pytest.raises(errors.AuthenticationError):
                 student.balance()
-    assert classroom_status(session) == ()
+    assert classes.classroom_status(session) == ()
 
 
 def test_close_takes_what_was_made_since_if_asked_to(session: rb.Session, sandbox: Sandbox) -> None:
@@ -164,9 +153,9 @@ def test_close_takes_what_was_made_since_if_asked_to(session: rb.Session, sandbo
     room = opened(session)
     with rb.connect("live", api_key=secrets_of(room)[1], base_url=sandbox.url) as student:
         student.keys.create("my own")
-    assert close_classroom(session).lately == (CLASS[1],)
+    assert classes.close_classroom(session).lately == (CLASS[1],)
     assert active(session) == ["my own"]
-    closed = close_classroom(session, all_made_since=True)
+    closed = classes.close_classroom(session, all_made_since=True)
     assert (closed.revoked, closed.lately, active(session)) == (1, (), [])
     assert [key.is_active for key in closed.others] == [False]
     assert session.balance().balance_usd == 25
@@ -191,9 +180,9 @@ def test_close_goes_on_where_it_broke_off(session: rb.Session, sandbox: Sandbox)
     opened(session)
     sandbox.fault("html", endpoint="revoke-key", after=1)
     with pytest.raises(errors.UnexpectedAnswer):
-        close_classroom(session)
+        classes.close_classroom(session)
     assert len(active(session)) == 2
-    assert close_classroom(session).revoked == 2
+    assert classes.close_classroom(session).revoked == 2
     assert active(session) == []
 
 
@@ -201,18 +190,18 @@ def test_a_key_that_came_late_is_revoked_too(session: rb.Session) -> None:
     """One of the class's names that the ledger never heard of."""
     room = opened(session)
     session.keys.create(room.classroom.seats[0].key_name)
-    assert close_classroom(session).revoked == 4
+    assert classes.close_classroom(session).revoked == 4
     assert active(session) == []
 
 
 def test_closed_and_opened_again_it_is_another_one(session: rb.Session) -> None:
     """Its keys have names of their own, so that neither close takes the other's."""
     first = opened(session)
-    close_classroom(session)
+    classes.close_classroom(session)
     second = opened(session)
     assert second.classroom.name == f"{first.classroom.name} (2)"
     assert (second.made, second.sheet == first.sheet) == (3, False)
-    assert close_classroom(session, first.classroom.name).revoked == 0
+    assert classes.close_classroom(session, first.classroom.name).revoked == 0
     assert len(active(session)) == 3
 
 
@@ -221,8 +210,8 @@ def test_of_two_open_ones_one_must_be_named(session: rb.Session) -> None:
     opened(session, name="morning")
     opened(session, name="afternoon")
     with pytest.raises(errors.InvalidInput, match=r"“afternoon”, “morning”"):
-        close_classroom(session)
-    assert close_classroom(session, "morning").revoked == 3
+        classes.close_classroom(session)
+    assert classes.close_classroom(session, "morning").revoked == 3
     assert len(active(session)) == 3
 
 
@@ -238,7 +227,7 @@ def test_keys_that_the_service_does_not_know_are_not_called_revoked(
         if key.name != "notebook":
             session.keys.revoke(key.key_id)
     with pytest.raises(errors.ClassroomError, match="knows none of the keys"):
-        close_classroom(session)
+        classes.close_classroom(session)
 
 
 def test_a_repository_is_no_place_for_keys(session: rb.Session, tmp_path: Path) -> None:
@@ -323,16 +312,16 @@ def test_another_classroom_of_the_same_names_is_left_alone(
     ) as colleague:
         theirs = opened(colleague)
         assert theirs.classroom.name == mine.classroom.name
-        closed = close_classroom(session)
+        closed = classes.close_classroom(session)
         assert (closed.revoked, len(closed.others)) == (3, 3)
         assert len(active(session)) == 3
-        assert close_classroom(colleague).revoked == 3
+        assert classes.close_classroom(colleague).revoked == 3
 
 
 def test_a_sandbox_of_this_machine_alone_is_no_use_to_a_class(session: rb.Session) -> None:
     """It is said how it is served to the room, before anything is made."""
     with pytest.raises(errors.InvalidInput, match="serve --host"):
-        open_classroom(session, CLASS)
+        classes.open_classroom(session, CLASS)
     assert active(session) == []
 
 
@@ -349,18 +338,18 @@ def test_what_cannot_be_written_down_is_not_made(session: rb.Session, tmp_path: 
 
 def test_the_way_is_told(session: rb.Session) -> None:
     """How many are done of how many, before each request."""
-    steps: list[Step] = []
+    steps: list[classes.Step] = []
     opened(session, report=steps.append)
     assert [(step.done, step.all) for step in steps] == [(0, 3), (1, 3), (2, 3)]
 
 
 def test_a_classroom_has_a_name_of_reasonable_length() -> None:
     """Without one, the day."""
-    assert checked_name(None) == today()
-    assert checked_name("  Life   Drawing ") == "Life Drawing"
+    assert classes.checked_name(None) == classes.today()
+    assert classes.checked_name("  Life   Drawing ") == "Life Drawing"
     for name in ("", "x" * 27):
         with pytest.raises(errors.InvalidInput, match="1 to 26 characters"):
-            checked_name(name)
+            classes.checked_name(name)
 
 
 def test_an_address_that_was_given_is_taken(sandbox: Sandbox) -> None:
@@ -368,9 +357,9 @@ def test_an_address_that_was_given_is_taken(sandbox: Sandbox) -> None:
     with rb.connect("sandbox") as session:
         with warnings.catch_warnings():
             warnings.simplefilter("error", InsecureAddress)
-            assert address_for_students(session, "http://10.0.0.7:8000/") == "http://10.0.0.7:8000"
+            assert classes.address_for_students(session, "http://10.0.0.7:8000/") == "http://10.0.0.7:8000"
         with pytest.raises(errors.ConfigurationError):
-            address_for_students(session, "ten dot zero")
+            classes.address_for_students(session, "ten dot zero")
 
 
 @pytest.mark.usefixtures("home")
@@ -378,7 +367,7 @@ def test_a_live_service_is_reached_where_it_is() -> None:
     """Everybody reaches it by the same address."""
     with raw_server(lambda exchange: exchange.answer(404)) as service:
         with rb.connect("live", api_key="sk-planted-address", base_url=service.url) as session:
-            assert address_for_students(session, None) == service.url
+            assert classes.address_for_students(session, None) == service.url
 
 
 @pytest.mark.parametrize(
@@ -388,7 +377,7 @@ def test_a_live_service_is_reached_where_it_is() -> None:
 def test_how_long_so_many_requests_take(requests: int, left: int, back: float | None, seconds: float) -> None:
     """What is left goes at once; then as many a minute as the key may send."""
     facts = Facts(None, left, 10, back)
-    assert seconds_for(requests, facts) == seconds
+    assert classes.seconds_for(requests, facts) == seconds
 
 
 def test_the_plan_is_what_opening_does(sandbox: Sandbox) -> None:
@@ -398,14 +387,14 @@ def test_the_plan_is_what_opening_does(sandbox: Sandbox) -> None:
             ("Drawing", ["Ada", "Grace"], 2),
             ("Drawing", ["Grace", "Alan"], 1),
         ):
-            plan = plan_classroom(session, students, name=called, address=sandbox.url)
+            plan = classes.plan_classroom(session, students, name=called, address=sandbox.url)
             assert (plan.problems, plan.keys) == ({}, keys)
-            opened = open_classroom(
+            opened = classes.open_classroom(
                 session, students, name=called, address=None if plan.continued else sandbox.url
             )
             assert opened.made == keys
             assert (str(plan.folder), plan.name) == (opened.classroom.folder, opened.classroom.name)
         assert plan.max_cost_usd == 6.0
-        close_classroom(session)
-        again = plan_classroom(session, ["Ada"], name="Drawing")
+        classes.close_classroom(session)
+        again = classes.plan_classroom(session, ["Ada"], name="Drawing")
         assert (again.name, again.keys, again.continued) == ("Drawing (2)", 1, None)

@@ -7,18 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbook.classroom.handouts import (
-    Handout,
-    check_install,
-    file_name,
-    keep_install,
-    prepared,
-    reaches_colab,
-    read,
-    requirement,
-    write,
-    write_sheet,
-)
+from reelbook.classroom import handouts
 from reelbook.errors import InvalidInput
 from reelbook.ledger.classrooms import Classroom, Seat
 from reelbook.secret import Secret
@@ -36,20 +25,20 @@ def room(folder: Path, address: str = "https://api.example.com") -> Classroom:
 
 def test_a_students_file_says_how_to_connect_and_holds_the_only_copy_of_the_key(tmp_path: Path) -> None:
     """It is read again as it was written; a file that isn't there, or isn't one, holds nothing."""
-    write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
     file = tmp_path / ADA.file
     assert "REELBOOK_API_KEY=sk-planted\nREELBOOK_BASE_URL=https://api.example.com\n" in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert read(room(tmp_path), ADA) == Handout("k1", Secret("sk-planted"))
-    assert read(room(tmp_path), BO) is None
+    assert handouts.read(room(tmp_path), ADA) == handouts.Handout("k1", Secret("sk-planted"))
+    assert handouts.read(room(tmp_path), BO) is None
     (tmp_path / BO.file).write_text("REELBOOK_API_KEY=\n")
-    assert read(room(tmp_path), BO) is None
+    assert handouts.read(room(tmp_path), BO) is None
 
 
 def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
     """Made from the files: where one is missing it says so. Names are text, and nothing is fetched."""
-    write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
-    page = write_sheet(room(tmp_path)).read_text()
+    handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    page = handouts.write_sheet(room(tmp_path)).read_text()
     assert page.count('<section class="card">') == 2
     assert page.count("sk-planted") == 1
     assert "the student's file isn't in the folder" in page
@@ -64,8 +53,8 @@ def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
 )
 def test_colab_is_offered_in_the_file_where_it_works(address: str, colab: str, tmp_path: Path) -> None:
     """A room's own address means a computer in the room."""
-    keep_install(tmp_path, "reelbook")
-    write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
+    handouts.keep_install(tmp_path, "reelbook")
+    handouts.write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
     assert colab in (tmp_path / ADA.file).read_text()
 
 
@@ -82,7 +71,7 @@ def test_colab_is_offered_in_the_file_where_it_works(address: str, colab: str, t
 )
 def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bool) -> None:
     """It runs elsewhere, and knows no address of the room."""
-    assert reaches_colab(address) is reached
+    assert handouts.reaches_colab(address) is reached
 
 
 @pytest.mark.parametrize(
@@ -96,14 +85,14 @@ def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bo
 )
 def test_a_file_is_called_after_its_student(number: int, student: str, name: str) -> None:
     """By number first, and never outside its folder."""
-    assert file_name(number, student) == name
+    assert handouts.file_name(number, student) == name
 
 
 def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
     """Half a file of an opening that was killed is taken away."""
-    folder = prepared(tmp_path / "class", fresh=True)
+    folder = handouts.prepared(tmp_path / "class", fresh=True)
     (folder / ".0123.part").touch()
-    prepared(folder, fresh=False)
+    handouts.prepared(folder, fresh=False)
     assert list(folder.iterdir()) == []
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -124,18 +113,18 @@ def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
 )
 def test_it_is_written_as_pip_takes_it(given: str, plain: str, with_lab: str) -> None:
     """With JupyterLab for a student's own computer, without it for Colab."""
-    assert requirement(given) == plain
-    assert requirement(given, extra=True) == with_lab
+    assert handouts.requirement(given) == plain
+    assert handouts.requirement(given, extra=True) == with_lab
 
 
 def test_what_to_install_is_kept_beside_the_cards(tmp_path: Path) -> None:
     """And stands in the files that are written later; where nothing that was tried works, none says how."""
-    write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
     text = (tmp_path / ADA.file).read_text()
     assert "pip install" not in text
     assert text.count("(your teacher says how Reelbook is installed)") == 2
-    keep_install(tmp_path, WHEEL)
-    write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    handouts.keep_install(tmp_path, WHEEL)
+    handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
     text = (tmp_path / ADA.file).read_text()
     assert f"   pip install 'reelbook[lab] @ {WHEEL}'\n" in text
     assert f"   %pip install 'reelbook @ {WHEEL}'\n" in text
@@ -145,4 +134,4 @@ def test_what_to_install_is_kept_beside_the_cards(tmp_path: Path) -> None:
 def test_what_pip_cant_install_is_refused(tmp_path: Path) -> None:
     """Before any key is made, with what pip said. What it can is tried in test_distribution."""
     with pytest.raises(InvalidInput, match=r"no card names it: .*nowhere"):
-        check_install(str(tmp_path / "nowhere"))
+        handouts.check_install(str(tmp_path / "nowhere"))

@@ -15,15 +15,7 @@ from PIL import Image
 from support.waiting import until
 
 import reelbook as rb
-from reelbook.errors import (
-    ConfirmationNeeded,
-    InsufficientBalance,
-    InvalidInput,
-    JobFailed,
-    ReelbookError,
-    SpendingWarning,
-    WaitTimeout,
-)
+from reelbook import errors
 from reelbook.executions import Execution
 from reelbook.explore import RunCell, SweepRun
 from reelbook.sandbox.handle import Sandbox
@@ -100,7 +92,7 @@ async def test_a_run_is_awaited_and_tells_of_its_cells(session: rb.Session) -> N
 def test_what_costs_more_needs_a_second_word(session: rb.Session, sandbox: Sandbox) -> None:
     """Nothing is written down or sent before it."""
     sweep = foxes(duration_seconds=[5])
-    with pytest.raises(ConfirmationNeeded, match=r"6 clips for about \$1\.50"):
+    with pytest.raises(errors.ConfirmationNeeded, match=r"6 clips for about \$1\.50"):
         sweep.run(session)
     assert (session.sweeps(), sent(sandbox)) == ((), 0)
     sweep.run(session, confirm_above_usd=1.50).stop()
@@ -110,11 +102,13 @@ def test_what_costs_more_needs_a_second_word(session: rb.Session, sandbox: Sandb
 def test_what_cannot_be_paid_is_said_before_anything_is_written(sandbox: Sandbox, home: Path) -> None:
     """Neither a plan over the limit nor one that the balance doesn't cover writes or sends anything."""
     with another(sandbox, home, max_spend=0.20) as session:
-        with pytest.raises(InvalidInput, match=r"pass the spending limit, which leaves \$0\.20"):
+        with pytest.raises(errors.InvalidInput, match=r"pass the spending limit, which leaves \$0\.20"):
             foxes().run(session)
         sandbox.settings(balance_usd=0.10)
         session.balance()
-        with pytest.raises(InvalidInput, match=r"balance of \$0\.10 doesn't cover 3 clips for about \$0\.15"):
+        with pytest.raises(
+            errors.InvalidInput, match=r"balance of \$0\.10 doesn't cover 3 clips for about \$0\.15"
+        ):
             foxes(seed=[1]).run(session)
         assert (session.sweeps(), session.jobs(), sent(sandbox)) == ((), (), 0)
 
@@ -126,7 +120,7 @@ def test_paused_it_buys_nothing_and_resumed_exactly_what_is_missing(
     run = SweepRun(session, foxes())
     halted(run, sandbox, 2)
     assert (run.state, run.counts["completed"], run.counts["planned"]) == ("paused", 2, 4)
-    with pytest.raises(ReelbookError, match="2 of 6 clips are there"):
+    with pytest.raises(errors.ReelbookError, match="2 of 6 clips are there"):
         run.results()
     run.stop()
     assert (run.state, session.sweeps()[0].counts) == ("stopped", {"completed": 2, "planned": 4})
@@ -152,7 +146,7 @@ def test_cells_are_left_out_and_taken_in(session: rb.Session, sandbox: Sandbox) 
     run.resume()
     assert len(run.results(SECONDS)) == 4
     assert sent(sandbox) == 4
-    with pytest.raises(InvalidInput, match="cells 1 to 6, not 7"):
+    with pytest.raises(errors.InvalidInput, match="cells 1 to 6, not 7"):
         run.leave_out([7])
 
 
@@ -161,7 +155,9 @@ def test_an_empty_balance_pauses_it(session: rb.Session, sandbox: Sandbox) -> No
     session.balance()
     sandbox.settings(balance_usd=0.10)  # somebody else spent the rest
     run = foxes().run(session)
-    with pytest.raises(InsufficientBalance, match=r"The balance ended\. Add credits and resume the sweep\."):
+    with pytest.raises(
+        errors.InsufficientBalance, match=r"The balance ended\. Add credits and resume the sweep\."
+    ):
         run.results(SECONDS)
     assert (run.state, run.counts["completed"]) == ("paused", 2)
     assert session.sweeps()[0].state == "paused"
@@ -176,7 +172,7 @@ def test_the_limit_in_the_middle_pauses_it(sandbox: Sandbox, home: Path) -> None
     with another(sandbox, home, max_spend=0.30) as session:
         run = SweepRun(session, foxes())
         halted(run, sandbox, 4)
-        with pytest.warns(SpendingWarning):
+        with pytest.warns(errors.SpendingWarning):
             session.text_to_video("something else", duration_seconds=2).result(SECONDS)
         run.resume()
         until(lambda: run.state == "paused")
@@ -196,7 +192,7 @@ def test_an_uncertain_cell_waits_for_a_person(session: rb.Session, sandbox: Sand
     assert sent(sandbox) == 4
     run.send_again(lost.number).result(SECONDS)
     assert (sent(sandbox), run.counts) == (5, {"completed": 4})
-    with pytest.raises(InvalidInput, match="nothing to send again"):
+    with pytest.raises(errors.InvalidInput, match="nothing to send again"):
         run.send_again(lost.number)
 
 
@@ -214,7 +210,7 @@ def test_a_failed_cell_is_sent_again_by_a_person_only(session: rb.Session, sandb
     """It may have been billed, so resuming leaves it alone."""
     sandbox.settings(fail_next="content policy")
     run = foxes(animal=["fox"]).run(session)
-    with pytest.raises(JobFailed, match=r"content policy.*1 of 2 clips are there"):
+    with pytest.raises(errors.JobFailed, match=r"content policy.*1 of 2 clips are there"):
         run.results(SECONDS)
     run.resume()
     until(lambda: run._task is None)
@@ -278,7 +274,7 @@ def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: San
         assert (again.state, again.counts) == ("paused", {"completed": 1, "planned": 2})
         again.resume()
         assert len(again.results(SECONDS)) == 3
-        with pytest.raises(InvalidInput, match="no sweep 99"):
+        with pytest.raises(errors.InvalidInput, match="no sweep 99"):
             rb.Sweep.open(later, "99")
 
 
@@ -354,7 +350,7 @@ def test_waiting_can_end_before_the_run(session: rb.Session, sandbox: Sandbox) -
     """The run goes on."""
     sandbox.settings(pace=3600)
     run = foxes(animal=["fox"]).run(session)
-    with pytest.raises(WaitTimeout, match=r"after 0\.01 s"):
+    with pytest.raises(errors.WaitTimeout, match=r"after 0\.01 s"):
         run.results(0.01)
     assert run.state == "running"
 

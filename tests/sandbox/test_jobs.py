@@ -7,22 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from reelbook import wire
 from reelbook.sandbox import jobs
-from reelbook.sandbox.jobs import (
-    LIFE,
-    TOLD,
-    Phase,
-    SandboxJob,
-    planned_seconds,
-    progress,
-    state_at,
-    status_body,
-)
 from reelbook.sandbox.protocol import checked_pace
 
 ASKED = {"prompt": "a fox", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
-JOB = SandboxJob("req_1", "pending", "text-to-video", ASKED, accepted_at=1000.0, planned_seconds=10.0)
+JOB = jobs.SandboxJob("req_1", "pending", "text-to-video", ASKED, accepted_at=1000.0, planned_seconds=10.0)
 RUNNING = replace(JOB, state="processing")
 
 
@@ -42,27 +31,27 @@ RUNNING = replace(JOB, state="processing")
         (replace(JOB, state="failed", video="x.mp4"), 9e9, "failed"),
     ],
 )
-def test_a_job_passes_its_states_as_its_time_passes(job: SandboxJob, now: float, state: str) -> None:
+def test_a_job_passes_its_states_as_its_time_passes(job: jobs.SandboxJob, now: float, state: str) -> None:
     """It ends when its time is up and there is something to end with; nothing goes back or leaves an end."""
-    assert state_at(job, now) == state
+    assert jobs.state_at(job, now) == state
 
 
 def test_a_state_is_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """One more, between two others, is passed as they are; all that a row tells is known."""
-    queued = Phase("queued", 0.05, ("estimated_cost_usd",))
-    life = (LIFE[0], queued, *LIFE[1:])
+    queued = jobs.Phase("queued", 0.05, ("estimated_cost_usd",))
+    life = (jobs.LIFE[0], queued, *jobs.LIFE[1:])
     monkeypatch.setattr(jobs, "LIFE", life)
     monkeypatch.setattr(jobs, "_ORDER", {phase.state: number for number, phase in enumerate(life)})
-    assert [state_at(JOB, 1000.0 + after) for after in (0, 0.5, 1.5)] == ["pending", "queued", "processing"]
+    assert [jobs.state_at(JOB, 1000.0 + after) for after in (0, 0.5)] == ["pending", "queued"]
+    assert jobs.state_at(JOB, 1001.5) == "processing"
     waiting = {"request_id": "req_1", "status": "queued", "estimated_cost_usd": 0.25}
-    assert status_body(replace(JOB, state="queued"), 1001.0, None) == waiting
-    assert {name for phase in LIFE for name in phase.tells} == set(TOLD)
-    assert {phase.state for phase in LIFE} == {wire.PENDING, wire.PROCESSING, wire.COMPLETED, wire.FAILED}
+    assert jobs.status_body(replace(JOB, state="queued"), 1001.0, None) == waiting
+    assert {name for phase in life for name in phase.tells} == set(jobs.TOLD)
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
     """From 0 when it starts to 99 at the end of the planned time, never back, never 100."""
-    seen = [progress(RUNNING, 1001.5 + tenth / 10) for tenth in range(300)]
+    seen = [jobs.progress(RUNNING, 1001.5 + tenth / 10) for tenth in range(300)]
     assert (seen[0], seen[-1]) == (0, 99)
     assert seen == sorted(seen)
 
@@ -91,20 +80,20 @@ def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
         ),
     ],
 )
-def test_each_state_tells_exactly_its_own_fields(job: SandboxJob, body: dict[str, object]) -> None:
+def test_each_state_tells_exactly_its_own_fields(job: jobs.SandboxJob, body: dict[str, object]) -> None:
     """The fields per state are those of the interface's table, no more and no less."""
-    assert status_body(job, 1005.0, "http://here/x") == body
+    assert jobs.status_body(job, 1005.0, "http://here/x") == body
 
 
 def test_the_time_a_job_takes_is_repeatable() -> None:
     """The same id takes the same time, another one another."""
-    assert planned_seconds("lifelike", "a") == planned_seconds("lifelike", "a")
-    assert planned_seconds("lifelike", "a") != planned_seconds("lifelike", "b")
+    assert jobs.planned_seconds("lifelike", "a") == jobs.planned_seconds("lifelike", "a")
+    assert jobs.planned_seconds("lifelike", "a") != jobs.planned_seconds("lifelike", "b")
 
 
 def test_lifelike_jobs_take_tens_of_seconds() -> None:
     """Lognormal around 40 seconds with the spread of 0.35 that it promises."""
-    times = [planned_seconds("lifelike", str(number)) for number in range(2000)]
+    times = [jobs.planned_seconds("lifelike", str(number)) for number in range(2000)]
     assert statistics.median(times) == pytest.approx(40, rel=0.05)
     logarithms = statistics.quantiles(times, n=100)
     assert logarithms[83] / logarithms[49] == pytest.approx(2.718281828**0.35, rel=0.08)
@@ -113,7 +102,7 @@ def test_lifelike_jobs_take_tens_of_seconds() -> None:
 @pytest.mark.parametrize(("pace", "seconds"), [("at once", 0), (0, 0), (3, 3), (2.5, 2.5)])
 def test_a_pace_in_seconds_is_taken_exactly(pace: str | float, seconds: float) -> None:
     """Given as a number, the pace has no spread."""
-    assert planned_seconds(checked_pace(pace), "any") == seconds
+    assert jobs.planned_seconds(checked_pace(pace), "any") == seconds
 
 
 @pytest.mark.parametrize("pace", ["slow", "", -1, True, None, float("nan"), float("inf"), [], "8"])

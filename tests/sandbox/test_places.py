@@ -11,105 +11,90 @@ import pytest
 from filelock import Timeout
 
 from reelbook.errors import SandboxError
-from reelbook.sandbox.places import (
-    Access,
-    Notice,
-    Places,
-    ended_within,
-    ensure_access,
-    last_port,
-    new_api_key,
-    put_up,
-    read_access,
-    read_notice,
-    running_lock,
-    take_down,
-    write_access,
-    write_whole,
-)
+from reelbook.sandbox import places as at
 from reelbook.secret import Secret
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path) -> at.Places:
     """The folder of a sandbox that was started once."""
-    places = Places(tmp_path / "home")
+    places = at.Places(tmp_path / "home")
     places.create()
     return places
 
 
-def test_the_folders_are_their_owners_only(places: Places) -> None:
+def test_the_folders_are_their_owners_only(places: at.Places) -> None:
     """Made once, and left alone after that; naming them makes nothing."""
     (places.videos / "a.mp4").write_bytes(b"clip")
     places.create()
     assert (places.videos / "a.mp4").exists()
     assert [stat.S_IMODE(folder.stat().st_mode) for folder in (places.folder, places.images)] == [0o700] * 2
-    assert not Places(places.folder / "other").folder.exists()
+    assert not at.Places(places.folder / "other").folder.exists()
 
 
 def test_a_home_that_is_no_folder_is_named(tmp_path: Path) -> None:
     """With another way out."""
     (tmp_path / "home").write_text("a file")
     with pytest.raises(SandboxError, match=r"can't write in .*home.*REELBOOK_HOME"):
-        Places(tmp_path / "home").create()
+        at.Places(tmp_path / "home").create()
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     """Nothing half written stays, also where the writing fails; only its owner can read it."""
     path = tmp_path / "notice"
-    write_whole(path, b"one")
-    write_whole(path, b"two")
+    at.write_whole(path, b"one")
+    at.write_whole(path, b"two")
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"two", 0o600)
     (tmp_path / "folder" / "inside").mkdir(parents=True)
     with pytest.raises(OSError, match="folder"):
-        write_whole(tmp_path / "folder", b"three")
+        at.write_whole(tmp_path / "folder", b"three")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "notice"]
 
 
-def test_credentials_are_made_at_the_first_start_and_kept(places: Places) -> None:
+def test_credentials_are_made_at_the_first_start_and_kept(places: at.Places) -> None:
     """The next start finds the same, nobody else can read the file, and a new key replaces all of it."""
-    made = ensure_access(places)
-    assert (ensure_access(places), read_access(places)) == (made, made)
+    made = at.ensure_access(places)
+    assert (at.ensure_access(places), at.read_access(places)) == (made, made)
     assert stat.S_IMODE(places.access.stat().st_mode) == 0o600
-    assert new_api_key() != new_api_key()
-    write_access(places, Access(Secret("sk-two"), made.control_token, made.user_id))
-    assert read_access(places).api_key.reveal() == "sk-two"
+    assert at.new_api_key() != at.new_api_key()
+    at.write_access(places, at.Access(Secret("sk-two"), made.control_token, made.user_id))
+    assert at.read_access(places).api_key.reveal() == "sk-two"
     assert made.api_key.reveal() not in places.access.read_text()
 
 
 @pytest.mark.parametrize(
     "content", ['{"api_key": "sk-planted", ', '{"api_key": "sk-planted"}', '["sk-planted"]']
 )
-def test_a_broken_access_file_is_named_and_not_quoted(content: str, places: Places) -> None:
+def test_a_broken_access_file_is_named_and_not_quoted(content: str, places: at.Places) -> None:
     """A traceback of it holds no key either."""
     places.access.write_text(content)
     with pytest.raises(SandboxError, match="can't be read") as caught:
-        read_access(places)
+        at.read_access(places)
     assert str(places.access) in str(caught.value)
     assert "sk-planted" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_notice_says_who_serves_where(places: Places) -> None:
+def test_a_notice_says_who_serves_where(places: at.Places) -> None:
     """It is taken down by its own server alone, and its port is remembered."""
-    put_up(places, url="http://127.0.0.1:4321", version="1.0", instance="first")
-    take_down(places, "another")
-    assert read_notice(places) == Notice("http://127.0.0.1:4321", os.getpid(), "1.0", "first")
-    take_down(places, "first")
-    assert (read_notice(places), last_port(places)) == (None, 4321)
+    at.put_up(places, url="http://127.0.0.1:4321", version="1.0", instance="first")
+    at.take_down(places, "another")
+    assert at.read_notice(places) == at.Notice("http://127.0.0.1:4321", os.getpid(), "1.0", "first")
+    at.take_down(places, "first")
+    assert (at.read_notice(places), at.last_port(places)) == (None, 4321)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"url": "http://127.0.0.1:1"}', "70000"])
-def test_a_broken_notice_is_none(content: str, places: Places) -> None:
+def test_a_broken_notice_is_none(content: str, places: at.Places) -> None:
     """Left over from a crash, or no port at all."""
     places.server.write_text(content)
     places.port.write_text(content)
-    assert (read_notice(places), last_port(places)) == (None, None)
+    assert (at.read_notice(places), at.last_port(places)) == (None, None)
 
 
-def test_the_lock_says_whether_a_server_lives(places: Places) -> None:
+def test_the_lock_says_whether_a_server_lives(places: at.Places) -> None:
     """It can't be taken twice, and who waits for the end is told when there is none."""
-    with running_lock(places):
-        assert not ended_within(places, 0)
+    with at.running_lock(places):
+        assert not at.ended_within(places, 0)
         with pytest.raises(Timeout):
-            running_lock(places).acquire()
-    assert ended_within(places, 0)
+            at.running_lock(places).acquire()
+    assert at.ended_within(places, 0)

@@ -6,36 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..errors import (
-    Answer,
-    AnswerLost,
-    AuthenticationError,
-    InsufficientBalance,
-    NotFound,
-    PayloadTooLarge,
-    PermissionRefused,
-    RateLimited,
-    ReelbookError,
-    ServerError,
-    ServiceError,
-    ServiceUnreachable,
-    ToolCallFailed,
-    ToolCallUncertain,
-    UnexpectedAnswer,
-)
+from .. import errors
 from ..formatting import terminal_line
 from ..secret import Secret
 
 MAX_ANSWER_BYTES = 50_000_000
 MAX_SAID = 500
 
-_REFUSALS: Mapping[int, tuple[type[ServiceError], str]] = {
-    401: (AuthenticationError, "The tool server doesn't accept this user id. It may be mistyped."),
-    402: (InsufficientBalance, "The balance is too low. Nothing was charged."),
-    403: (PermissionRefused, "The tool server refuses this."),
-    404: (NotFound, "There is no tool server at this address."),
-    413: (PayloadTooLarge, "The arguments are larger than the tool server takes."),
-    429: (RateLimited, "The tool server has had too many requests. Wait, and try again."),
+_REFUSALS: Mapping[int, tuple[type[errors.ServiceError], str]] = {
+    401: (errors.AuthenticationError, "The tool server doesn't accept this user id. It may be mistyped."),
+    402: (errors.InsufficientBalance, "The balance is too low. Nothing was charged."),
+    403: (errors.PermissionRefused, "The tool server refuses this."),
+    404: (errors.NotFound, "There is no tool server at this address."),
+    413: (errors.PayloadTooLarge, "The arguments are larger than the tool server takes."),
+    429: (errors.RateLimited, "The tool server has had too many requests. Wait, and try again."),
 }
 _LOST: Mapping[str, str] = {
     "lost": "The answer was lost on its way.",
@@ -70,32 +54,36 @@ class Failed(Exception):
         self.note = note
 
 
-def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> ReelbookError:
+def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> errors.ReelbookError:
     """Why there is no answer; with `paid` to a call, which may have cost money all the same."""
     status, words = note.status or 0, _words(note, user_id)
-    answer = Answer(status, {}, _quoted(note, user_id))
+    answer = errors.Answer(status, {}, _quoted(note, user_id))
     if note.failure == "unsent":
-        return ServiceUnreachable(f"The tool server can't be reached. Nothing was sent.{words}")
+        return errors.ServiceUnreachable(f"The tool server can't be reached. Nothing was sent.{words}")
     if note.failure or status >= 500:
         lost = _LOST.get(note.failure or "", f"The tool server failed ({status}).")
         if paid:
             may_be = "The call may have been carried out, and billed. It was not sent again."
-            return ToolCallUncertain(f"{lost}{words} {may_be}")
+            return errors.ToolCallUncertain(f"{lost}{words} {may_be}")
         if note.failure == "foreign":
-            return UnexpectedAnswer(f"{lost}{words}", answer=answer)
-        return AnswerLost(f"{lost}{words}") if note.failure else ServerError(f"{lost}{words}", answer=answer)
+            return errors.UnexpectedAnswer(f"{lost}{words}", answer=answer)
+        return (
+            errors.AnswerLost(f"{lost}{words}")
+            if note.failure
+            else errors.ServerError(f"{lost}{words}", answer=answer)
+        )
     if note.session_gone:
-        return ToolCallFailed("The tool server dropped the session twice. Nothing was carried out.")
+        return errors.ToolCallFailed("The tool server dropped the session twice. Nothing was carried out.")
     if status in _REFUSALS:
         kind, text = _REFUSALS[status]
         return kind(f"{text}{words}", answer=answer)
     if 300 <= status < 400:
-        return UnexpectedAnswer(
+        return errors.UnexpectedAnswer(
             "The tool server points elsewhere, where the user id must not go. Set the address that it means, "
             f"if you trust it.{words}",
             answer=answer,
         )
-    return ToolCallFailed(f"The tool server answered with an error.{words}")
+    return errors.ToolCallFailed(f"The tool server answered with an error.{words}")
 
 
 def _words(note: Note, user_id: Secret) -> str:
@@ -109,5 +97,4 @@ def _words(note: Note, user_id: Secret) -> str:
 
 def _quoted(note: Note, user_id: Secret) -> str:
     # A server that echoes what it was sent must not put the user id into an error.
-    said = terminal_line(user_id.masked(note.said)[: 10 * MAX_SAID])
-    return said if len(said) <= MAX_SAID else said[:MAX_SAID] + " …"
+    return terminal_line(user_id.masked(note.said)[: 10 * MAX_SAID], MAX_SAID)

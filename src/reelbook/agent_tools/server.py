@@ -12,17 +12,9 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import settings
+from .. import errors, settings
 from ..deadlines import Deadline
-from ..errors import (
-    ConfigurationError,
-    DeadlineExceeded,
-    InvalidInput,
-    ServiceUnreachable,
-    SessionClosed,
-    ToolCallFailed,
-    ToolTimeout,
-)
+from ..formatting import terminal_line
 from ..secret import Secret
 from . import parsing
 from .failures import Failed, Note, error_of
@@ -54,7 +46,7 @@ def checked_user_id(user_id: str | Secret) -> Secret:
     secret = Secret.of(user_id)
     text = secret.reveal()
     if not 0 < len(text) <= MAX_USER_ID or not all("!" <= character <= "~" for character in text):
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             "This can't be the user id of a tool server: it is empty, far too long, or holds a space, a line "
             "break or a letter that no id has. Copy it again; the dashboard's API page has it."
         )
@@ -139,15 +131,17 @@ class ToolServer:
             raise error_of(note, self.user_id, paid=True) from None
         except TimeoutError:
             if not note.began:
-                raise ServiceUnreachable(
+                raise errors.ServiceUnreachable(
                     "The tool server didn't let us in before the deadline. Nothing was sent."
                 ) from None
-            raise ToolTimeout(
+            raise errors.ToolTimeout(
                 f"No result of {_short(name)} came within {seconds:g} s. The server was told that nobody "
                 "waits; the call may still be carried out, and billed."
             ) from None
         if raw.get("resultType") == "input_required":
-            raise ToolCallFailed("The tool asks back for more than its arguments, which Reelbook can't give.")
+            raise errors.ToolCallFailed(
+                "The tool asks back for more than its arguments, which Reelbook can't give."
+            )
         return parsing.result(raw)
 
     async def aclose(self) -> None:
@@ -168,7 +162,7 @@ class ToolServer:
         except Failed as failed:
             raise error_of(failed.note, self.user_id) from None
         except TimeoutError:
-            raise DeadlineExceeded("The tool server didn't answer in time.") from None
+            raise errors.DeadlineExceeded("The tool server didn't answer in time.") from None
 
     async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
         """What `send` brings; sent a second time where the server had dropped the session, and so refused it
@@ -190,7 +184,7 @@ class ToolServer:
     async def _join(self) -> ToolConnection:
         """The session with the server, joined where there is none. Raises ReelbookError and TimeoutError."""
         if self._closed:
-            raise SessionClosed("The connection to the tool server is closed.")
+            raise errors.SessionClosed("The connection to the tool server is closed.")
         async with self._lock:
             if self._connection is None or self._connection.task.done():
                 self._connection = await self._joined()
@@ -201,7 +195,7 @@ class ToolServer:
             # It takes half a second, in which the loop would stand still.
             await asyncio.to_thread(importlib.import_module, ".connection", __package__)
         except ImportError as absent:
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 f"Agent tools need a package that isn't installed ({absent.name}). Install it: {INSTALL}"
             ) from None
         from .connection import ToolConnection
@@ -221,14 +215,16 @@ class ToolServer:
 def checked_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """A call's arguments as JSON holds them. Raises InvalidInput before anything is sent."""
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput("A tool has a name. session.tools() lists them.")
+        raise errors.InvalidInput("A tool has a name. session.tools() lists them.")
     try:
         given: dict[str, Any] = json.loads(json.dumps(dict(arguments or {}), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         reason = (str(error) or type(error).__name__)[:200]
-        raise InvalidInput(f"The arguments of {_short(name)} can't be sent as JSON: {reason}.") from None
+        raise errors.InvalidInput(
+            f"The arguments of {_short(name)} can't be sent as JSON: {reason}."
+        ) from None
     return given
 
 
 def _short(name: str) -> str:
-    return f"“{name if len(name) <= 60 else name[:60] + '…'}”"
+    return f"“{terminal_line(name, 60)}”"

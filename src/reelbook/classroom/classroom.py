@@ -21,17 +21,8 @@ from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
-from .. import settings, validation
+from .. import errors, settings, validation
 from ..account.balance import Facts
-from ..errors import (
-    ClassroomError,
-    ConfigurationError,
-    InvalidInput,
-    KeyUncertain,
-    NotFound,
-    ReelbookError,
-    SandboxError,
-)
 from ..formatting import epoch_seconds, file_name, plain_name
 from ..ledger import LedgerFile
 from ..ledger.classrooms import ASKED, MADE, Classroom, Seat
@@ -162,7 +153,7 @@ def plan_classroom(
     def tried(about: str, check: Callable[..., T], *arguments: Any, otherwise: T) -> T:
         try:
             return check(*arguments)
-        except (InvalidInput, ConfigurationError) as error:
+        except (errors.InvalidInput, errors.ConfigurationError) as error:
             problems[about] = str(error)
             return otherwise
 
@@ -226,7 +217,7 @@ def open_classroom(
     """
     names = unique(students)
     if not names:
-        raise InvalidInput("There are no students. Nothing was done.")
+        raise errors.InvalidInput("There are no students. Nothing was done.")
     if install is not None:
         handouts.check_install(install)
     with _working(session, report) as work:
@@ -298,7 +289,7 @@ def close_classroom(
         keys = session.keys.list()
         ours = [key for key in keys if _is_of(classroom, key)]
         if active := [key for key in ours if key.is_active]:
-            raise ClassroomError(
+            raise errors.ClassroomError(
                 f"{len(active)} of the keys of {classroom.name} are still active by the service's list: "
                 f"{', '.join(key.key_id for key in active)}. Close it again."
             )
@@ -328,7 +319,7 @@ def checked_name(name: str | None) -> str:
     if name is None:
         return today()
     if not 0 < len(tidy(name)) <= LONGEST_CLASSROOM_NAME:
-        raise InvalidInput(f"A classroom's name has 1 to {LONGEST_CLASSROOM_NAME} characters.")
+        raise errors.InvalidInput(f"A classroom's name has 1 to {LONGEST_CLASSROOM_NAME} characters.")
     return tidy(name)
 
 
@@ -362,7 +353,7 @@ def address_for_students(session: Session, given: str | None) -> str:
     address = f"http://{(host := own_address())}:{urlsplit(session.base_url).port}"
     if host is not None and (found := _instance(address)) and found == _instance(session.base_url):
         return address
-    raise InvalidInput(
+    raise errors.InvalidInput(
         "This sandbox listens on this machine only, so no student could reach it. Nothing was done. Stop it "
         "with `reelbook sandbox stop`, serve it to the room with `reelbook sandbox serve --host 0.0.0.0`, "
         "and try again. An address that you know better can be given (`--address`)."
@@ -433,7 +424,9 @@ class _Work:
         """Revokes the keys of these students, who are to get others. Raises InvalidInput for a stranger."""
         seats = {seat.student: seat for seat in classroom.seats}
         if strangers := [student for student in students if student not in seats]:
-            raise InvalidInput(f"Not in {classroom.name}: {', '.join(strangers)}. Nobody's key was renewed.")
+            raise errors.InvalidInput(
+                f"Not in {classroom.name}: {', '.join(strangers)}. Nobody's key was renewed."
+            )
         for seat in (seats[student] for student in students):
             if seat.key_id is not None:
                 self._wait(classroom)
@@ -468,11 +461,11 @@ class _Work:
             rooms = tuple(each for each in rooms if each.name == tidy(name))
         if not rooms:
             called = "" if name is None else f" called “{tidy(name)}”"
-            raise InvalidInput(f"No classroom{called} was opened from this home at {self._host}.")
+            raise errors.InvalidInput(f"No classroom{called} was opened from this home at {self._host}.")
         running = [each for each in rooms if each.closed_at is None]
         if len(running) > 1:
             names = ", ".join(f"“{each.name}”" for each in running)
-            raise InvalidInput(
+            raise errors.InvalidInput(
                 f"Several classrooms are open: {names}. Say which (`--name`). Nothing was done."
             )
         return (running or rooms)[0]
@@ -490,7 +483,7 @@ class _Work:
             self._wait(classroom, number, len(wanted))
             revoked += self._revoke(key_id)
         if seats and len(hidden) == len(seats) and not revoked:
-            raise ClassroomError(
+            raise errors.ClassroomError(
                 f"The service knows none of the keys of {classroom.name}: the key in use may be of another "
                 "account. Nothing was changed. Use the key that opened it, or another one of its account."
             )
@@ -526,12 +519,12 @@ class _Work:
             self.rows.asking(seat)
             try:
                 created = self._session.keys.create(seat.key_name, rate_limit=classroom.rate_limit)
-            except KeyUncertain as uncertain:
+            except errors.KeyUncertain as uncertain:
                 self._clear(classroom, seat, self._session.keys.list())
                 if attempt == ATTEMPTS:
                     uncertain.add_note("Run the same command again: it goes on where it stopped.")
                     raise
-            except ReelbookError:
+            except errors.ReelbookError:
                 self.rows.waiting(seat)  # nothing was made
                 raise
             else:
@@ -562,7 +555,7 @@ class _Work:
         """Whether the service knew the key."""
         try:
             self._session.keys.revoke(key_id)
-        except NotFound:
+        except errors.NotFound:
             return False
         return True
 
@@ -592,7 +585,7 @@ def _working(session: Session, report: Report = lambda _: None) -> Iterator[_Wor
         with FileLock(session.home / "classroom.lock", timeout=0), LedgerFile.open(session.home) as ledger:
             yield _Work(session, ledger, report)
     except Timeout:
-        raise ClassroomError(
+        raise errors.ClassroomError(
             "Another program opens or closes a classroom of this home just now. Nothing was done here."
         ) from None
 
@@ -635,7 +628,7 @@ def _refuse_changes(
         ("address", address and address.rstrip("/"), classroom.address),
     ):
         if asked is not None and asked != fixed:
-            raise InvalidInput(
+            raise errors.InvalidInput(
                 f"{classroom.name} is open already, and its {what} is {fixed}, not {shown(str(asked))}. "
                 "Nothing was done. Leave that out to go on with it, or open one by another name (`--name`)."
             )
@@ -645,6 +638,6 @@ def _instance(url: str) -> str | None:
     """Which sandbox answers there; None if none does."""
     try:
         instance = ask(url + protocol.ABOUT, None, {}, ANSWER_SECONDS).get("instance")
-    except SandboxError:
+    except errors.SandboxError:
         return None
     return instance if isinstance(instance, str) else None

@@ -195,13 +195,9 @@ def _say_opened(opened: OpenedClassroom, closing: str) -> None:
 
 def _say_status(room: ClassroomStatus) -> None:
     """A classroom, a line for each student."""
-    used = [each for each in room.students if each.key and each.key.last_used]
-    there = sum(each.seat.key_id is not None for each in room.students)
-    classroom = room.classroom
-    say(
-        f"{classroom.name}: {len(room.students)} students, {there} with a key, {len(used)} used it. "
-        f"{classroom.address}"
-    )
+    from ..text.classroom import summary
+
+    say(f"{room.classroom.name}: {summary(room)} {room.classroom.address}")
     width = max((len(each.seat.student) for each in room.students), default=0)
     for each in room.students:
         name = terminal_line(each.seat.student, STUDENT_CHARACTERS)

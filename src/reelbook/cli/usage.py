@@ -65,12 +65,12 @@ def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home =
 
 def _wait_for_days(history: UsageHistory) -> None:
     """Waits until the history asks no more, or Ctrl-C after a first answer."""
-    from ..text.usage import progress_words
+    from ..text import usage as words
 
     try:
         with moving_line() as show:
             while not history.done:
-                line = progress_words(spans=history.spans, asked=history.asked, done=False, trouble="")
+                line = words.progress_words(spans=history.spans, asked=history.asked, done=False, trouble="")
                 show(line.replace("dashed ", ""))
                 with suppress(TimeoutError):
                     history.wait(0.25)
@@ -96,20 +96,12 @@ def _draw(screen: Console, history: UsageHistory, session: Session) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ..text.usage import (
-        NOTHING_SPENT,
-        ledger_words,
-        pace_words,
-        progress_words,
-        reading_words,
-        span_words,
-        total_words,
-    )
+    from ..text import usage as words
 
     total, reading = history.total, history.reading
-    money, about = total_words(total, history.days)
+    money, about = words.total_words(total, history.days)
     screen.print(Text.assemble((money, "bold"), f"  {about}"))
-    if pace := pace_words(session.facts, total, history.days):
+    if pace := words.pace_words(session.facts, total, history.days):
         screen.print(pace)
     busy = [span for span in history.spans if span.usd > 0]
     if busy:
@@ -121,7 +113,7 @@ def _draw(screen: Console, history: UsageHistory, session: Session) -> None:
         highest = max(map(_per_day, busy))
         widest = max(8, min(BAR, screen.width - BESIDE))
         for span in busy:
-            when, money, about, note = span_words(span, reading)
+            when, money, about, note = words.span_words(span, reading)
             length = max(1, round(widest * _per_day(span) / highest))
             bar = Text(("█" if span.split else "░") * length, "blue")
             table.add_row(when, bar, money, f"{about} · {note}" if note else about)
@@ -129,15 +121,15 @@ def _draw(screen: Console, history: UsageHistory, session: Session) -> None:
         screen.print(table)
         screen.print()
     else:
-        screen.print(NOTHING_SPENT)
-    if mine := ledger_words(history.own(), total):
+        screen.print(words.NOTHING_SPENT)
+    if mine := words.ledger_words(history.own(), total):
         screen.print(mine)
     last = history.spans[-1].to_at
     screen.print(
-        progress_words(spans=history.spans, asked=history.asked, done=True, trouble=history.trouble).replace(
-            "Dashed spans", "Light bars"
-        ),
-        reading_words(reading, last),
+        words.progress_words(
+            spans=history.spans, asked=history.asked, done=True, trouble=history.trouble
+        ).replace("Dashed spans", "Light bars"),
+        words.reading_words(reading, last),
     )
 
 

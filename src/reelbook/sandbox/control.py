@@ -10,31 +10,15 @@ import hmac
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Any, Final, get_args
+from typing import Any, Final, get_args, get_type_hints
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from . import protocol
 from .faults import Faults
 from .payloads import Refused, json_object, refusal
-from .protocol import (
-    ABOUT,
-    CLOCK,
-    FAULTS,
-    HISTORY,
-    SERVICE_NAME,
-    SETTINGS,
-    STATE,
-    STOP,
-    TOKEN_HEADER,
-    LimitHeaders,
-    LimitWindow,
-    ResetUnit,
-    UsageDays,
-    checked_pace,
-    version,
-)
 from .service import SandboxService
 
 
@@ -42,20 +26,14 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
     """The routes of the control plane."""
 
     async def about(request: Request) -> Response:
-        return JSONResponse(
-            {
-                "service": SERVICE_NAME,
-                "version": version(),
-                "pace": service.settings.pace,
-                "instance": service.instance,
-            }
-        )
+        told = {"service": protocol.SERVICE_NAME, "version": protocol.version(), "instance": service.instance}
+        return JSONResponse({**told, "pace": service.settings.pace})
 
     def guarded(path: str, answer: Callable[[Request], Awaitable[Mapping[str, Any]]], *methods: str) -> Route:
         async def endpoint(request: Request) -> Response:
-            given = request.headers.get(TOKEN_HEADER, "").encode()
+            given = request.headers.get(protocol.TOKEN_HEADER, "").encode()
             if not hmac.compare_digest(given, service.access.control_token.reveal().encode()):
-                return refusal(403, f"{TOKEN_HEADER} is missing or wrong")
+                return refusal(403, f"{protocol.TOKEN_HEADER} is missing or wrong")
             try:
                 return JSONResponse(await answer(request))
             except Refused as exc:
@@ -65,7 +43,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
 
     async def state(request: Request) -> Mapping[str, Any]:
         return {
-            "version": version(),
+            "version": protocol.version(),
             **asdict(service.settings),
             "jobs_under_way": service.jobs.under_way,
             "dask": service.dask and asdict(service.dask.state),
@@ -79,9 +57,9 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
     async def change_settings(request: Request) -> Mapping[str, Any]:
         wanted = await json_object(request)
         for name, value in wanted.items():
-            if name not in _CHECKS:
-                raise Refused(400, f"{name} is no setting; there are {', '.join(_CHECKS)}")
-            if not _CHECKS[name](value):
+            if name not in _KINDS:
+                raise Refused(400, f"{name} is no setting; there are {', '.join(_KINDS)}")
+            if not _fits(name, value):
                 raise Refused(400, f"{name} can't be {value!r}")
         if "balance_usd" in wanted:
             await asyncio.to_thread(service.accounts.set_balance, wanted.pop("balance_usd"))
@@ -116,45 +94,36 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
         return {"stopping": True}
 
     return [
-        Route(ABOUT, about, methods=["GET"]),
-        guarded(SETTINGS, change_settings, "POST"),
-        guarded(CLOCK, advance, "POST"),
-        guarded(STOP, stop, "POST"),
-        guarded(STATE, state, "GET"),
-        guarded(FAULTS, change_faults, "GET", "POST", "DELETE"),
-        guarded(HISTORY, plant_history, "POST"),
+        Route(protocol.ABOUT, about, methods=["GET"]),
+        guarded(protocol.SETTINGS, change_settings, "POST"),
+        guarded(protocol.CLOCK, advance, "POST"),
+        guarded(protocol.STOP, stop, "POST"),
+        guarded(protocol.STATE, state, "GET"),
+        guarded(protocol.FAULTS, change_faults, "GET", "POST", "DELETE"),
+        guarded(protocol.HISTORY, plant_history, "POST"),
     ]
+
+
+# What can be set, with the type of each.
+_KINDS: Final[Mapping[str, Any]] = {**get_type_hints(protocol.Settings), "balance_usd": float}
 
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9
 
 
-def _flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _one_of(kind: Any) -> Callable[[Any], bool]:
-    return lambda value: value in get_args(kind)
-
-
-def _is_pace(value: Any) -> bool:
-    try:
-        checked_pace(value)
-    except ValueError:
-        return False
-    return True
-
-
-_CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "pace": _is_pace,
-    "rate_limiting": _flag,
-    "limit_window": _one_of(LimitWindow),
-    "count_refused": _flag,
-    "reset_unit": _one_of(ResetUnit),
-    "limit_headers": _one_of(LimitHeaders),
-    "usage_days": _one_of(UsageDays),
-    "balance_usd": _number,
-    "max_image_bytes": lambda value: _number(value) and isinstance(value, int),
-    "fail_next": lambda value: value is None or (isinstance(value, str) and bool(value)),
-}
+def _fits(name: str, value: Any) -> bool:
+    """Whether a setting can have this value."""
+    kind = _KINDS[name]
+    if name == "pace":
+        try:
+            return protocol.checked_pace(value) is not None
+        except ValueError:
+            return False
+    if name == "fail_next":
+        return value is None or (isinstance(value, str) and bool(value))
+    if kind is bool:
+        return isinstance(value, bool)
+    if kind in (int, float):
+        return _number(value) and (kind is float or isinstance(value, int))
+    return value in get_args(kind)

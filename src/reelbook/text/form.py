@@ -92,8 +92,8 @@ def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -
 
     `styles` are what `__styles__` stands for.
     """
-    from ..explore.wildcards import STYLES
     from ..explore.templates import Template, is_plain
+    from ..explore.wildcards import STYLES
 
     if is_plain(prompt):
         return ""
