@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 import statistics
 import tempfile
 import time
@@ -31,47 +30,40 @@ WANTED = JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7
 
 
 def fill(ledger: Ledger, count: int) -> None:
-    """Writes `count` jobs of the last 300 days, one in 20,000 of them with a rare word, state or cost."""
+    """Writes `count` jobs of the last 300 days, one in 20,000 of them with a rare word, state and cost."""
     rng = random.Random(7)
     began = time.time() - 300 * DAY
     rows = []
     for number in range(count):
         rare = number % 20_000 == 777 % count
-        seconds = rng.randint(1, 9)
-        at = began + number * (300 * DAY / count)
+        seconds, at = rng.randint(1, 9), began + number * (300 * DAY / count)
         state = "uncertain" if rare else rng.choices(("completed", "failed", "refused"), (90, 7, 3))[0]
-        rows.append(
-            (
-                ledger.account.id,
-                state,
-                "text-to-video",
-                " ".join(rng.choices(WORDS, k=14)) + (" zebra" if rare else ""),
-                seconds,
-                f"{number:032x}",
-                f"experiment {number // 1000}" if number % 3 == 0 else None,
-                "1-bench",
-                at,
-                at + 1,
-                at + 60,
-                None if state == "refused" else f"req-{number:024x}",
-                50_000 * (10 if rare else seconds),
-                50_000 * seconds if state == "completed" else None,
-                59.0 if state == "completed" else None,
-                f"https://cdn.example/videos/{number:024x}.mp4" if state == "completed" else None,
-                f"/home/someone/reelbook/clips/live/req-{number:024x}.mp4" if state == "completed" else None,
-                int(number % 500 == 0),
-            )
-        )
-
-    def work(connection: sqlite3.Connection) -> None:
-        connection.executemany(
-            "INSERT INTO entries (account, state, mode, prompt, duration_seconds, sameness, experiment, "
-            "kernel, intended_at, accepted_at, ended_at, request_id, estimated_cost_micro, cost_micro, "
-            f"took_seconds, video_url, clip_path, starred) VALUES ({', '.join('?' * 18)})",
-            rows,
-        )
-
-    ledger._store.write(work)
+        done = state == "completed"
+        row = {
+            "account": ledger.account.id,
+            "state": state,
+            "mode": "text-to-video",
+            "prompt": " ".join(rng.choices(WORDS, k=14)) + (" zebra" if rare else ""),
+            "duration_seconds": seconds,
+            "sameness": f"{number:032x}",
+            "experiment": f"experiment {number // 1000}" if number % 3 == 0 else None,
+            "kernel": "1-bench",
+            "intended_at": at,
+            "accepted_at": at + 1,
+            "ended_at": at + 60,
+            "request_id": None if state == "refused" else f"req-{number:024x}",
+            "estimated_cost_micro": 50_000 * (10 if rare else seconds),
+            "cost_micro": 50_000 * seconds if done else None,
+            "took_seconds": 59.0 if done else None,
+            "video_url": f"https://cdn.example/videos/{number:024x}.mp4" if done else None,
+            "clip_path": f"/home/someone/reelbook/clips/live/req-{number:024x}.mp4" if done else None,
+            "starred": int(number % 500 == 0),
+        }
+        rows.append(row)
+    columns = ", ".join(rows[0])
+    values = ", ".join(f":{name}" for name in rows[0])
+    insert = f"INSERT INTO entries ({columns}) VALUES ({values})"
+    ledger._store.write(lambda connection: connection.executemany(insert, rows))
     for number in range(777, count, 1000):
         ledger.annotations.mark(number, Marks(note="the light is good, foxes too", tags=("keep",)))
 

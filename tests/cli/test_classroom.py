@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,27 +124,6 @@ def test_killed_half_way_and_opened_again(
     one_for_each(home, sandbox.url)
     closed = run("classroom", "close", "--service", "sandbox")
     assert (closed.exit_code, "30 keys revoked now" in closed.stdout) == (0, True)
-    assert not [key for key in keys() if key.is_active]
-
-
-@pytest.mark.browser
-def test_killed_at_any_moment_and_opened_again(
-    words: list[str], home: Path, run: Run, sandbox: Sandbox, folder: Path
-) -> None:
-    """From outside, whenever a few files are there, again and again."""
-    for count in (4, 11, 19):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "reelbook", *words], env=environment(), stderr=subprocess.DEVNULL
-        )
-        end = time.monotonic() + WAIT_SECONDS
-        while len(files(home)) < count and time.monotonic() < end:
-            time.sleep(0.001)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        assert count <= len(files(home)) < 30
-    assert run(*words).exit_code == 0
-    one_for_each(home, sandbox.url)
-    assert run("classroom", "close", "--service", "sandbox").exit_code == 0
     assert not [key for key in keys() if key.is_active]
 
 

@@ -104,18 +104,6 @@ def test_without_jupyterlab_the_install_command_is_said(
     assert not home.exists()
 
 
-def test_a_worked_in_lesson_is_named_as_kept(
-    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A person learns that their copy was left alone."""
-    monkeypatch.setattr(lab, "_run", lambda command, environment: 0)
-    (folder / "mine").mkdir()
-    (folder / "mine" / "01-first-video.ipynb").write_text("my work")
-    result = run("lab", "mine")
-    assert result.exit_code == 0, result.output
-    assert "Kept as they are: 01-first-video.ipynb." in result.stdout
-
-
 def _address(process: subprocess.Popen[str]) -> tuple[str, str]:
     assert process.stdout is not None
     said = ""
@@ -126,32 +114,25 @@ def _address(process: subprocess.Popen[str]) -> tuple[str, str]:
     raise AssertionError(said)
 
 
-def test_the_lessons_are_there_in_their_order() -> None:
-    """The teachers' lesson comes first, and then the one that is opened."""
-    assert [path.name for path in lab.shipped_lessons()][:2] == ["00-for-teachers.ipynb", lab.FIRST_LESSON]
-
-
-def test_copies_are_made_where_there_are_none(tmp_path: Path) -> None:
-    """A new folder gets every lesson as it ships, and none differs."""
-    folder = tmp_path / "a" / "b"
-    assert lab.copy_lessons(lab.shipped_lessons(), folder) == []
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
-        path.name: path.read_bytes() for path in lab.shipped_lessons()
-    }
-
-
-def test_a_person_s_copy_is_never_written_over(tmp_path: Path) -> None:
-    """A lesson that was worked in stays as it is and is named; the missing ones are copied."""
-    theirs = tmp_path / "01-first-video.ipynb"
-    theirs.write_text("my work")
-    assert lab.copy_lessons(lab.shipped_lessons(), tmp_path) == [theirs]
-    assert theirs.read_text() == "my work"
-    assert (tmp_path / "02-from-an-image.ipynb").exists()
-    assert lab.copy_lessons(lab.shipped_lessons(), tmp_path) == [theirs]
-
-
 def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     """A file in the folder's place is an error that says what to do."""
     (tmp_path / "taken").touch()
     with pytest.raises(ReelbookError, match="Choose another folder"):
         lab.copy_lessons(lab.shipped_lessons(), tmp_path / "taken")
+
+
+def test_a_person_s_copy_is_never_written_over(
+    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new folder gets every lesson; one that was worked in stays as it is, and is named."""
+    monkeypatch.setattr(lab, "_run", lambda command, environment: 0)
+    theirs = folder / "mine" / lab.FIRST_LESSON
+    theirs.parent.mkdir()
+    theirs.write_text("my work")
+    result = run("lab", "mine")
+    assert result.exit_code == 0, result.output
+    assert f"Kept as they are: {lab.FIRST_LESSON}." in result.stdout
+    shipped = {path.name: path.read_bytes() for path in lab.shipped_lessons()}
+    assert list(shipped)[:2] == ["00-for-teachers.ipynb", lab.FIRST_LESSON]
+    copies = {path.name: path.read_bytes() for path in theirs.parent.iterdir()}
+    assert copies == {**shipped, lab.FIRST_LESSON: b"my work"}

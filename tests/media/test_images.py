@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -50,44 +51,33 @@ def test_the_name_and_type_follow_the_format() -> None:
     assert "data" not in repr(jpeg)
 
 
-def planted(kind: str) -> bytes:
-    picture = gradient()
-    if kind == "jpeg-exif":
-        return saved(picture, "JPEG", exif=located())
-    if kind == "jpeg-xmp":
-        return saved(picture, "JPEG", xmp=b"<x:xmpmeta>" + SECRET + b"</x:xmpmeta>")
-    if kind == "jpeg-comment":
-        return saved(picture, "JPEG", comment=SECRET)
-    if kind == "jpeg-tail":
-        return saved(picture, "JPEG") + b"ftyp" + SECRET
-    if kind == "png-exif":
-        return saved(picture, "PNG", exif=located())
-    if kind == "png-tail":
-        return saved(picture, "PNG") + SECRET
-    if kind == "webp-exif":
-        return saved(picture, "WEBP", exif=located().tobytes(), xmp=SECRET)
-    if kind == "tiff":
-        return saved(picture, "TIFF", description=SECRET.decode())
-    if kind == "gif-comment":
-        return saved(picture.convert("P"), "GIF", comment=SECRET)
-    text = PngImagePlugin.PngInfo()
-    if kind == "png-text":
-        text.add_text("Author", SECRET.decode())
-    else:
-        text.add_itxt("XML:com.adobe.xmp", SECRET.decode())
-    return saved(picture, "PNG", pnginfo=text)
+def texts(**given: str) -> PngImagePlugin.PngInfo:
+    info = PngImagePlugin.PngInfo()
+    for name, value in given.items():
+        info.add_itxt("XML:com.adobe.xmp", value) if name == "xmp" else info.add_text(name, value)
+    return info
 
 
-PLANTED = (
-    "jpeg-exif", "jpeg-xmp", "jpeg-comment", "jpeg-tail", "png-exif", "png-text", "png-xmp", "png-tail",
-    "webp-exif", "tiff", "gif-comment",
-)  # fmt: skip
+# A file with the secret in each hidden place.
+PLANTED: dict[str, Callable[[Image.Image], bytes]] = {
+    "jpeg-exif": lambda picture: saved(picture, "JPEG", exif=located()),
+    "jpeg-xmp": lambda picture: saved(picture, "JPEG", xmp=b"<x:xmpmeta>" + SECRET + b"</x:xmpmeta>"),
+    "jpeg-comment": lambda picture: saved(picture, "JPEG", comment=SECRET),
+    "jpeg-tail": lambda picture: saved(picture, "JPEG") + b"ftyp" + SECRET,
+    "png-exif": lambda picture: saved(picture, "PNG", exif=located()),
+    "png-text": lambda picture: saved(picture, "PNG", pnginfo=texts(Author=SECRET.decode())),
+    "png-xmp": lambda picture: saved(picture, "PNG", pnginfo=texts(xmp=SECRET.decode())),
+    "png-tail": lambda picture: saved(picture, "PNG") + SECRET,
+    "webp-exif": lambda picture: saved(picture, "WEBP", exif=located().tobytes(), xmp=SECRET),
+    "tiff": lambda picture: saved(picture, "TIFF", description=SECRET.decode()),
+    "gif-comment": lambda picture: saved(picture.convert("P"), "GIF", comment=SECRET),
+}
 
 
 @pytest.mark.parametrize("kind", PLANTED)
 def test_no_metadata_survives(kind: str) -> None:
     """What was planted in any hidden place of a file is in no byte of what is sent."""
-    data = planted(kind)
+    data = PLANTED[kind](gradient())
     assert SECRET in data
     prepared = prepare(data)
     assert SECRET not in prepared.data

@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 from PIL import ExifTags, Image, ImageCms
 
-from reelbook.media.metadata import removed_by_the_page
+from reelbook.media.image_files import removed_by_the_page
 
 
 def exif(orientation: int = 1, *, camera: bool = False, place: bool = False) -> bytes:

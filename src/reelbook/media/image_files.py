@@ -1,20 +1,21 @@
 """Whatever a person hands over as an image, opened as one decoded picture; plain words where it can't be.
 
-What becomes of the picture is for `images`.
+And in plain words what its file carries besides: the place, the camera, texts. What becomes of the picture,
+and what removes all that, is for `images`, or the page that drew it anew.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
-from PIL import Image
+from PIL import ExifTags, Image
 
 from reelbook.errors import InvalidImage
 from reelbook.secret import NOT_SHOWN, Secret, looks_like_key
@@ -31,6 +32,9 @@ MAX_FILE_BYTES = 200_000_000
 SHOWN_CHARACTERS = 200
 # Only formats that are pictures alone: Pillow would also run EPS files through an interpreter.
 _FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO", "JPEG2000")
+
+# Every TIFF has tags of its own, which say how it is stored; only these tell of a camera.
+_CAMERA = {ExifTags.Base.Make, ExifTags.Base.Model, ExifTags.Base.DateTime, ExifTags.IFD.Exif}
 
 
 @dataclass(frozen=True)
@@ -250,3 +254,76 @@ def _is_text(start: bytes) -> bool:
     # The last bytes may be half a character.
     text = start.decode("utf-8", errors="ignore")
     return len(text.encode()) >= len(start) - 3 and all(c.isprintable() or c in "\r\n\t" for c in text)
+
+
+def hidden_data(source: Opened) -> list[str]:
+    """What is removed from an opened file: at most one note."""
+    picture = source.picture
+    try:
+        exif = picture.getexif()
+        camera, located = _told_by(exif)
+        if source.format == "TIFF":
+            camera = bool(set(exif) & _CAMERA)
+    except Exception:  # broken EXIF is dropped with the rest
+        camera, located = True, False
+    xmp = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or b""
+    located = located or b"GPS" in (xmp if isinstance(xmp, bytes) else str(xmp).encode())
+    texts = bool(xmp or picture.info.get("comment") or getattr(picture, "text", None))
+    return _said(located, camera, texts)
+
+
+def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
+    """The same for a file that the page drew anew, and what else that changed.
+
+    `segments` are the parts of that file that hold no picture: a JPEG's marker in hexadecimal digits ("e1")
+    or a chunk's name, each with its bytes, which may be cut off.
+    """
+    located = camera = texts = False
+    turned, colours = list[str](), list[str]()
+    for name, body in segments:
+        if name == "e1" and body.startswith(b"Exif"):
+            camera_too, located_too, turned = _exif_segment(body)
+            camera, located = camera or camera_too, located or located_too
+        elif name == "e2":
+            colours = _profile_segment(body) or colours
+        else:
+            texts, located = True, located or b"GPS" in body
+    return [*_said(located, camera, texts), *turned, *colours]
+
+
+def is_srgb(profile: bytes) -> bool:
+    """Whether an ICC profile is sRGB's. Raises what littleCMS raises for a broken one."""
+    from PIL import ImageCms
+
+    return "srgb" in ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile))).lower()
+
+
+def _said(located: bool, camera: bool, texts: bool) -> list[str]:
+    if located:
+        return ["location and camera data removed"]
+    if camera:
+        return ["camera data removed"]
+    return ["hidden text removed"] if texts else []
+
+
+def _told_by(exif: Image.Exif) -> tuple[bool, bool]:
+    return bool(set(exif) - {ExifTags.Base.Orientation}), bool(exif.get_ifd(ExifTags.IFD.GPSInfo))
+
+
+def _exif_segment(body: bytes) -> tuple[bool, bool, list[str]]:
+    with quietly():
+        try:
+            exif = Image.Exif()
+            exif.load(body)
+            turned = exif.get(ExifTags.Base.Orientation, 1) in range(2, 9)
+            return (*_told_by(exif), ["turned upright"] if turned else [])
+        except Exception:  # Pillow raises whatever a broken file makes it trip over
+            return True, False, []
+
+
+def _profile_segment(body: bytes) -> list[str]:
+    try:
+        # "ICC_PROFILE", a zero, which part of how many: then the profile.
+        return [] if is_srgb(body[14:]) else ["colours converted to sRGB"]
+    except Exception:  # broken or cut off: what the browser made of it can't be known
+        return []

@@ -15,8 +15,15 @@ from typing import Final, Literal
 from PIL import ExifTags, Image
 
 from reelbook.errors import InvalidImage
-from reelbook.media.image_files import MAX_PIXELS, ImageSource, Opened, open_image, quietly
-from reelbook.media.metadata import hidden_data, is_srgb
+from reelbook.media.image_files import (
+    MAX_PIXELS,
+    ImageSource,
+    Opened,
+    hidden_data,
+    is_srgb,
+    open_image,
+    quietly,
+)
 from reelbook.secret import veiled
 
 from .. import wire

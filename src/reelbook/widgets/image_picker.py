@@ -70,8 +70,8 @@ class ImageUpload:
         return self._prepared(whole)
 
     def _prepared(self, data: bytes) -> PreparedImage:
+        from reelbook.media.image_files import removed_by_the_page
         from reelbook.media.images import prepare
-        from reelbook.media.metadata import removed_by_the_page
 
         image = prepare(data)
         if (made := self._made) is None:
