@@ -251,20 +251,6 @@ def bought(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.usefixtures("bought")
-def test_a_receipt_is_printed_from_the_ledger(run: Run, sandbox: Sandbox) -> None:
-    """Of one experiment, and of all there is; the service isn't asked."""
-    asked = sandbox.state()["requests"]
-    head, line, last = run("jobs", "receipt", "fog").stdout.splitlines()
-    assert (head, line.endswith("a fox"), last) == (
-        "“fog” (sandbox, play money).",
-        True,
-        "1 clip, 2 s: $0.10 charged.",
-    )
-    assert run("jobs", "receipt").stdout.splitlines()[-1] == "2 clips, 3 s: $0.15 charged."
-    assert sandbox.state()["requests"] == asked
-
-
-@pytest.mark.usefixtures("bought")
 def test_a_receipt_is_written_for_a_spreadsheet(run: Run, folder: Path) -> None:
     """A file that is there stays, unless --force; “-” prints it."""
     written = run("jobs", "receipt", "fog", "--csv", "fog.csv")
@@ -278,27 +264,33 @@ def test_a_receipt_is_written_for_a_spreadsheet(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("bought")
-def test_a_clip_that_a_tool_bought_is_in_the_receipt_and_told_apart_in_the_list(run: Run) -> None:
-    """It has no experiment, and no line in the list of what was submitted."""
+def test_a_receipt_is_printed_from_the_ledger(run: Run, sandbox: Sandbox) -> None:
+    """Of one experiment, and of all there is, tools' clips included; the service isn't asked."""
+
+    def last_line(*words: str) -> str:
+        return run("jobs", "receipt", *words).stdout.splitlines()[-1]
+
+    asked = sandbox.state()["requests"]
+    head, line, _ = run("jobs", "receipt", "fog").stdout.splitlines()
+    assert (head, line.endswith("a fox")) == ("“fog” (sandbox, play money).", True)
+    assert last_line() == "2 clips, 3 s: $0.15 charged."
+    assert sandbox.state()["requests"] == asked
     with rb.connect("sandbox") as session:
         call = session.call_tool("generate_video_from_text", {"prompt": "an owl", "duration_seconds": 1})
         session.job(call.result(30).structured["request_id"]).result(30)
-    assert run("jobs", "receipt").stdout.splitlines()[-1] == "3 clips, 4 s: $0.20 charged."
-    assert run("jobs", "receipt", "fog").stdout.splitlines()[-1] == "1 clip, 2 s: $0.10 charged."
+    assert (last_line(), last_line("fog")) == (
+        "3 clips, 4 s: $0.20 charged.",
+        "1 clip, 2 s: $0.10 charged.",
+    )
     assert "$0.20 spent ($0.05 through agent tools) · $0.00 reserved" in run("jobs").stderr
 
 
 @pytest.mark.usefixtures("bought")
-def test_a_name_that_no_experiment_has_is_said_with_those_there_are(run: Run) -> None:
-    """A slip of the keyboard doesn't look like a free experiment."""
+def test_an_experiment_that_there_isnt_is_said_with_those_there_are(run: Run, tmp_path: Path) -> None:
+    """A slip of the keyboard doesn't look like a free experiment; a home without clips has none."""
+    said = "Nothing was bought in an experiment called “frog”. The last ones are “fog”.\n"
     result = run("jobs", "receipt", "frog")
-    assert (result.exit_code, result.stderr) == (
-        2,
-        "Nothing was bought in an experiment called “frog”. The last ones are “fog”.\n",
-    )
-
-
-def test_a_home_without_clips_has_an_empty_receipt(run: Run, home: Path) -> None:
-    """And nothing is made for it."""
-    assert run("jobs", "receipt").stdout == "Nothing was bought.\n"
-    assert not home.exists()
+    assert (result.exit_code, result.stderr) == (2, said)
+    elsewhere = tmp_path / "elsewhere"
+    assert run("jobs", "receipt", "--home", str(elsewhere)).stdout == "Nothing was bought.\n"
+    assert not elsewhere.exists()

@@ -13,7 +13,6 @@ from reelbook.errors import SandboxError
 from reelbook.sandbox.accounts import Accounts, BalanceTooLow, charge, micro, require_funds
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.store import Database
-from reelbook.secret import Secret
 
 # NOON of the doubles is 08:00 UTC.
 PAST = [
@@ -70,17 +69,6 @@ def test_keys_outlive_the_process_as_digests(store: Database, tmp_path: Path) ->
     assert again.listed() == first.listed()
     assert again.authenticate(made["api_key"]) == first.authenticate(made["api_key"])
     assert not [file for file in tmp_path.iterdir() if made["api_key"].encode() in file.read_bytes()]
-
-
-def test_a_revoked_key_stays_known_but_lets_nobody_in(store: Database) -> None:
-    """Also after a restart."""
-    accounts = Accounts(store, Clock(NOON))
-    secret = Secret("sk-sandbox-planted")
-    accounts.revoke(accounts.register(secret, "laptop", 5).key_id)
-    again = Accounts(store, Clock(NOON))
-    assert again.authenticate(secret.reveal()) is None
-    assert again.knows(secret)
-    assert not accounts.revoke("key_unknown")
 
 
 def usage(client: Client, days: int) -> tuple[int, float, float]:

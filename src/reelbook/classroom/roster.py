@@ -110,11 +110,8 @@ def _names(text: str, file: str) -> list[str]:
 
 def _several(text: str) -> bool:
     """Whether there is more than one column, whatever stands between them."""
-    return not all(_is_single(_rows(text, delimiter)) for delimiter in _DELIMITERS)
-
-
-def _is_single(rows: list[list[str]]) -> bool:
-    return all(sum(bool(cell.strip()) for cell in row) <= 1 for row in rows)
+    rows = (row for delimiter in _DELIMITERS for row in _rows(text, delimiter))
+    return any(sum(bool(cell.strip()) for cell in row) > 1 for row in rows)
 
 
 def _rows(text: str, delimiter: str) -> list[list[str]]:

@@ -99,10 +99,6 @@ app.add_typer(classroom.commands, name="classroom")
 
 def main() -> None:
     """Runs the command of `sys.argv` and exits: 0 done, 1 failed, 2 bad usage, 130 stopped by Ctrl-C."""
-    warnings.showwarning = _warn
-    app()
-
-
-def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     # A warning of ours is a sentence for the person; where in the code it arose means nothing to them.
-    say(str(message), err=True)
+    warnings.showwarning = lambda message, *_, **__: say(str(message), err=True)
+    app()

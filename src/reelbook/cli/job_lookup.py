@@ -45,7 +45,11 @@ class JobLookup:
         self.file = file
         everyone = file.accounts()
         self.services = _service_names(everyone)
-        self.accounts = [account for account in everyone if _belongs(account, service)]
+        self.accounts = [
+            each
+            for each in everyone
+            if service is Service.auto or (each.origin == SANDBOX) == (service is Service.sandbox)
+        ]
         # As every session does, they settle what a dead kernel was sending: it is uncertain by now.
         self.ledgers = [Ledger(file, account) for account in self.accounts]
 
@@ -152,10 +156,6 @@ def parse_time(text: str) -> float:
             f"{quotable(text)} is no time. Write 2026-11-21, 2026-11-21T14:30, or how long ago: 30m, 2h, 3d, "
             "1w."
         ) from None
-
-
-def _belongs(account: Account, service: Service) -> bool:
-    return service is Service.auto or (account.origin == SANDBOX) == (service is Service.sandbox)
 
 
 def _service_names(accounts: list[Account]) -> dict[int, str]:

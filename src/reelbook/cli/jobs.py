@@ -216,18 +216,14 @@ def _home_before(ctx: typer.Context) -> Path | None:
 
 
 def _refuse_filters(ctx: typer.Context) -> None:
-    given = [name for name in ctx.params if _on_the_command_line(ctx, name)]
-    if names := [name for name in given if name != "home"]:
-        option = names[0].removeprefix("as_").replace("_", "-")
+    sources = {name: ctx.get_parameter_source(name) for name in ctx.params if name != "home"}
+    given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+    if given:
+        option = given[0].removeprefix("as_").replace("_", "-")
         raise typer.BadParameter(
             f"It belongs to the list: put it after {ctx.invoked_subcommand}, or leave it out.",
             param_hint=f"--{option}",
         )
-
-
-def _on_the_command_line(ctx: typer.Context, name: str) -> bool:
-    source = ctx.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _print_list(
@@ -277,6 +273,10 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
     named = any(entry.experiment for entry in entries)
     lengths = width >= (WIDE_ENOUGH_FOR_BOTH if several or named else WIDE_ENOUGH_FOR_LENGTHS)
     id_characters = _distinct_length(entries)
+
+    def experiment(entry: Entry) -> str:
+        return terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS)
+
     columns = [
         Column("When", lambda entry: _short_time(entry.intended_at)),
         Column(
@@ -287,13 +287,9 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
         Column("Cost", _cost, right=True),
         Column("Id", lambda entry: (entry.request_id or f"#{entry.id}")[:id_characters]),
         *([Column("Service", lookup.service_of)] if several else []),
-        *([Column("Experiment", _short_experiment)] if named else []),
+        *([Column("Experiment", experiment)] if named else []),
     ]
     return table(columns, entries)
-
-
-def _short_experiment(entry: Entry) -> str:
-    return terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS)
 
 
 def _distinct_length(entries: Sequence[Entry]) -> int:

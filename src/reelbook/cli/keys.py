@@ -21,7 +21,7 @@ from .console import require_yes, say, say_json, shell_word, waiting_notice
 from .options import AsJson, Home, Service, Which, open_session, option
 
 if TYPE_CHECKING:
-    from ..models import ApiKey
+    pass
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
@@ -55,7 +55,14 @@ def list_keys(
         own = session.keys.in_use(listed)
     rows = words.rows(listed, own)
     if as_json:
-        say_json([_key_document(key, words.state_of(key, own)) for key in listed])
+        say_json(
+            [
+                {"id": key.key_id, "name": key.name, "preview": key.key_preview}
+                | {"state": words.state_of(key, own), "rate_limit": key.rate_limit}
+                | {"created_at": key.created_at, "last_used": key.last_used}
+                for key in listed
+            ]
+        )
     elif sys.stdout.isatty():
         _print_table(rows)
         say(words.summary(listed, own))
@@ -234,12 +241,6 @@ def _place(*, show: bool, out: Path | None, keep: bool) -> SecretPlace:
             "system's keyring) or --show (print it). Nothing was made."
         )
     return SecretPlace(show=show, out=out, keep=keep)
-
-
-def _key_document(key: ApiKey, state: str) -> dict[str, object]:
-    told = ("rate_limit", "created_at", "last_used")
-    named = {"id": key.key_id, "name": key.name, "preview": key.key_preview, "state": state}
-    return {**named, **{name: getattr(key, name) for name in told}}
 
 
 def _print_table(rows: list[dict[str, str]]) -> None:

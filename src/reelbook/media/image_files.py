@@ -132,7 +132,7 @@ def _decoded(data: bytes) -> Opened:
             raise InvalidImage(_TOO_MANY_PIXELS) from None
         except Exception as exc:  # Pillow's readers raise whatever a broken file makes them trip over
             raise InvalidImage(_what_it_is(data)) from exc
-        _check_size(picture)
+        _check_size(*picture.size)
         try:
             frames = int(getattr(picture, "n_frames", 1))
             picture.load()
@@ -149,15 +149,15 @@ _TOO_MANY_PIXELS = (
 )
 
 
-def _check_size(picture: Image.Image) -> None:
-    if picture.width < 1 or picture.height < 1:
+def _check_size(width: int, height: int) -> None:
+    if width < 1 or height < 1:
         raise InvalidImage("The image is empty: it has no pixels.")
-    if picture.width * picture.height > MAX_PIXELS:
+    if width * height > MAX_PIXELS:
         raise InvalidImage(_TOO_MANY_PIXELS)
 
 
 def _from_pillow(image: Image.Image) -> Opened:
-    _check_size(image)
+    _check_size(*image.size)
     with quietly():
         try:
             copy = image.copy()
@@ -175,22 +175,14 @@ def _from_array(image: Any) -> Image.Image:
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)):
-        hint = (
-            " Its channels stand first: use array.transpose(1, 2, 0)." if _channels_first(array.shape) else ""
-        )
+        channels_first = array.ndim == 3 and array.shape[0] in (1, 3, 4)
+        hint = " Its channels stand first: use array.transpose(1, 2, 0)." if channels_first else ""
         raise InvalidImage(
             f"An array of {shape} is no picture. "
             f"It must be height × width, with 1, 3 or 4 channels or none.{hint}"
         )
-    if array.shape[0] < 1 or array.shape[1] < 1:
-        raise InvalidImage("The image is empty: it has no pixels.")
-    if array.shape[0] * array.shape[1] > MAX_PIXELS:
-        raise InvalidImage(_TOO_MANY_PIXELS)
+    _check_size(array.shape[1], array.shape[0])
     return Image.fromarray(np.ascontiguousarray(_eight_bits(array)))
-
-
-def _channels_first(shape: tuple[int, ...]) -> bool:
-    return len(shape) == 3 and shape[0] in (1, 3, 4)
 
 
 def _eight_bits(array: Any) -> Any:

@@ -45,8 +45,9 @@ def ensure(home: Path, *, timeout_seconds: float = 20.0) -> Sandbox:
     places.create()
     try:
         with acquire(FileLock(places.start_lock), timeout_seconds):
-            sandbox = find(home)
-            if sandbox is not None and _outdated(places) and not sandbox.state()["jobs_under_way"]:
+            sandbox, notice = find(home), read_notice(places)
+            outdated = notice is not None and notice.version != version()
+            if sandbox is not None and outdated and not sandbox.state()["jobs_under_way"]:
                 sandbox.stop()
                 sandbox = None
             return sandbox or _start(home, places, timeout_seconds)
@@ -137,11 +138,6 @@ def in_thread(
     finally:
         service.end()
         thread.join()
-
-
-def _outdated(places: Places) -> bool:
-    notice = read_notice(places)
-    return notice is not None and notice.version != version()
 
 
 def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
