@@ -9,9 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -94,24 +93,12 @@ def expected() -> list[bytes]:
     return [render(Spec(PROMPT, 1, "16:9", seed)).mp4 for seed in range(2)]
 
 
-def dask_waits(patience: str) -> AbstractContextManager[object]:
-    """So long is a scheduler waited for meanwhile, by Dask's own setting."""
-    import dask
-    import distributed  # noqa: F401  # with it come the defaults of its settings
-
-    return dask.config.set({"distributed.comm.timeouts.connect": patience})
-
-
 @pytest.fixture
 def open_on(cluster: Cluster, open_sandbox: Open, tmp_path: Path) -> Open:
     """Opens a sandbox that draws on the cluster; what the test's executor draws here is `CLIP`."""
 
-    @contextmanager
-    def opened(patience: str = "60s", **settings: Any) -> Iterator[Client]:
-        with dask_waits(patience):
-            dask_pool = _reached(cluster)
-            with open_sandbox(tmp_path, pace=0, dask=dask_pool, **settings) as client:
-                yield client
+    def opened() -> AbstractContextManager[Client]:
+        return open_sandbox(tmp_path, pace=0, dask=_reached(cluster))
 
     return opened
 
@@ -189,7 +176,7 @@ def test_clips_are_drawn_here_until_the_cluster_is_back(
         assert _fetched(client, _submitted(client, 1)) == CLIP
         assert _said(client).endswith(said)
 
-    with open_on(patience="0.5s") as client:
+    with open_on() as client:
         before = _submitted(client, 0)
         cluster.kill()
         assert _fetched(client, before) == CLIP
@@ -206,12 +193,14 @@ def test_clips_are_drawn_here_until_the_cluster_is_back(
 
 def test_a_scheduler_that_cant_be_reached_is_said_at_the_start() -> None:
     """Nothing is started, and no thread is left."""
+    import dask
+    import distributed  # noqa: F401  # with it come the defaults of its settings
+
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
-    with dask_waits("0.2s"):
-        with pytest.raises(
-            SandboxError, match=rf"The Dask scheduler at {address} can't be reached.*Nothing was"
-        ):
+    said = rf"The Dask scheduler at {address} can't be reached.*Nothing was"
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):
+        with pytest.raises(SandboxError, match=said):
             DaskPool(address)
     until(lambda: "reelbook-dask" not in [thread.name for thread in threading.enumerate()])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import signal
 import sys
 import threading
@@ -60,7 +61,8 @@ def say_drawn(text: str) -> None:
 
 def say_in_place(text: str) -> None:
     """Puts a line on the terminal's standard error in place of the last one; an empty one clears it."""
-    typer.echo(f"\r\x1b[K{terminal_line(text)}", nl=False, err=True)
+    width = shutil.get_terminal_size().columns  # what goes on in a second line would stay there
+    typer.echo(f"\r\x1b[K{terminal_line(text, width)}", nl=False, err=True)
 
 
 def shell_word(text: str) -> str:

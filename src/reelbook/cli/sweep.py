@@ -11,7 +11,6 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, seconds, terminal_line
-from ..requests import FIELDS
 from .console import moving_line, require_yes, say, say_json, stoppable
 from .options import AsJson, Home, Service, Which, argument, command_line, open_session, option, with_fields
 
@@ -22,17 +21,6 @@ if TYPE_CHECKING:
 LOOK_SECONDS: Final = 0.1
 NAME_CHARACTERS: Final = 40
 PLAN: Final = "plan"  # the command that is meant where none is named
-_FIELDS: Final = (
-    "template",
-    "wildcards",
-    "replace",
-    "design",
-    "sample",
-    "base",
-    "design_seed",
-    "name",
-    "axes",
-)
 
 
 class SweepCommands(TyperGroup):
@@ -172,6 +160,8 @@ def _sweep(template: str, options: dict[str, Any]) -> Sweep:
 
 def _file(path: Path) -> dict[str, Any]:
     """What a plan's file says, as arguments of `Sweep`."""
+    from ..explore.sweep import RESERVED
+
     try:
         with path.open("rb") as file:
             given = tomllib.load(file)
@@ -181,7 +171,7 @@ def _file(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} is no TOML: {error}.") from None
     if not isinstance(given.get("template"), str):
         raise InvalidInput(f'{path} has no template. It begins with: template = "a {{animal}} runs".')
-    known = {*_FIELDS, *FIELDS} - {"prompt"}
+    known = {*RESERVED, "axes"} - {"prompt"}
     if strange := [each for each in given if each not in known]:
         raise InvalidInput(
             f"{path}: {strange[0]} is no field of a plan. What fills a slot goes below [axes]."

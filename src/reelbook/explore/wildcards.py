@@ -34,17 +34,20 @@ class _Folder(Mapping[str, str]):
         }
 
     def __getitem__(self, name: str) -> str:
-        path = self._files[name]
-        try:
-            return path.read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"{path} can't be read as UTF-8 text ({error}).") from None
+        return _text(self._files[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
 
     def __len__(self) -> int:
         return len(self._files)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} can't be read as UTF-8 text ({error}).") from None
 
 
 def lines(values: str | Iterable[object]) -> tuple[str, ...]:
@@ -103,12 +106,7 @@ class Styles:
         self._write("".join(f"{line}\n" for line in kept))
 
     def _text(self) -> str:
-        try:
-            return self.path.read_text("utf-8-sig")
-        except (FileNotFoundError, NotADirectoryError):
-            return ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"{self.path} can't be read as UTF-8 text ({error}).") from None
+        return _text(self.path) if self.path.exists() else ""
 
     def _write(self, text: str) -> None:
         try:
