@@ -12,14 +12,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..errors import NotFound, ReelbookError, WaitTimeout
 from ..formatting import dollars, file_size, plain, terminal_line
 from ..session import Clip, Job, JobView, Session
 from ..states import state
 from ..text.card import job_face, job_lines, share_done
-from .console import CtrlC, say
+from .console import SAY_AGAIN_SECONDS, CtrlC, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .screen import Screen
 
 LOOK_SECONDS = 0.1
-SAY_AGAIN_SECONDS = 10.0
 ROWS = 12
 PROMPT_CHARACTERS = 20
 ONE_BAR_CHARACTERS, ROW_BAR_CHARACTERS = 24, 10
@@ -38,13 +37,23 @@ DescribeEnd = Callable[[Job, Clip | None, Exception | None], tuple[str, bool]]
 
 
 def wait_for_clip(job: Job, ctrl_c: CtrlC) -> Clip:
-    """Waits for one job's clip. Raises what `Job.result` raises, and KeyboardInterrupt after Ctrl-C."""
-    taken_up = job.request is None
+    """Waits for one job's clip. Raises what `Job.result` raises, and KeyboardInterrupt after Ctrl-C.
+
+    The job's id is said as soon as there is one, and so is each trouble on the way.
+    """
+    taken_up, said_id, said_error = job.request is None, None, None
     with _display(one=True) as display:
-        news = _News(display)
         while True:
             ctrl_c.check()
-            news.say(job)
+            view = job.view()
+            if job.request_id != said_id:
+                said_id = job.request_id
+                display.say(f"The job's id: {terminal_line(said_id or '')}", err=True)
+            # The error that ends the waiting is said at the end, by the command.
+            passing = view.watched and not state(view.state).final
+            if passing and view.error is not None and view.error != said_error:
+                display.say(terminal_line(view.error), err=True)
+            said_error = view.error
             display.show([job])
             with contextlib.suppress(WaitTimeout):
                 return job.result(LOOK_SECONDS)
@@ -132,16 +141,8 @@ def clip_figures(clip: Clip) -> str:
     return ", ".join(figures)
 
 
-class _Display(Protocol):
-    def show(self, running: Sequence[Job]) -> None:
-        """Shows how far those are that still run."""
-
-    def say(self, line: str, *, err: bool) -> None:
-        """Prints a line that stays."""
-
-
 @contextmanager
-def _display(*, one: bool = False) -> Iterator[_Display]:
+def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
     """Bars where a person watches, else lines. Of `one` job alone neither says which it is."""
     if not sys.stderr.isatty():
         yield _Lines(one)
@@ -227,23 +228,3 @@ class _Lines:
 
     def say(self, line: str, *, err: bool) -> None:
         say(line, err=err)
-
-
-class _News:
-    """Says once what is new of a job: its id as soon as there is one, and each trouble on the way."""
-
-    def __init__(self, display: _Display) -> None:
-        self._display = display
-        self._id: str | None = None
-        self._error: str | None = None
-
-    def say(self, job: Job) -> None:
-        view = job.view()
-        if job.request_id != self._id:
-            self._id = job.request_id
-            self._display.say(f"The job's id: {terminal_line(self._id or '')}", err=True)
-        # The error that ends the waiting is said at the end, by the command.
-        passing = view.watched and not state(view.state).final
-        if passing and view.error is not None and view.error != self._error:
-            self._display.say(terminal_line(view.error), err=True)
-        self._error = view.error
