@@ -1,4 +1,4 @@
-"""Wildcards: where their values come from."""
+"""Wildcards: where their values come from, and the styles that people keep."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbook.errors import InvalidInput, InvalidTemplate
-from reelbook.explore import wildcards
+from reelbook.errors import InvalidInput, InvalidTemplate, ReelbookError
+from reelbook.explore import Styles, Sweep, wildcards
 from reelbook.explore.templates import Template
 
 
@@ -33,3 +33,53 @@ def test_lines_of_a_text_are_values_as_a_list_is() -> None:
     """A text is read as a file is; what a list holds is taken as it is."""
     assert wildcards.lines("fox\n\n# none\n  hen  ") == ("fox", "hen")
     assert wildcards.lines(["fox", "", 3]) == ("fox", "", "3")
+
+
+def test_what_is_kept_is_there_for_the_next_one(tmp_path: Path) -> None:
+    """Each once, on a line of its own, whatever blanks stood in it."""
+    styles = Styles(tmp_path)
+    assert list(styles) == []
+    for each in ("film grain,\n 35 mm", "at dawn", "film grain, 35 mm"):
+        styles.add(each)
+    assert list(Styles(tmp_path)) == ["film grain, 35 mm", "at dawn"]
+    assert repr(styles) == f"<2 styles in {tmp_path / 'styles.txt'}>"
+
+
+def test_a_file_that_somebody_wrote_is_taken_as_it_is(tmp_path: Path) -> None:
+    """Comments and empty lines aren't styles, and stay when one is added or removed."""
+    file = tmp_path / "styles.txt"
+    file.write_text("# of the class\n\nfilm grain\nat dawn", "utf-8")
+    styles = Styles(tmp_path)
+    styles.add("in fog")
+    styles.remove("film grain")
+    assert list(styles) == ["at dawn", "in fog"]
+    assert file.read_text("utf-8") == "# of the class\n\nat dawn\nin fog\n"
+
+
+def test_styles_are_values_of_a_wildcard(tmp_path: Path) -> None:
+    """As they are, and as the file of a folder."""
+    styles = Styles(tmp_path)
+    styles.add("film grain")
+    styles.add("at dawn")
+    for given in ({"styles": styles}, tmp_path):
+        sweep = Sweep("a fox, __styles__", wildcards=given)
+        assert {cell.request.prompt for cell in sweep.cells} == {"a fox, film grain", "a fox, at dawn"}
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "# a comment"])
+def test_what_would_be_no_style_is_refused(tmp_path: Path, text: str) -> None:
+    """It would vanish among the comments."""
+    with pytest.raises(InvalidInput, match="Nothing was kept"):
+        Styles(tmp_path).add(text)
+    assert not (tmp_path / "styles.txt").exists()
+
+
+def test_a_file_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
+    """One that can't be read or written is an error with its path, and nothing half written stays."""
+    (tmp_path / "styles.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidInput, match=r"styles\.txt can't be read"):
+        list(Styles(tmp_path))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReelbookError, match="can't be written"):
+        Styles(tmp_path / "file").add("film grain")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "styles.txt"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .. import wire
-from .protocol import LimitWindow, ResetUnit, Settings
+from .protocol import LimitWindow, Settings
 
 DEFAULTS: Final = Settings()
 
@@ -40,10 +40,14 @@ class Admission:
         told = self
         if settings.limit_headers == "wrong":
             told = Admission(True, wire.MAX_REQUESTS_PER_MINUTE, wire.MAX_REQUESTS_PER_MINUTE - 1, 0)
+        reset = told.reset_seconds
+        if settings.reset_unit != "seconds":
+            # Rounded up: whoever comes back at the moment that was named must be let in.
+            reset = math.ceil((now + reset) * (1 if settings.reset_unit == "epoch" else 1000))
         return {
             wire.RATE_LIMIT: str(told.limit),
             wire.RATE_REMAINING: str(told.remaining),
-            wire.RATE_RESET: str(_reset(told.reset_seconds, settings.reset_unit, now)),
+            wire.RATE_RESET: str(reset),
         }
 
 
@@ -76,10 +80,3 @@ def _free_again(counted_at: float, kind: LimitWindow) -> float:
     if kind == "fixed":
         return (counted_at // wire.RATE_WINDOW_SECONDS + 1) * wire.RATE_WINDOW_SECONDS
     return counted_at + wire.RATE_WINDOW_SECONDS
-
-
-def _reset(seconds: int, unit: ResetUnit, now: float) -> int:
-    if unit == "seconds":
-        return seconds
-    # Rounded up: whoever comes back at the moment that was named must be let in.
-    return math.ceil(now + seconds) if unit == "epoch" else math.ceil((now + seconds) * 1000)

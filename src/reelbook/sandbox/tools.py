@@ -91,10 +91,6 @@ class SandboxTool:
         return {**await self.act(call), "service": SERVICE}
 
 
-async def _from_text(call: ToolRequest) -> Answered:
-    return await call.service.accept(wanted_from_text(call.arguments))
-
-
 async def _from_image(call: ToolRequest) -> Answered:
     most = call.service.settings.max_image_bytes
     content = await asyncio.to_thread(_decoded, call.arguments.get("image_base64"), most)
@@ -123,14 +119,6 @@ async def _wait(call: ToolRequest) -> Answered:
         if state not in UNDER_WAY or left <= 0:
             return job
         await asyncio.sleep(min(LOOK_SECONDS, left))
-
-
-async def _balance(call: ToolRequest) -> Answered:
-    return await call.service.balance()
-
-
-async def _usage(call: ToolRequest) -> Answered:
-    return await call.service.usage(DAYS.read(call.arguments))
 
 
 def _decoded(image: object, most: int) -> bytes:
@@ -180,7 +168,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "generate_video_from_text",
             "Generate a video from text",
             f"Submit a job that makes a clip from a prompt. Costs {_PRICE}. Returns a request_id at once.",
-            _from_text,
+            lambda call: call.service.accept(wanted_from_text(call.arguments)),
             _schemas(*fields_of(TEXT)),
             _ACCEPTED,
             read_only=False,
@@ -217,7 +205,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "get_balance",
             "See the balance",
             "What is left of the prepaid balance, and what was spent in all, in USD.",
-            _balance,
+            lambda call: call.service.balance(),
             {},
             {"balance_usd": "number", "total_spent_usd": "number"},
         ),
@@ -225,7 +213,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "get_usage",
             "See what was used",
             "Requests, seconds of video and costs of the last days.",
-            _usage,
+            lambda call: call.service.usage(DAYS.read(call.arguments)),
             _schemas(DAYS),
             {
                 "period_days": "integer",
