@@ -62,26 +62,26 @@ class Template:
         self._root = _Reader(text, names).sequence()
         self.slots: Mapping[str, int] = names.slots
         self.wildcards: Mapping[str, tuple[str, ...]] = names.used
-        if self._root.longest > MAX_CHARACTERS:
-            raise invalid(text, 0, f"It can grow longer than {counted(MAX_CHARACTERS, 'character')}.")
 
     @property
     def count(self) -> int:
         """The number of combinations, exactly. What the slots are filled with doesn't count."""
         return self._root.count
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is just its text."""
-        return self._root == _Sequence((_Text(self.text),) if self.text else ())
-
     def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
-        """The combination with this number, from 0. Raises InvalidTemplate for a slot that isn't filled."""
+        """The combination with this number, from 0.
+
+        Raises InvalidTemplate for a slot that isn't filled, and for a text that grows immense.
+        """
         if not 0 <= number < self.count:
             raise InvalidInput(f"There is no combination {number}. They are numbered 0 to {self.count - 1}.")
         filled = dict(slots or {})
         self.refuse_open(filled)
-        return self._root.expand(number, filled).strip()
+        try:
+            return self._root.expand(number, filled).strip()
+        except OverflowError:
+            said = f"It grows longer than {counted(MAX_CHARACTERS, 'character')}."
+            raise invalid(self.text, 0, said) from None
 
     def refuse_open(self, filled: Iterable[str]) -> None:
         """Raises InvalidTemplate if a slot isn't among those `filled`."""
@@ -103,7 +103,7 @@ def escaped(text: str) -> str:
 def is_plain(text: str) -> bool:
     """Whether a template of this text is just the text itself. What can't be read isn't plain."""
     try:
-        return Template(text).is_plain
+        return Template(text)._root == _Sequence((_Text(text),) if text else ())
     except InvalidTemplate:
         return False
 
@@ -128,13 +128,11 @@ class _Part:
     def weighted(self) -> bool:
         return False
 
-    @property
-    def longest(self) -> int:
-        """No text that it makes is longer, in characters."""
-        return 0
-
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        """The combination of a number. `chosen` has the texts of slots and, with a $, of variables."""
+        """The combination of a number. `chosen` has the texts of slots and, with a $, of variables.
+
+        Raises OverflowError for more than MAX_CHARACTERS.
+        """
         raise NotImplementedError
 
     def draw(self, rng: random.Random) -> int:
@@ -149,10 +147,6 @@ class _Part:
 class _Text(_Part):
     text: str
 
-    @property
-    def longest(self) -> int:
-        return len(self.text)
-
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         return self.text
 
@@ -162,7 +156,6 @@ class _Chosen(_Part):
     """What a slot is filled with, or the text of a variable that was chosen once."""
 
     name: str
-    longest: int = 0
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         return chosen[self.name]
@@ -179,10 +172,6 @@ class _Sequence(_Part):
     @cached_property
     def weighted(self) -> bool:
         return any(part.weighted for part in self.parts)
-
-    @cached_property
-    def longest(self) -> int:
-        return sum(part.longest for part in self.parts)
 
     @property
     def literal(self) -> str | None:
@@ -208,6 +197,8 @@ class _Sequence(_Part):
             piece = part.expand(own, chosen)
             # An empty variant leaves one space, not two.
             text += piece.lstrip(" ") if not text or text[-1].isspace() else piece
+            if len(text) > MAX_CHARACTERS:
+                raise OverflowError
         return text
 
     def draw_by_weight(self, rng: random.Random) -> int:
@@ -248,11 +239,6 @@ class _Choice(_Part):
     @cached_property
     def weighted(self) -> bool:
         return any(option.weight is not None or option.value.weighted for option in self.options)
-
-    @cached_property
-    def longest(self) -> int:
-        lengths = sorted((option.value.longest for option in self.options), reverse=True)
-        return sum(lengths[: self.most]) + len(self.separator) * (self.most - 1)
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         left = self.least
@@ -301,10 +287,6 @@ class _Values(_Part):
     @property
     def count(self) -> int:
         return len(self.texts)
-
-    @cached_property
-    def longest(self) -> int:
-        return max(map(len, self.texts))
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         return self.texts[number]
@@ -515,7 +497,7 @@ class _Reader:
         if found[2] == "=":
             variables[name] = value
             return _Sequence(())
-        variables[name] = _Chosen(f"${name}", value.longest)
+        variables[name] = _Chosen(f"${name}")
         return _Assignment(f"${name}", value)
 
     def skip_comment(self) -> bool:
