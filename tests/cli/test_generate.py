@@ -7,11 +7,9 @@ import os
 import pty
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import threading
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,8 @@ from PIL import ExifTags, Image
 from support.raw_server import Exchange, RawServer, raw_server
 
 import reelbook as rb
-from reelbook.cli.generate import make_clip, output_file, save
-from reelbook.errors import InvalidInput, ReelbookError, SpendLimitReached
+from reelbook.cli.generate import make_clip, output_file
+from reelbook.errors import InvalidInput, SpendLimitReached
 from reelbook.media.clips import frame_hashes, probe
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -316,45 +314,12 @@ def test_a_limit_that_is_reached_is_what_is_said(sandbox: Sandbox) -> None:
         make_clip(session, fox, resume_command="reelbook generate --resume")
 
 
-@pytest.fixture
-def clip(tmp_path: Path) -> Path:
-    """A finished clip in the home folder."""
-    path = tmp_path / "req_1.mp4"
-    path.write_bytes(tiny_mp4(1))
-    return path
-
-
-@pytest.mark.parametrize("force", [False, True])
-def test_a_file_that_came_meanwhile_is_kept_unless_forced(folder: Path, clip: Path, force: bool) -> None:
-    """A file made while the job ran isn't replaced, and the clip stays safe."""
-    target = output_file(Path("fox.mp4"), "a.mp4", force=force)
-    (folder / "fox.mp4").write_bytes(b"mine")
-    with nullcontext() if force else pytest.raises(ReelbookError, match="It is safe in"):
-        save(clip, target, force=force)
-    assert (folder / "fox.mp4").read_bytes() == (clip.read_bytes() if force else b"mine")
-
-
 def test_a_folder_that_forbids_writing_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder without the right to write is said before anything is sent."""
     # Root may write everywhere, so the system's answer is stood in for.
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InvalidInput, match="can't be written to"):
         output_file(Path("fox.mp4"), "a.mp4", force=False)
-
-
-def test_a_full_disk_leaves_nothing_half_written_and_says_where_the_clip_is(
-    folder: Path, clip: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was paid for is safe, and the error says where."""
-
-    def copyfile(_: Path, target: Path) -> None:
-        target.write_bytes(b"half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(shutil, "copyfile", copyfile)
-    with pytest.raises(ReelbookError, match=f"No space left on device. It is safe in {clip}"):
-        save(clip, Path("fox.mp4"), force=False)
-    assert list(folder.iterdir()) == []
 
 
 def _only_asked_what_it_is(live: RawServer) -> None:

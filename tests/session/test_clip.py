@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,21 @@ def test_where_nothing_can_be_written_it_is_said(clip: Clip, tmp_path: Path) -> 
     with pytest.raises(ReelbookError, match="no longer where it was"):
         clip.save()
     assert [file.name for file in tmp_path.rglob("*.part")] == []
+
+
+def test_a_full_disk_leaves_nothing_half_written(
+    clip: Clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was paid for is safe, and the error says where."""
+
+    def copyfile(_: Path, target: Path) -> None:
+        target.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", copyfile)
+    with pytest.raises(ReelbookError, match=f"No space left on device. It is safe in {clip.path}"):
+        clip.save("fox.mp4")
+    assert list((tmp_path / "work").iterdir()) == []
 
 
 def test_in_colab_the_browser_downloads_it(clip: Clip, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ a job back that wasn't sent yet, and otherwise waits for its id: by that a paid 
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
@@ -16,7 +15,6 @@ from urllib.parse import urlsplit
 import typer
 
 from .. import wire
-from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import dollars, terminal_line
 from ..requests import FIELDS, JobRequest
@@ -78,7 +76,7 @@ def generate(
         forced = ["--force"] if force else []
         again = command_line("generate", "-o", str(file), *forced, service=service, home=home)
         clip = make_clip(session, request or resume or "", resume_command=f"{again} --resume")
-    save(clip.path, file, force=force)
+    clip.save(file, overwrite=force)
     say(f"{file}: {clip_figures(clip)}")
 
 
@@ -187,19 +185,3 @@ def output_file(output: Path | None, default_name: str, *, force: bool) -> Path:
     if not os.access(folder := path.absolute().parent, os.W_OK):
         raise InvalidInput(f"The folder {folder} can't be written to. Choose another --output.")
     return path
-
-
-def save(clip: Path, path: Path, *, force: bool) -> None:
-    """Copies the file `clip` to `path`, whole or not at all; with `force` in the place of a file there.
-
-    Raises ReelbookError that says where the clip is safe.
-    """
-    try:
-        with atomic_write(path) as part:
-            shutil.copyfile(clip, part)
-            if path.exists() and not force:
-                raise FileExistsError(f"{path} is there by now")
-    except OSError as error:
-        raise ReelbookError(
-            f"The clip could not be written: {error.strerror or error}. It is safe in {clip}"
-        ) from error
