@@ -43,7 +43,7 @@ def test_a_prompt_becomes_a_file(home: Path, sandbox: Sandbox, folder: Path) -> 
     assert len(ids) == 1
     states = [line for line in lines if re.match(r"(Sending|Pending|Processing|Completed): ", line)]
     assert lines[1:] == [line for line in lines if line in {*ids, *states}]
-    assert [path.name for path in folder.iterdir()] == ["a-red-fox-running-7.mp4"]
+    assert sorted(path.suffix for path in folder.glob("a-red-fox-running-7.*")) == [".json", ".mp4"]
 
 
 def test_all_of_a_request_reaches_the_service(

@@ -81,7 +81,8 @@ def test_a_zip_holds_the_files_as_well(handed: list[Handed], tmp_path: Path) -> 
 @pytest.mark.parametrize("left_out", ["prompts", "seeds"])
 def test_what_is_left_out_is_in_no_file(handed: list[Handed], tmp_path: Path, left_out: str) -> None:
     """Without prompts or seeds the clips hold no passport either, and their names say nothing."""
-    archive = write(handed, tmp_path / "foxes.zip", title="Two", **{left_out: False}).path
+    prompts, seeds = left_out != "prompts", left_out != "seeds"
+    archive = write(handed, tmp_path / "foxes.zip", title="Two", prompts=prompts, seeds=seeds).path
     with zipfile.ZipFile(archive) as opened:
         assert sorted(opened.namelist()) == ["clip-1.mp4", "clip-2.mp4", "foxes.html"]
         page = opened.read("foxes.html").decode()

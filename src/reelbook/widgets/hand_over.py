@@ -89,8 +89,8 @@ def write(
         with _copies(shown, passports=prompts and seeds) as files, atomic_write(path) as part:
             page = page_html(shown, [*files.values()], title=title, prompts=prompts, seeds=seeds)
             if kind == ".html":
-                with part.open("w", encoding="utf-8") as file:
-                    file.writelines(page)
+                with part.open("w", encoding="utf-8") as written:
+                    written.writelines(page)
             else:
                 with zipfile.ZipFile(part, "w") as archive:
                     with archive.open(f"{path.stem}.html", "w") as inside:
