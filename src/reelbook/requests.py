@@ -1,7 +1,7 @@
 """What is asked for: a `JobRequest`, checked once where it is made, and a batch of them.
 
 It is the one thing that travels from a form, a cell or a command down to the POST and into the ledger. What
-any of these needs to know of a field stands in the table here.
+any of these needs to know of a field stands in the table here. What other requests take is checked here, too.
 """
 
 from __future__ import annotations
@@ -9,14 +9,22 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, TypeVar, Unpack, get_args
 
-from . import validation, wire
-from .errors import InvalidInput
-from .secret import veiled
+from . import wire
+from .errors import (
+    InvalidAspectRatio,
+    InvalidDuration,
+    InvalidInput,
+    InvalidKeyRequest,
+    InvalidPrompt,
+    InvalidSeed,
+)
+from .secret import is_held, quotable, veiled
 
 if TYPE_CHECKING:
     from .media.images import ImageSource, PreparedImage
@@ -89,6 +97,50 @@ class RequestField:
         return "random" if self.is_random(value) else f"{value} {self.unit}".rstrip()
 
 
+def _prompt(value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidPrompt(f"The prompt must be text, not {type(value).__name__}.")
+    if not value.strip():
+        raise InvalidPrompt("The prompt is empty. Say what is seen and how it moves.")
+    half = next((place for place, each in enumerate(value, 1) if "\ud800" <= each <= "\udfff"), None)
+    if half is not None:
+        raise InvalidPrompt(f"The prompt's character {half} is half of one, such as of an emoji. Remove it.")
+    return value.strip()
+
+
+def _duration(value: Any) -> int:
+    seconds = _whole(value)
+    if seconds is None or not wire.MIN_SECONDS <= seconds <= wire.MAX_SECONDS:
+        span = f"{wire.MIN_SECONDS} to {wire.MAX_SECONDS} whole seconds"
+        raise InvalidDuration(f"The length must be {span}, not {quotable(value)}.")
+    return seconds
+
+
+def _ratio(value: Any) -> str:
+    if isinstance(value, str) and value in wire.ASPECT_RATIOS:
+        return value
+    offered = ", ".join(wire.ASPECT_RATIOS)
+    if value in wire.WEB_APP_ONLY_RATIOS:
+        raise InvalidAspectRatio(f"{value} is offered by the web app only. The API takes {offered}.")
+    raise InvalidAspectRatio(f"The aspect ratio must be one of {offered}, not {quotable(value)}.")
+
+
+def _seed(value: Any) -> int:
+    if (seed := _whole(value)) is None:
+        said = f"The seed must be a whole number, not {quotable(value)}. -1 asks for a random one."
+        raise InvalidSeed(said)
+    return seed
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, float):  # A slider's 5.0 is meant as 5.
+        return int(value) if value.is_integer() else None
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
 # What a request has, in the order in which it is shown. A new field is an entry here, a line in `JobRequest`
 # and one in `TextOptions` or `ImageOptions`.
 _TABLE: Final = (
@@ -96,14 +148,14 @@ _TABLE: Final = (
         "prompt",
         label="Prompt",
         help="What is seen and how it moves.",
-        check=validation.prompt,
+        check=_prompt,
         high=LONGEST_TEXT,
     ),
     RequestField(
         "duration_seconds",
         label="Length",
         help=f"Length in seconds, {wire.MIN_SECONDS} to {wire.MAX_SECONDS}.",
-        check=validation.duration_seconds,
+        check=_duration,
         control="slider",
         default=wire.DEFAULT_SECONDS,
         low=wire.MIN_SECONDS,
@@ -119,7 +171,7 @@ _TABLE: Final = (
         "aspect_ratio",
         label="Shape",
         help=f"The shape: {', '.join(wire.ASPECT_RATIOS[:-1])} or {wire.ASPECT_RATIOS[-1]}.",
-        check=validation.aspect_ratio,
+        check=_ratio,
         control="choices",
         modes=TEXT_ONLY,
         default=wire.DEFAULT_ASPECT_RATIO,
@@ -133,7 +185,7 @@ _TABLE: Final = (
         "seed",
         label="Seed",
         help="The same seed makes the same clip.",
-        check=validation.seed,
+        check=_seed,
         control="seed",
         modes=TEXT_ONLY,
         default=wire.RANDOM_SEED,
@@ -183,8 +235,8 @@ class JobRequest:
             value = getattr(self, name)
             if self.mode in about.modes:
                 value = about.default if value is None else value
-                checked = value if value is None and about.default is None else about.checked(value)
-                object.__setattr__(self, name, checked)  # frozen for everybody else
+                left_out = value is None and about.default is None and name != "prompt"
+                object.__setattr__(self, name, None if left_out else about.checked(value))  # it is frozen
             elif value is not None:
                 raise InvalidInput(_not_taken(self.mode))
 
@@ -393,3 +445,36 @@ def _made(item: object, defaults: Mapping[str, Any], prepare: Prepare) -> JobReq
     if "image" in item:
         return JobRequest.from_image(prepare=prepare, **given)
     return JobRequest.from_text(**given)
+
+
+def checked_identifier(value: Any, what: str) -> str:
+    """A `request_id` or `key_id` as it came from the service. Raises InvalidInput."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"The {what} must be the text that the service gave, not {quotable(value)}.")
+    if is_held(value):
+        raise InvalidInput(f"That is a key and no {what}. Nothing was sent.")
+    return value.strip()
+
+
+def checked_days(value: Any) -> int:
+    """A period in whole days, at least 1. Raises InvalidInput."""
+    days = _whole(value)
+    if days is None or days < 1:
+        raise InvalidInput(f"The period must be a whole number of days, 1 or more, not {quotable(value)}.")
+    return days
+
+
+def checked_key_name(value: Any) -> str:
+    """A label for a new key. Raises InvalidKeyRequest."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidKeyRequest("A key needs a name, so that you know it again in the list.")
+    return value.strip()
+
+
+def checked_rate_limit(value: Any) -> int:
+    """Requests a minute for a new key, 1 to 100 (interface, Limits). Raises InvalidKeyRequest."""
+    limit = _whole(value)
+    if limit is None or not 1 <= limit <= wire.MAX_REQUESTS_PER_MINUTE:
+        span = f"1 to {wire.MAX_REQUESTS_PER_MINUTE} requests a minute"
+        raise InvalidKeyRequest(f"The rate limit must be {span}, not {quotable(value)}.")
+    return limit

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from .. import settings, validation, wire
+from .. import settings, wire
 from ..deadlines import Deadline
 from ..errors import (
     Answer,
@@ -33,7 +33,16 @@ from ..errors import (
     WaitTimeout,
 )
 from ..lazy_module import LazyModule
-from ..requests import ImageOptions, JobRequest, TextOptions, lists_options
+from ..requests import (
+    ImageOptions,
+    JobRequest,
+    TextOptions,
+    checked_days,
+    checked_identifier,
+    checked_key_name,
+    checked_rate_limit,
+    lists_options,
+)
 from ..secret import Secret, veiled
 from . import responses, retries
 from .retries import Paid, SubmissionRecord, key_uncertain
@@ -272,7 +281,7 @@ class AsyncClient:
         `for_download` asks for the sake of a fresh link, and lets submissions go first.
         """
         purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
-        return await self._status(validation.identifier(request_id, "request_id"), purpose)
+        return await self._status(checked_identifier(request_id, "request_id"), purpose)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
         """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first.
@@ -292,7 +301,7 @@ class AsyncClient:
         """
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call(
-            "GET", wire.USAGE, models.Usage.model_validate, purpose, query={"days": validation.days(days)}
+            "GET", wire.USAGE, models.Usage.model_validate, purpose, query={"days": checked_days(days)}
         )
 
     async def list_keys(self) -> tuple[models.ApiKey, ...]:
@@ -311,8 +320,8 @@ class AsyncClient:
         lost, a 5xx or unreadable, KeyUncertain says so and nothing is sent again: a key may exist whose
         secret nobody saw; list the keys and revoke it.
         """
-        name = validation.key_name(name)
-        body = {"name": name, "rate_limit": validation.rate_limit(rate_limit)}
+        name = checked_key_name(name)
+        body = {"name": name, "rate_limit": checked_rate_limit(rate_limit)}
         read = models.CreatedKey.model_validate
         try:
             return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body)
@@ -324,7 +333,7 @@ class AsyncClient:
 
     async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""
-        path = wire.key_path(validation.identifier(key_id, "key_id"))
+        path = wire.key_path(checked_identifier(key_id, "key_id"))
         revoked = functools.partial(models.revoked, key_id)
         return await self._call("DELETE", path, revoked, Purpose.CLICK)
 
@@ -340,7 +349,7 @@ class AsyncClient:
         service repeats it at least five times and for `patience_seconds`, and answers other questions
         meanwhile.
         """
-        request_id = validation.identifier(request_id, "request_id")
+        request_id = checked_identifier(request_id, "request_id")
         if belief is None:
             belief = Belief(self._pace, asyncio.get_running_loop().time())
         with self._scheduler.watched(belief) as job:

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from .. import validation, wire
+from .. import wire
 from ..errors import InvalidInput
 from ..media.images import PreparedImage, prepare
 from ..requests import FIELDS, JobRequest
@@ -79,7 +79,7 @@ class Sweep:
         name: str | None = None,
         **axes: Any,
     ) -> None:
-        validation.prompt(template)
+        FIELDS["prompt"].checked(template)
         template, replaced = _replaced(template, replace)
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
@@ -205,7 +205,7 @@ class _Grid:
             raise InvalidInput(f'The design "{design}" takes no sample.')
         if base and design != "one-at-a-time":
             raise InvalidInput('A base is for design="one-at-a-time".')
-        seed = validation.seed(seed)
+        seed = FIELDS["seed"].checked(seed)
         if design == "grid":
             places = designs.grid(self.sizes)
         elif design == "one-at-a-time":

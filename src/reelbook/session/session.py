@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
 
-from .. import validation, wire
+from .. import wire
 from ..account import Facts, Receipt, Spending
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection, Service
@@ -35,7 +35,17 @@ from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
-from ..requests import BatchItem, BatchOptions, ImageOptions, JobRequest, TextOptions, checked, lists_options
+from ..requests import (
+    BatchItem,
+    BatchOptions,
+    ImageOptions,
+    JobRequest,
+    TextOptions,
+    checked,
+    checked_days,
+    checked_identifier,
+    lists_options,
+)
 from ..secret import Secret, veiled
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
@@ -347,7 +357,7 @@ class Session(Tooling, SuggestsNames):
 
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
-        request_id = validation.identifier(request_id, "request_id")
+        request_id = checked_identifier(request_id, "request_id")
         self._thread.refuse_closed()
         return self._thread.run(lambda: self._jobs.take_up(request_id))
 
@@ -632,7 +642,7 @@ class Session(Tooling, SuggestsNames):
 
         It stops after `most_requests`, if given.
         """
-        validation.days(days)
+        checked_days(days)
         return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
