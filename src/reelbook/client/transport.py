@@ -111,12 +111,13 @@ class Transport:
                 data=form,
                 files=files,
                 params=query,
+                extensions={"trace": progress},
             )
             if fresh:
                 assert isinstance(request.stream, httpx.AsyncByteStream)
                 request.stream = _Watched(request.stream, progress)
             async with progress.deadline:
-                response = await _sent(client, request, progress)
+                response = await client.send(request, stream=True)
                 try:
                     return await self._reply(response, progress)
                 finally:
@@ -148,9 +149,9 @@ class Transport:
         try:
             with _Translated(progress, self._masked) as translated, self._counted():
                 asking = {"accept-encoding": "identity", **headers}
-                request = client.build_request("GET", url, headers=asking)
+                request = client.build_request("GET", url, headers=asking, extensions={"trace": progress})
                 async with progress.deadline:
-                    response = await _sent(client, request, progress)
+                    response = await client.send(request, stream=True)
             if response is None:
                 raise translated.error
             yield self._reply_of(response), self._chunks(response)
@@ -310,12 +311,6 @@ class _Watched(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._body.aclose()
-
-
-async def _sent(client: httpx.AsyncClient, request: httpx.Request, progress: _Progress) -> httpx.Response:
-    """Sends a request and reads the answer's head, within `progress.deadline`."""
-    request.extensions["trace"] = progress
-    return await client.send(request, stream=True)
 
 
 class _Translated:

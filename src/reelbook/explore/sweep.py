@@ -140,7 +140,7 @@ class Sweep:
         kept = session._sweeps.record(sweep_id)
         record: Mapping[str, Any] = kept.record
         digests = [each for axis in record["axes"] if axis["name"] == "image" for each in axis["values"]]
-        images = {each: image for each in digests if (image := session._jobs.image(each)) is not None}
+        images = {each: image for each in digests if (image := session._jobs.images.find(each)) is not None}
         return SweepRun(session, cls.from_record(record, images=images), record=kept)
 
     @classmethod

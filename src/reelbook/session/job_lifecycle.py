@@ -89,26 +89,24 @@ class JobSnapshot:
         return self.request_id is not None and self.clip is None and not states.state(self.state).missing
 
 
+@dataclass(eq=False)
 class JobServices:
-    """What the jobs of one session share: its client, its ledger, and what is learnt of their time."""
+    """What the jobs of one session share: its client, its ledger, and what is learnt of their time.
 
-    def __init__(
-        self,
-        connection: Connection,
-        ledger: Ledger,
-        balance: BalanceTracker,
-        thread: EventThread,
-        clips: Path,
-    ) -> None:
-        self.connection = connection
-        self.client = connection.client
-        self.ledger = ledger
-        self.balance = balance
-        self.thread = thread
-        self.clips = clips
+    `own` are those submitted or taken up here, oldest first, `active` those that a task carries on now.
+    """
+
+    connection: Connection
+    ledger: Ledger
+    balance: BalanceTracker
+    thread: EventThread
+    clips: Path
+
+    def __post_init__(self) -> None:
+        self.client = self.connection.client
+        self.own: dict[JobLifecycle, None] = {}
+        self.active: dict[JobLifecycle, None] = {}
         self.downloads = asyncio.Semaphore(DOWNLOADS_AT_A_TIME)
-        self.own: dict[JobLifecycle, None] = {}  # those submitted or taken up here, oldest first
-        self.active: dict[JobLifecycle, None] = {}  # those that a task carries on now
         # Jobs of one kind share what is learnt of their time while one of them is on its way; afterwards the
         # ledger's records are all that is believed of the next ones.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
@@ -263,8 +261,10 @@ class JobLifecycle:
         self.finish(error=error, state=states.CANCELLED, ended_at=_now())
         return True
 
-    def mark(self, marks: Marks) -> None:
-        """Keeps what a person put to it. One that the ledger doesn't know has it in this kernel only."""
+    def mark(self, **changes: Any) -> None:
+        """Changes what a person put to it. One that the ledger doesn't know has it in this kernel only."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        marks = replace(self.known.marks, **given)
         if self.entry_id is not None:
             marks = self.services.ledger.annotations.mark(self.entry_id, marks)
         self.learn(marks=marks)
@@ -376,7 +376,7 @@ class JobLifecycle:
     async def _submit(self) -> None:
         ledger, balance = self.services.ledger, self.services.balance
         try:
-            accepted = await self._sent_or_told()
+            accepted = await self._send()
             self._refuse_anothers_id(accepted.request_id)
         except SubmissionUncertain as error:
             ledger.uncertain(self._entry, str(error))
@@ -415,40 +415,38 @@ class JobLifecycle:
             ) from error
         self.changed()
 
-    async def _sent_or_told(self) -> Accepted:
+    async def _send(self) -> Accepted:
         """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is
         never left without a verdict.
         """
         try:
             await self.services.connection.reach()
-            return await self._send()
-        except ReelbookError:
+            while True:
+                try:
+                    return await self.services.client.submit(
+                        self._asked, retry_uncertain=self._retry_uncertain, record=self
+                    )
+                except LedgerLocked as locked:  # nothing went out
+                    self.learn(error=locked)
+                    await asyncio.sleep(LOCKED_SECONDS)
+                    self.learn(error=None)
+        except ReelbookError as error:
+            if isinstance(error, SubmissionUncertain) and error.refusal is not None:
+                self.services.ledger.refused(self._entry, str(error.refusal))
+                self.entry_id = self._unanswered[-1]
             raise
         except Exception as bug:
             if self.quiet.is_set():
                 raise unforeseen(bug) from bug
-            cost = self._asked.estimated_cost_usd
-            raise SubmissionUncertain(
-                f"{unforeseen(bug)}. The request was sent, so the service may be making this clip all the "
-                f"same, and may bill {dollars(cost)}. It was not sent again.",
-                estimated_cost_usd=cost,
+            raise self._uncertain(
+                f"{unforeseen(bug)}. It was sent, so the service may be making this clip all the same"
             ) from bug
 
-    async def _send(self) -> Accepted:
-        while True:
-            try:
-                return await self.services.client.submit(
-                    self._asked, retry_uncertain=self._retry_uncertain, record=self
-                )
-            except LedgerLocked as locked:  # nothing went out
-                self.learn(error=locked)
-                await asyncio.sleep(LOCKED_SECONDS)
-                self.learn(error=None)
-            except SubmissionUncertain as error:
-                if error.refusal is not None:
-                    self.services.ledger.refused(self._entry, str(error.refusal))
-                    self.entry_id = self._unanswered[-1]
-                raise
+    def _uncertain(self, said: str) -> SubmissionUncertain:
+        cost = self._asked.estimated_cost_usd
+        return SubmissionUncertain(
+            f"{said}, and may bill {dollars(cost)}. It was not sent again.", estimated_cost_usd=cost
+        )
 
     # What the client says of its attempts: see `SubmissionRecord`.
 
@@ -491,12 +489,9 @@ class JobLifecycle:
         other = self.services.ledger.by_request_id(request_id)
         if other is None or other.id == self.entry_id:
             return
-        cost = self._asked.estimated_cost_usd
-        error = SubmissionUncertain(
+        error = self._uncertain(
             f"The service answered with the id of another job, {request_id}, “{other.prompt[:40]}”, so they "
-            f"can't be told apart. It may be making this clip too, and may bill {dollars(cost)}. It was not "
-            "sent again.",
-            estimated_cost_usd=cost,
+            "can't be told apart. It may be making this clip too"
         )
         _log.warning("%s", error)
         raise error

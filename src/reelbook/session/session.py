@@ -49,9 +49,7 @@ from ..requests import (
 from ..secret import Secret, veiled
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
-from .job import Job
-from .job_lifecycle import JobServices
-from .job_registry import JobRegistry
+from .job import Job, JobRegistry
 from .reconciliation import Reconciliation, tell_jobs
 from .sweeps import SweepControl
 from .tools import Place, Tooling, configured
@@ -172,8 +170,15 @@ class Session(Tooling, SuggestsNames):
         )
         host = service if sandbox else urlsplit(base_url).netloc.lower()
         clips = home / "clips" / file_name(host)
-        services = JobServices(self._connection, self._ledger, self._balance, self._thread, clips)
-        self._jobs = JobRegistry(services, RecentImages(home), tell=self._tell)
+        self._jobs = JobRegistry(
+            self._connection,
+            self._ledger,
+            self._balance,
+            self._thread,
+            clips,
+            RecentImages(home),
+            self._tell,
+        )
         self._sweeps = SweepControl(
             self._submit, self._jobs, self._ledger, self._client, self._balance, self._thread
         )
@@ -186,7 +191,7 @@ class Session(Tooling, SuggestsNames):
             clip_under_way=lambda: self._thread.run(self._jobs.proof),
         )
         self._left_unsent = 0
-        self._thread.on_ending(services.answered)
+        self._thread.on_ending(self._jobs.answered)
         self._thread.on_close(self._client.aclose)
         self._thread.on_close(self._close_ledger)
         self._thread.on_exit(self._tell_unsent)
@@ -195,7 +200,7 @@ class Session(Tooling, SuggestsNames):
     @classmethod
     def of(cls, job: Job) -> Session:
         """The session that looks after the job."""
-        return next(each for each in cls._made if each._jobs.services is job._life.services)
+        return next(each for each in cls._made if each._jobs is job._life.services)
 
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
@@ -207,7 +212,7 @@ class Session(Tooling, SuggestsNames):
         """Waits until all that was submitted is answered, then closes. After an error it closes at once."""
         try:
             if kind is None and not self.closed:
-                self._thread.call(self._jobs.services.submitted())
+                self._thread.call(self._jobs.submitted())
         finally:
             self.close()
 
@@ -243,7 +248,8 @@ class Session(Tooling, SuggestsNames):
         """
         if not request.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
-        return self._submit_requests([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
+        batch = self._submissions([request], once)
+        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)[0]
 
     @by_name
     @lists_options("text-to-video")
@@ -333,17 +339,15 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.refuse_closed()
         wanted = checked(requests, options, self._client.prepare_image)
-        submit = functools.partial(
-            self._submit_requests, again=again, once=once, retry_uncertain=retry_uncertain
-        )
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
-            if once is None or again:
-                jobs = submit(wanted)
-            else:  # equal requests are one job
-                distinct = {each.sameness: each for each in wanted}
-                made = dict(zip(distinct, submit(list(distinct.values())), strict=True))
-                jobs = [made[each.sameness] for each in wanted]
-        return Batch(jobs, self._thread)
+            batch = self._submissions(wanted, once)
+        if once is not None and not again:  # equal requests are one job
+            batch = list({each.sameness: each for each in batch}.values())
+        jobs = self._submit(batch, again=again, retry_uncertain=retry_uncertain)
+        made = {each.sameness: job for each, job in zip(batch, jobs, strict=True)}
+        return Batch(
+            jobs if len(jobs) == len(wanted) else [made[each.sameness] for each in wanted], self._thread
+        )
 
     def map(
         self, requests: Iterable[BatchItem], *, timeout: float | None = None, **options: Unpack[BatchOptions]
@@ -418,11 +422,8 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.close()
 
-    def _submit_requests(
-        self, requests: Sequence[JobRequest], *, again: bool, once: str | None, retry_uncertain: bool
-    ) -> list[Job]:
-        batch = self._ledger.submissions(requests, experiment=current_experiment(), once=once)
-        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)
+    def _submissions(self, requests: Sequence[JobRequest], once: str | None) -> list[Submission]:
+        return self._ledger.submissions(requests, experiment=current_experiment(), once=once)
 
     def _submit(
         self, batch: Sequence[Submission], *, again: bool = False, retry_uncertain: bool = False

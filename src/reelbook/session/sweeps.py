@@ -16,8 +16,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..event_thread import EventThread
 from ..ledger import Entry, Ledger, Submission, SweepCell, SweepRecord
 from ..requests import JobRequest
-from .job import Job
-from .job_registry import JobRegistry
+from .job import Job, JobRegistry
 
 if TYPE_CHECKING:
     from ..client import AsyncClient
