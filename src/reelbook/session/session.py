@@ -27,10 +27,10 @@ from ..account.reconcile import Reconciler
 from ..account.usage_history import UsageHistory
 from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
-from ..errors import InvalidInput, LedgerLocked, SessionClosed
+from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..formatting import file_name
-from ..ledger import LedgerFile, Submission, SweepRecord, ToolCalls
+from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
 from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
 from ..listeners import Listeners
@@ -128,6 +128,7 @@ class Session(Tooling, SuggestsNames):
     `with rb.connect() as session:` waits at its end until all that was submitted has been sent.
     """
 
+    _ledger: Ledger
     _made: ClassVar[weakref.WeakSet[Session]] = weakref.WeakSet()
 
     def __init__(
@@ -361,9 +362,9 @@ class Session(Tooling, SuggestsNames):
 
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
-        request_id = checked_identifier(request_id, "request_id")
-        self._thread.refuse_closed()
-        return self._thread.run(lambda: self._jobs.take_up(request_id))
+        return self._thread.run(
+            functools.partial(self._jobs.take_up, checked_identifier(request_id, "request_id"))
+        )
 
     @property
     def running(self) -> tuple[Job, ...]:
@@ -384,7 +385,6 @@ class Session(Tooling, SuggestsNames):
         and so are images that `REELBOOK_HOME/images` has no longer. Raises SpendLimitReached, and then none
         of it is sent.
         """
-        self._thread.refuse_closed()
         jobs = self._thread.run(self._jobs.resume)
         if unsent:
             jobs += self._thread.run(functools.partial(self._jobs.send_unsent, caller=caller()))
@@ -466,12 +466,8 @@ class Session(Tooling, SuggestsNames):
         """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""
         said = self._ledger.file.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
-
-        async def tell() -> None:
-            self._tell(None)
-
-        with contextlib.suppress(SessionClosed):
-            self._thread.submit(tell())
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._thread.loop.call_soon_threadsafe(self._tell, None)
 
     def _tell_unsent(self) -> None:
         if self._left_unsent:
@@ -506,7 +502,6 @@ class Session(Tooling, SuggestsNames):
         of the page before. To find a job isn't to watch it: `job.watch()`, or waiting for it, takes it up.
         Raises InvalidInput for a state that there isn't.
         """
-        self._thread.refuse_closed()
         if state is not None:
             state = named_states(state)
             refuse_strange(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
@@ -532,17 +527,14 @@ class Session(Tooling, SuggestsNames):
         Every word of `text` must begin a word of the prompt, or of a note on its clip. It asks the ledger
         alone. Raises SessionClosed.
         """
-        self._thread.refuse_closed()
         return tuple(self._ledger.prompts(text, limit))
 
     def tags(self) -> dict[str, int]:
         """The tags in use in alphabetical order, and how many jobs have each."""
-        self._thread.refuse_closed()
         return self._ledger.annotations.tags()
 
     def experiments(self) -> list[str]:
         """The names of the experiments, the one used last first."""
-        self._thread.refuse_closed()
         return self._ledger.annotations.experiments()
 
     def pick(self, winner: Job | Clip | str, among: Iterable[Job | Clip | str]) -> None:
@@ -551,27 +543,20 @@ class Session(Tooling, SuggestsNames):
         Clips that the ledger doesn't know are left out. Raises InvalidInput where that is no choice:
         `winner` isn't among them, or is alone.
         """
-        self._thread.refuse_closed()
         ids = list(dict.fromkeys(map(_request_id, among)))
         chosen = _request_id(winner)
         if not chosen or chosen not in ids or len(ids) < 2:
             raise InvalidInput("A winner is one of at least two clips. Nothing was kept.")
         self._ledger.annotations.pick(chosen, [each for each in ids if each])
-        known = filter(None, (self._ledger.by_request_id(each) for each in ids if each))
-        jobs = [self._jobs.of(entry, watch=False) for entry in known]
-
-        def tell() -> None:
-            for job in jobs:
-                self._listeners.tell(job)
-
-        self._thread.run(tell)
+        for entry in filter(None, (self._ledger.by_request_id(each) for each in ids if each)):
+            job = self._jobs.of(entry, watch=False)
+            self._thread.run(functools.partial(self._listeners.tell, job))
 
     def picks(self, *, limit: int = 100) -> tuple[Picked, ...]:
         """The winners that were picked, in Compare or by `pick()`, the newest first.
 
         A table of them: `[(each.winner.request.prompt, len(each.among)) for each in session.picks()]`.
         """
-        self._thread.refuse_closed()
         found = []
         for pick in self._ledger.annotations.picks(limit=limit):
             entries = {number: self._ledger.file.get(number) for number in (pick.winner, *pick.among)}
@@ -590,7 +575,6 @@ class Session(Tooling, SuggestsNames):
 
         `rb.Sweep.open(session, each.id).resume()` goes on with the clips that are missing.
         """
-        self._thread.refuse_closed()
         return tuple(self._ledger.sweeps.all())
 
     def spending(self) -> Spending:
@@ -599,16 +583,8 @@ class Session(Tooling, SuggestsNames):
         `print(session.spending())` says it in a sentence. A clip that an agent tool bought is among them once
         it was taken up and has ended.
         """
-        self._thread.refuse_closed()
-        own, counted = self._ledger.spend_here(), self._ledger.spend()
-        return Spending(
-            own.spent_usd,
-            own.reserved_usd,
-            own.uncertain_usd,
-            own.tools_usd,
-            limit_usd=self._ledger.max_spend_usd,
-            of_key=counted,
-        )
+        own, of_key = self._ledger.spend_here(), self._ledger.spend()
+        return Spending(**vars(own), limit_usd=self._ledger.max_spend_usd, of_key=of_key)
 
     def receipt(
         self,
@@ -622,7 +598,6 @@ class Session(Tooling, SuggestsNames):
         `since` and `until` (not included) are times of the submission: datetimes, or epoch seconds.
         `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
         """
-        self._thread.refuse_closed()
         from_at, to_at = epoch(since), epoch(until)
         entries = self._ledger.bought(experiment=experiment, since=from_at, until=to_at)
         tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
@@ -679,7 +654,6 @@ class Session(Tooling, SuggestsNames):
 
         By what was last heard of the balance: nothing is asked.
         """
-        self._thread.refuse_closed()
         near = spend_notices(
             cost_usd,
             spend=self._ledger.spend(),
@@ -688,10 +662,6 @@ class Session(Tooling, SuggestsNames):
             to_come_usd=0.0 if funds is None else funds.to_come_usd,
         )
         return tuple(each.text for each in near)
-
-    def _uncertain_usd(self) -> list[float]:
-        """What each submission that was never answered may have cost."""
-        return [entry.estimated_cost_usd for entry in self._ledger.uncertain_entries()]
 
     def _refresh_balance(self) -> Future[None]:
         """Asks for the balance, if nobody here has, and doesn't wait; `facts` change when it is there."""
@@ -712,9 +682,6 @@ class Session(Tooling, SuggestsNames):
 
     def _tool_called(self) -> None:
         self._balance.moved()
-
-    def _tool_ledger(self) -> ToolCalls:
-        return self._ledger.tool_calls
 
     def _tool_place(self) -> Place | None:
         return None if self._connection.sandbox is not None else configured()

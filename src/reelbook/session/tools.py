@@ -27,7 +27,7 @@ from ..errors import (
     WaitTimeout,
 )
 from ..event_thread import EventThread, Future, until_done
-from ..ledger import LedgerFile, ToolCall, ToolCalls
+from ..ledger import Ledger, LedgerFile, ToolCall
 from ..ledger.tool_calls import Outcome
 from ..secret import Secret
 
@@ -99,6 +99,7 @@ class Tooling(ABC):
     """What a `Session` and the `Tools` of `connect_tools()` do with their tool server."""
 
     _thread: EventThread
+    _ledger: Ledger | LedgerFile
     __server: ToolServer | None = None
     __place: tuple[str, str] | None = None
 
@@ -155,8 +156,7 @@ class Tooling(ABC):
 
     def tool_calls(self, limit: int = 20) -> list[ToolCall]:
         """The last calls of this home by the ledger, the newest first."""
-        self._thread.refuse_closed()
-        return self._tool_ledger().recent(limit)
+        return self._ledger.tool_calls.recent(limit)
 
     def _list_tools(self) -> Future[tuple[Tool, ...]]:
         """As `tools()`, for a panel, which can't wait. Raises ConfigurationError."""
@@ -188,7 +188,7 @@ class Tooling(ABC):
         deadline_seconds: float | None,
     ) -> ToolResult:
         """Calls a tool, written down before and after."""
-        calls, user_id = self._tool_ledger(), server.user_id
+        calls, user_id = self._ledger.tool_calls, server.user_id
         number = calls.add(server.url, user_id, tool, arguments)
         began = time.monotonic()
         outcome: Outcome = "cancelled"
@@ -209,10 +209,6 @@ class Tooling(ABC):
         finally:
             took = time.monotonic() - began
             calls.ended(number, outcome, took_seconds=took, request_ids=request_ids, error=error)
-
-    @abstractmethod
-    def _tool_ledger(self) -> ToolCalls:
-        """Where the calls are kept."""
 
     @abstractmethod
     def _tool_place(self) -> Place | None:
@@ -239,6 +235,8 @@ class Tools(Tooling):
 
     `close()` ends the connection, and `closed` says so. The calls stay in the ledger.
     """
+
+    _ledger: LedgerFile
 
     def __init__(self, mcp_url: str, user_id: Secret, home: Path) -> None:
         ToolServer(mcp_url, user_id)  # raises for what can't be used, before a thread is started
@@ -271,9 +269,6 @@ class Tools(Tooling):
 
     def _tool_called(self) -> None:
         """Without a session there is no balance to ask for."""
-
-    def _tool_ledger(self) -> ToolCalls:
-        return self._ledger.tool_calls
 
     def _tool_place(self) -> Place | None:
         return self._place
