@@ -102,7 +102,7 @@ def test_a_copy_with_another_value_is_checked_too() -> None:
 def test_a_finished_request_travels_through_a_batch_as_it_is() -> None:
     """Nothing unpacks it and builds it again, and the batch's defaults don't change it."""
     fox = JobRequest.from_text("a fox", duration_seconds=2)
-    first, second = checked([fox, "an owl"], {"duration_seconds": 9}, prepare)
+    first, second = checked([fox, "an owl"], {"duration_seconds": 9})
     assert first is fox
     assert second == JobRequest.from_text("an owl", duration_seconds=9)
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .media.images import ImageSource, PreparedImage
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-Prepare = Callable[["ImageSource"], "PreparedImage"]
 Control = Literal["text", "slider", "choices", "seed", "image"]
 
 MODES: Final[tuple[wire.Mode, ...]] = get_args(wire.Mode)
@@ -247,25 +246,20 @@ class JobRequest:
 
     @classmethod
     def from_image(
-        cls,
-        image: ImageSource | PreparedImage,
-        prompt: str,
-        *,
-        prepare: Prepare | None = None,
-        **options: Unpack[ImageOptions],
+        cls, image: ImageSource | PreparedImage, prompt: str, **options: Unpack[ImageOptions]
     ) -> JobRequest:
         """A clip that moves a still image: a path, bytes, a file object, a PIL image or a numpy array.
 
-        `prepare` makes it ready to be sent (default: `media.images.prepare`). Raises InvalidPrompt and
-        InvalidDuration before the image is looked at, and InvalidImage.
+        It is turned upright, stripped of metadata and shrunk where it is large, unless `media.images.prepare`
+        did that already. Raises InvalidPrompt and InvalidDuration before the image is looked at, and
+        InvalidImage.
         """
-        from .media.images import PreparedImage
-        from .media.images import prepare as prepare_as_usual
+        from .media.images import PreparedImage, prepare
 
         asked = cls("image-to-video", prompt, **_checked_options("image-to-video", options))
         if not isinstance(image, PreparedImage):
             image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-            image = (prepare or prepare_as_usual)(image)
+            image = prepare(image)
         return replace(asked, image=image)
 
     @classmethod
@@ -393,11 +387,7 @@ class BatchOptions(TextOptions, total=False):
     retry_uncertain: bool
 
 
-def checked(
-    items: Iterable[BatchItem],
-    defaults: Mapping[str, Any],
-    prepare: Prepare,
-) -> list[JobRequest]:
+def checked(items: Iterable[BatchItem], defaults: Mapping[str, Any]) -> list[JobRequest]:
     """Each item as a request, images prepared. `defaults` fill in what an item leaves out.
 
     Raises InvalidInput, in the type that fits and with the item's number from 1; then nothing was sent.
@@ -405,26 +395,20 @@ def checked(
     if isinstance(items, str | bytes | Mapping | JobRequest) or not isinstance(items, Iterable):
         raise InvalidInput("A batch is a list of requests: put a single one in brackets. Nothing was sent.")
     items = list(items)
-    pictures: dict[int, PreparedImage] = {}
-
-    def prepared(image: ImageSource) -> PreparedImage:
-        # Once for each picture: an open file that several requests share can be read only once.
-        if id(image) not in pictures:
-            pictures[id(image)] = prepare(image)
-        return pictures[id(image)]
-
+    # Once for each picture: an open file that several requests share can be read only once.
+    pictures: dict[int, PreparedImage | None] = {}
     requests = []
     for number, item in enumerate(items, 1):
         try:
-            requests.append(_made(item, defaults, prepared))
+            requests.append(_made(item, defaults, pictures))
         except InvalidInput as error:
             said = f"Request {number} of {len(items)}: {error} Nothing of the batch was sent."
             raise type(error)(said) from error
     return requests
 
 
-def _made(item: object, defaults: Mapping[str, Any], prepare: Prepare) -> JobRequest:
-    """The request that an item of a batch stands for."""
+def _made(item: object, defaults: Mapping[str, Any], pictures: dict[int, PreparedImage | None]) -> JobRequest:
+    """The request that an item stands for. `pictures` are those of the items before, by their `id`."""
     if isinstance(item, JobRequest):
         if not item.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again.")
@@ -442,9 +426,12 @@ def _made(item: object, defaults: Mapping[str, Any], prepare: Prepare) -> JobReq
     if "prompt" not in item:
         raise InvalidInput("It has no prompt.")
     given = {name: value for name, value in {**defaults, **item}.items() if name in known}
-    if "image" in item:
-        return JobRequest.from_image(prepare=prepare, **given)
-    return JobRequest.from_text(**given)
+    if "image" not in item:
+        return JobRequest.from_text(**given)
+    picture = id(item["image"])
+    request = JobRequest.from_image(**{**given, "image": pictures.get(picture) or item["image"]})
+    pictures[picture] = request.image
+    return request
 
 
 def checked_identifier(value: Any, what: str) -> str:

@@ -17,6 +17,7 @@ from support.records import Heard
 from reelbook import errors
 from reelbook.client import AsyncClient, retries
 from reelbook.client.scheduling.watch import Observation
+from reelbook.media.images import prepare
 from reelbook.requests import JobRequest
 
 FOX = JobRequest.from_text("a fox")
@@ -86,11 +87,11 @@ async def test_an_upload_broken_off_half_way_cant_have_been_accepted() -> None:
     def refuse_early(exchange: Exchange) -> None:
         raise AssertionError("the request never gets here whole")
 
-    limits: dict[str, Any] = {"max_image_bytes": 30_000_000, "max_image_side": 8000}
-    async with client_of(refuse_early, read_at_most=1000, **limits) as (client, _):
-        noise = np.random.default_rng(1).integers(0, 256, (3000, 3000, 3), np.uint8)
+    noise = np.random.default_rng(1).integers(0, 256, (3000, 3000, 3), np.uint8)
+    image = prepare(noise, max_side=8000, max_bytes=30_000_000)
+    async with client_of(refuse_early, read_at_most=1000) as (client, _):
         with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
-            await client.image_to_video(noise, "zoom in")
+            await client.image_to_video(image, "zoom in")
 
 
 async def test_a_question_is_asked_again_after_a_fault() -> None:

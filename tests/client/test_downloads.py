@@ -399,7 +399,7 @@ async def test_a_name_as_long_as_may_be_has_room_for_its_part(name: str, mp4: by
     [
         (errno.ENOSPC, "make room"),
         (errno.EDQUOT, "make room"),
-        (errno.EACCES, "may write to"),
+        (errno.EACCES, "can be written to"),
         (errno.EROFS, "can be written to"),
         (errno.ENAMETOOLONG, "shorter name"),
         (errno.EIO, "choose another folder"),

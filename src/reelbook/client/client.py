@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from .. import settings, wire
 from ..deadlines import Deadline
@@ -54,7 +54,7 @@ from .scheduling.watch import PATIENCE_SECONDS, Observation, job_failed, watch
 if TYPE_CHECKING:
     from .. import models
     from ..media.images import ImageSource, PreparedImage
-    from .downloads import Check, Report
+    from .downloads import Report
 
 else:
     models = LazyModule("reelbook.models")  # pydantic takes a third of the client's import time
@@ -70,15 +70,6 @@ Model = TypeVar("Model")
 _log = logging.getLogger(__name__)
 
 
-class Content(TypedDict, total=False):
-    """What a request carries: see `Transport.request`."""
-
-    body: Mapping[str, Any]
-    form: Mapping[str, str]
-    files: Mapping[str, tuple[str, bytes, str]]
-    query: Mapping[str, Any]
-
-
 class AsyncClient:
     """A client of the service for asynchronous code.
 
@@ -87,9 +78,8 @@ class AsyncClient:
 
     Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
     from the settings instead (see `reelbook.settings`); both are needed. `deadline_seconds` bounds every call
-    as a whole. Images are turned upright, stripped of metadata and shrunk to `max_image_side` pixels and
-    `max_image_bytes` before they are sent. `is_known` tells whether an id is that of a job which the caller
-    knows beside those of this client: an answer that names such a one isn't taken for the job asked about.
+    as a whole. `is_known` tells whether an id is that of a job which the caller knows beside those of this
+    client: an answer that names such a one isn't taken for the job asked about.
 
     Requests wait their turn so that the key's limit isn't passed. GET and DELETE are sent again after 429,
     5xx and network faults, as long as such faults are the exception; a paid POST only where it certainly had
@@ -106,8 +96,6 @@ class AsyncClient:
         base_url: str | None = None,
         *,
         deadline_seconds: float = DEADLINE_SECONDS,
-        max_image_side: int = 2048,
-        max_image_bytes: int = 10_000_000,
         shared: SharedRequests | None = None,
         is_known: Callable[[str], bool] | None = None,
     ) -> None:
@@ -121,8 +109,6 @@ class AsyncClient:
         if address is None:
             raise ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
         self.base_url = settings.checked_base_url(address.value)
-        self._max_image_side = max_image_side
-        self._max_image_bytes = max_image_bytes
         self._key = settings.checked_key(key.value)
         self._job_ids = JobIds(is_known)
         from .transport import Transport
@@ -209,17 +195,13 @@ class AsyncClient:
         `record` is told of each attempt before it goes out and after: see `SubmissionRecord`.
         """
         paid = Paid(record, retry_uncertain=retry_uncertain)
-        if request.mode == "text-to-video":
-            path, content = wire.TEXT_TO_VIDEO, Content(body=request.arguments())
-        else:
-            if request.image is None:
+        path, content = wire.TEXT_TO_VIDEO, dict[str, Any](body=request.arguments())
+        if request.mode == "image-to-video":
+            if (image := request.image) is None:
                 raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
-            image = request.image
-            path = wire.IMAGE_TO_VIDEO
-            content = {
-                "form": {name: str(value) for name, value in request.arguments().items()},
-                "files": {"image": (image.filename, image.data, image.media_type)},
-            }
+            form = {name: str(value) for name, value in request.arguments().items()}
+            files = {"image": (image.filename, image.data, image.media_type)}
+            path, content = wire.IMAGE_TO_VIDEO, {"form": form, "files": files}
         try:
             accepted = await self._call(
                 "POST", path, models.Accepted.model_validate, Purpose.SUBMIT, paid=paid, **content
@@ -258,22 +240,13 @@ class AsyncClient:
     ) -> models.Accepted:
         """Submits a clip that moves a still image (POST generate/image-to-video). Costs 0.05 USD a second.
 
-        `image` is a path, bytes, a file object, a PIL image or a numpy array; it is sent as JPEG or PNG,
-        upright and without metadata. `prompt` describes the motion, `duration_seconds` is a whole number from
+        `image` is a path, bytes, a file object, a PIL image or a numpy array, prepared as by
+        `JobRequest.from_image`. `prompt` describes the motion, `duration_seconds` is a whole number from
         1 to 10. `retry_uncertain` and errors are those of `submit`, and InvalidImage.
         """
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-        make = functools.partial(JobRequest.from_image, image, prompt, prepare=self.prepare_image, **options)
-        return await self.submit(await asyncio.to_thread(make), retry_uncertain=retry_uncertain)
-
-    def prepare_image(self, image: ImageSource | PreparedImage) -> PreparedImage:
-        """`image` as it will be sent. Raises InvalidImage."""
-        from ..media.images import PreparedImage, prepare
-
-        if isinstance(image, PreparedImage):
-            return image
-        image = veiled(image)  # type: ignore[assignment]
-        return prepare(image, max_side=self._max_image_side, max_bytes=self._max_image_bytes)
+        request = await asyncio.to_thread(JobRequest.from_image, image, prompt, **options)
+        return await self.submit(request, retry_uncertain=retry_uncertain)
 
     async def status(self, request_id: str, *, for_download: bool = False) -> models.JobStatus:
         """The job's current status (GET status/{request_id}). Raises NotFound where the id isn't known.
@@ -384,18 +357,16 @@ class AsyncClient:
         path: str | os.PathLike[str],
         *,
         report: Report | None = None,
-        check: Check | None = None,
         max_bytes: int | None = None,
         expected_seconds: float | None = None,
     ) -> Path:
         """Fetches a finished clip to `path`: resumed after a broken connection, whole or not at all.
 
         The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
-        called with bytes so far and in all (None if unsaid); `check` looks at the whole file before it gets
-        its name, and tells its length in seconds or None (default: it must decode as a video). A file of more
-        than `max_bytes` isn't kept, and none fills the disk up. One that is clearly shorter than
-        `expected_seconds`, the length in the job's status, is fetched again; where it comes twice alike, it
-        is kept as it is and a warning is logged.
+        called with bytes so far and in all (None if unsaid). The whole file must decode as a video before it
+        gets its name. One of more than `max_bytes` isn't kept, and none fills the disk up. One that is
+        clearly shorter than `expected_seconds`, the length in the job's status, is fetched again; where it
+        comes twice alike, it is kept as it is and a warning is logged.
 
         Raises DownloadFailed (what did arrive is kept beside `path` and the next call goes on from there):
         LinkExpired where the job's status may tell a fresh link to the same file, NotAVideo where the file
@@ -408,7 +379,6 @@ class AsyncClient:
             url,
             Path(path),
             report=report,
-            check=check,
             max_bytes=max_bytes,
             expected_seconds=expected_seconds,
         )
@@ -444,12 +414,13 @@ class AsyncClient:
         paid: Paid | None = None,
         attempts: int = retries.MAX_ATTEMPTS,
         job: str | None = None,
-        **content: Unpack[Content],
+        **content: Any,
     ) -> Model:
         """Sends a request of `purpose` when its turn comes, and gives what `into` makes of the answer.
 
-        `paid` is one that must not have its effect twice: it goes out on a fresh connection, because one kept
-        alive may be closed in that very moment. `job` is the scheduler's name for a watched job.
+        `content` is what it carries, see `Transport.request`. `paid` is one that must not have its effect
+        twice: it goes out on a fresh connection, because one kept alive may be closed in that very moment.
+        `job` is the scheduler's name for a watched job.
         Raises the last attempt's error.
         """
         attempt = taken = 0

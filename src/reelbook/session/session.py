@@ -310,7 +310,7 @@ class Session(Tooling, SuggestsNames):
         InvalidInput and SpendLimitReached before anything is sent.
         """
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-        request = JobRequest.from_image(image, prompt, prepare=self._client.prepare_image, **options)
+        request = JobRequest.from_image(image, prompt, **options)
         return self.submit(request, again=again, once=once, retry_uncertain=retry_uncertain)
 
     @by_name
@@ -339,7 +339,7 @@ class Session(Tooling, SuggestsNames):
         the limit: then nothing was written down or sent.
         """
         self._thread.refuse_closed()
-        wanted = checked(requests, options, self._client.prepare_image)
+        wanted = checked(requests, options)
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
             batch = self._submissions(wanted, once)
         if once is not None and not again:  # equal requests are one job
