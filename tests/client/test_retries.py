@@ -46,14 +46,13 @@ FAULTS: list[tuple[errors.ReelbookError, bool, bool, bool]] = [
 def test_a_paid_request_goes_again_only_where_it_had_no_effect(
     error: errors.ReelbookError, get: bool, post: bool, uncertain: bool
 ) -> None:
-    """After anything that may have been accepted a paid POST isn't; `retry_uncertain` makes it as a GET."""
+    """After anything that may have been accepted a paid POST isn't."""
     decided = (
-        retries.may_send_again(error, paid=False),
-        retries.may_send_again(error, paid=True),
+        retries.may_send_again(error, twice=True),
+        retries.may_send_again(error, twice=False),
         retries.is_uncertain(error),
     )
     assert (get, post, uncertain) == decided
-    assert retries.may_send_again(error, paid=True, retry_uncertain=True) == get
 
 
 def test_backoff_doubles_to_thirty_seconds_with_full_jitter(monkeypatch: pytest.MonkeyPatch) -> None:

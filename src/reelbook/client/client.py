@@ -433,7 +433,7 @@ class AsyncClient:
                         path,
                         deadline_seconds=self.deadline_seconds,
                         fresh=paid is not None,
-                        on_sending=None if paid is None else paid.sending,
+                        on_sending=None if paid is None else paid.record.sending,
                         **content,
                     )
                     turn.answered(reply)
@@ -445,18 +445,17 @@ class AsyncClient:
             except ReelbookError as error:
                 if isinstance(error, AuthenticationError):
                     self.key_trouble = str(error)
-                if attempt >= attempts or not self._may_send_again(error, paid):
+                if (
+                    attempt >= attempts
+                    or not retries.may_send_again(error, twice=paid is None or paid.retry_uncertain)
+                    or not self._quota.take(error)
+                    or not (paid is None or paid.repeats(error))
+                ):
                     raise
                 taken += not isinstance(error, RateLimited)
                 # The scheduler already holds back as long as a 429 asked for.
                 pause = 0.0 if isinstance(error, RateLimited) else retries.delay_seconds(attempt)
             await asyncio.sleep(pause)
-
-    def _may_send_again(self, error: ReelbookError, paid: Paid | None) -> bool:
-        risky = paid is not None and paid.retry_uncertain
-        if not retries.may_send_again(error, paid=paid is not None, retry_uncertain=risky):
-            return False
-        return self._quota.take(error) and (paid is None or paid.repeats(error))
 
 
 class JobIds:
@@ -469,7 +468,7 @@ class JobIds:
         self._is_known = is_known or (lambda _: False)
         self._links: dict[str, str | None] = {}  # of every job that was submitted or asked about
         self._misnamed: Counter[str] = Counter()
-        self._told = False
+        self._logged = False
 
     def add(self, request_id: str) -> None:
         """There is a job of this id."""
@@ -486,7 +485,14 @@ class JobIds:
             del self._misnamed[request_id]
         else:
             self._misnamed[request_id] += 1
-            self._tell(request_id, said)
+            if not self._logged:
+                self._logged = True
+                _log.warning(
+                    "Asked about job %r, the service answered with another id, %r. The id that was asked "
+                    "about counts; this is said once.",
+                    request_id[:SHOWN_CHARACTERS],
+                    said[:SHOWN_CHARACTERS],
+                )
             if self._is_anothers(request_id, status):
                 raise UnexpectedAnswer(
                     f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
@@ -507,13 +513,3 @@ class JobIds:
         if isinstance(status, models.Completed) and status.video_url in (None, self._links.get(said)):
             return True
         return self._misnamed[request_id] <= MIXED_UP_ANSWERS
-
-    def _tell(self, request_id: str, said: str) -> None:
-        if not self._told:
-            self._told = True
-            _log.warning(
-                "Asked about job %r, the service answered with another id, %r. The id that was asked about "
-                "counts; this is said once.",
-                request_id[:SHOWN_CHARACTERS],
-                said[:SHOWN_CHARACTERS],
-            )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import Protocol
 
 from ..errors import (
     Answer,
@@ -34,14 +33,11 @@ REFILL = 0.5  # of a repetition for a success: six of them make up for a call th
 _rng = random.Random()  # noqa: S311 - jitter, no secret; not the one that a notebook seeds
 
 
-def may_send_again(error: ReelbookError, *, paid: bool, retry_uncertain: bool = False) -> bool:
-    """Whether a request that ended in `error` may be sent again.
-
-    A paid one only without a risk of paying twice, or with `retry_uncertain`, which takes that risk.
-    """
+def may_send_again(error: ReelbookError, *, twice: bool) -> bool:
+    """Whether a request that ended in `error` may be sent again; with `twice` even if it had its effect."""
     if isinstance(error, RateLimited | ServiceUnreachable):
         return True
-    return (not paid or retry_uncertain) and isinstance(error, AnswerLost | SendInterrupted | ServerError)
+    return twice and isinstance(error, AnswerLost | SendInterrupted | ServerError)
 
 
 def is_uncertain(error: ReelbookError) -> bool:
@@ -88,8 +84,8 @@ class RetryQuota:
         self.left = min(QUOTA, self.left + max(taken, REFILL))
 
 
-class SubmissionRecord(Protocol):
-    """Who keeps account of a paid request's attempts: each is told before it has its effect.
+class SubmissionRecord:
+    """Keeps account of a paid request's attempts; this one keeps none. Each is told before it has its effect.
 
     A ReelbookError that `sending` raises keeps the attempt from going out, one that `unanswered` raises ends
     the repetitions.
@@ -109,25 +105,18 @@ class Paid:
     """A request that must not have its effect twice unasked. See `AsyncClient.submit`."""
 
     def __init__(self, record: SubmissionRecord | None = None, *, retry_uncertain: bool = False) -> None:
+        self.record = SubmissionRecord() if record is None else record
         self.retry_uncertain = retry_uncertain
-        self._record = record
         self._repeated: list[ReelbookError] = []
         self._held_back: ReelbookError | None = None
-
-    def sending(self) -> None:
-        """An attempt goes out next; what this raises keeps it from that."""
-        if self._record is not None:
-            self._record.sending()
 
     def repeats(self, error: ReelbookError) -> bool:
         """The attempt ended in `error` and may be sent again: tells the caller, who may hold that back."""
         if not is_uncertain(error):
-            if self._record is not None:
-                self._record.unsent()
+            self.record.unsent()
             return True
         try:
-            if self._record is not None:
-                self._record.unanswered(error)
+            self.record.unanswered(error)
         except ReelbookError as held_back:
             self._held_back = held_back
             return False

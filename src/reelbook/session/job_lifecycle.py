@@ -20,6 +20,7 @@ from .. import states, timing
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
+from ..client.retries import SubmissionRecord
 from ..client.scheduling.estimates import Belief, Pace, Took
 from ..client.scheduling.forecast import known_at
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
@@ -161,7 +162,7 @@ class JobServices:
                 life.learn(known_at=at)
 
 
-class JobLifecycle:
+class JobLifecycle(SubmissionRecord):
     """The life of one job: its state, the task that carries it on, and the outcome that people wait for.
 
     `entry_id` is its number in the ledger, None for a job that was taken up by its id alone. `changed` is
