@@ -170,19 +170,10 @@ class Session(Tooling, SuggestsNames):
             observed=lambda: bool(self._listeners) or self._jobs.observed,
         )
         host = service if sandbox else urlsplit(base_url).netloc.lower()
-        clips = home / "clips" / file_name(host)
-        self._jobs = JobRegistry(
-            self._connection,
-            self._ledger,
-            self._balance,
-            self._thread,
-            clips,
-            RecentImages(home),
-            self._tell,
-        )
-        self._sweeps = SweepControl(
-            self._submit, self._jobs, self._ledger, self._client, self._balance, self._thread
-        )
+        shared = (self._connection, self._ledger, self._balance, self._thread)
+        clips, images = home / "clips" / file_name(host), RecentImages(home)
+        self._jobs = JobRegistry(*shared, clips, images, self._tell)
+        self._sweeps = SweepControl(self._submit, self._jobs)
         self._reconciler = Reconciler(self._connection, self._ledger, self._balance)
         self.keys = Keys(
             key,
@@ -345,10 +336,10 @@ class Session(Tooling, SuggestsNames):
         if once is not None and not again:  # equal requests are one job
             batch = list({each.sameness: each for each in batch}.values())
         jobs = self._submit(batch, again=again, retry_uncertain=retry_uncertain)
-        made = {each.sameness: job for each, job in zip(batch, jobs, strict=True)}
-        return Batch(
-            jobs if len(jobs) == len(wanted) else [made[each.sameness] for each in wanted], self._thread
-        )
+        if len(jobs) < len(wanted):
+            made = {each.sameness: job for each, job in zip(batch, jobs, strict=True)}
+            jobs = [made[each.sameness] for each in wanted]
+        return Batch(jobs, self._thread)
 
     def map(
         self, requests: Iterable[BatchItem], *, timeout: float | None = None, **options: Unpack[BatchOptions]
@@ -362,9 +353,8 @@ class Session(Tooling, SuggestsNames):
 
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
-        return self._thread.run(
-            functools.partial(self._jobs.take_up, checked_identifier(request_id, "request_id"))
-        )
+        request_id = checked_identifier(request_id, "request_id")
+        return self._thread.run(lambda: self._jobs.take_up(request_id))
 
     @property
     def running(self) -> tuple[Job, ...]:
@@ -387,7 +377,8 @@ class Session(Tooling, SuggestsNames):
         """
         jobs = self._thread.run(self._jobs.resume)
         if unsent:
-            jobs += self._thread.run(functools.partial(self._jobs.send_unsent, caller=caller()))
+            called = caller()
+            jobs += self._thread.run(lambda: self._jobs.send_unsent(caller=called))
         return tuple(jobs)
 
     @property
@@ -654,12 +645,13 @@ class Session(Tooling, SuggestsNames):
 
         By what was last heard of the balance: nothing is asked.
         """
+        facts = self.facts
         near = spend_notices(
             cost_usd,
             spend=self._ledger.spend(),
-            limit_usd=self._ledger.max_spend_usd,
-            balance_usd=None if (funds := self._balance.funds) is None else funds.left_usd,
-            to_come_usd=0.0 if funds is None else funds.to_come_usd,
+            limit_usd=facts.max_spend_usd,
+            balance_usd=facts.balance_usd,
+            to_come_usd=facts.to_come_usd,
         )
         return tuple(each.text for each in near)
 
