@@ -64,21 +64,6 @@ def test_backoff_doubles_to_thirty_seconds_with_full_jitter(monkeypatch: pytest.
         assert min(pauses) < 0.1 * bound
 
 
-def drained(error: errors.ReelbookError, quota: retries.RetryQuota, at_most: int = 1000) -> int:
-    """How many repetitions after `error` the quota allows in a row."""
-    return next((n for n in range(at_most) if not quota.take(error)), at_most)
-
-
-def test_a_service_that_only_fails_is_left_alone_after_ten_repetitions() -> None:
-    """However many calls there are, failures don't add up to a load."""
-    assert drained(errors.AnswerLost("x"), retries.RetryQuota()) == 10
-
-
-def test_a_refused_request_of_the_rate_limit_costs_no_quota() -> None:
-    """A 429 is paced by the key's budget."""
-    assert drained(errors.RateLimited("x", answer=Answer(429)), retries.RetryQuota()) == 1000
-
-
 @given(st.lists(st.integers(0, 3), max_size=50))
 def test_successes_fill_the_quota_and_never_over_its_measure(taken: list[int]) -> None:
     """What a call's own repetitions took comes back with its answer, and no more is ever saved up."""

@@ -96,6 +96,25 @@ def test_nested_loops_work_when_allowed(running: Sandbox) -> None:
     assert (ended.stdout, ended.returncode) == ("length 1.0\n", 0), ended.stderr
 
 
+UNPATCHABLE = """
+import asyncio
+import reelbook as rb
+class Strange(asyncio.AbstractEventLoop): pass
+asyncio.set_event_loop(Strange())
+try:
+    rb.allow_nested_loops()
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_a_loop_that_cant_be_nested_is_said_with_another_way() -> None:
+    """Await works in every cell."""
+    ended = subprocess.run([sys.executable, "-c", UNPATCHABLE], capture_output=True, text=True)
+    assert ended.stdout.startswith("This event loop can't be nested")
+    assert "Use `await` in the cell" in ended.stdout
+
+
 def test_a_script_that_ends_in_the_middle_of_a_watch_ends_at_once(running: Sandbox) -> None:
     """The interpreter doesn't hang on the session's thread."""
     running.settings(pace=3600)
