@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -68,7 +69,9 @@ def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: boo
     if not 200 <= reply.status < 300:
         raise error_for(reply)
     empty = not reply.body.strip()
-    body = {} if empty else _json(reply)  # a DELETE is often confirmed by nothing at all (204)
+    body: Any = None
+    with contextlib.suppress(ValueError, RecursionError):
+        body = {} if empty else _loaded(reply.body)  # a DELETE is often confirmed by nothing at all (204)
     if not isinstance(body, Mapping):
         raise UnexpectedAnswer("The service's answer is not a JSON object.", answer=summary(reply))
     # A whole answer in an envelope is common; the interface has none.
@@ -132,14 +135,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds <= 3600 else None
-
-
-def _json(reply: Reply) -> Any:
-    try:
-        return _loaded(reply.body)
-    except (ValueError, RecursionError):
-        pass
-    raise UnexpectedAnswer("The service's answer is not JSON.", answer=summary(reply))
 
 
 def _loaded(body: bytes) -> Any:

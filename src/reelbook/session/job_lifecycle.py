@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from .. import states, timing
 from ..account.balance import BalanceTracker
@@ -41,6 +41,8 @@ from ..ledger import Ledger, Marks
 from ..models import Accepted, Completed, Failed, JobStatus
 from ..requests import JobRequest
 from .clip import Clip
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -135,17 +137,6 @@ class JobServices:
             pace = self._paces[kind] = Pace([Took(*each) for each in took])
         return pace
 
-    def keep_estimating(self) -> None:
-        """While jobs are watched: what else is asked of the service puts their estimates off."""
-        self.estimate()
-        if self._estimating is None or self._estimating.done():
-            self._estimating = self.thread.spawn(self._estimate_again())
-
-    async def _estimate_again(self) -> None:
-        while any(life.asked_about for life in self.active):
-            await asyncio.sleep(ESTIMATE_SECONDS)
-            self.estimate()
-
     def estimate(self) -> None:
         """Works out for all jobs together when their ends will be known, and tells where that has changed."""
         now = _now()
@@ -160,6 +151,14 @@ class JobServices:
             at = known[life] if life.ends_at is not None and known[life] > now else None
             if (at is None) != (was is None) or abs((at or 0.0) - (was or 0.0)) > ESTIMATE_SECONDS:
                 life.learn(known_at=at)
+        # What else is asked of the service puts the estimates off.
+        if watched and (self._estimating is None or self._estimating.done()):
+            self._estimating = self.thread.spawn(self._estimate_again())
+
+    async def _estimate_again(self) -> None:
+        while any(life.asked_about for life in self.active):
+            await asyncio.sleep(ESTIMATE_SECONDS)
+            self.estimate()
 
 
 class JobLifecycle(SubmissionRecord):
@@ -255,7 +254,7 @@ class JobLifecycle(SubmissionRecord):
             if later:
                 self._unwanted = reason
             return False
-        if not self.services.ledger.cancelled(self._entry):
+        if not self.services.ledger.cancelled(_known(self.entry_id)):
             return False
         self._task.cancel()
         error = SubmissionCancelled(reason)
@@ -380,12 +379,12 @@ class JobLifecycle(SubmissionRecord):
             accepted = await self._send()
             self._refuse_anothers_id(accepted.request_id)
         except SubmissionUncertain as error:
-            ledger.uncertain(self._entry, str(error))
+            ledger.uncertain(_known(self.entry_id), str(error))
             self.learn(state=states.UNCERTAIN, ended_at=_now())
             balance.answer_lost()
             raise
         except ReelbookError as error:
-            ledger.refused(self._entry, str(error))
+            ledger.refused(_known(self.entry_id), str(error))
             self.learn(state=states.REFUSED, ended_at=_now())
             if isinstance(error, InsufficientBalance):
                 balance.moved()
@@ -398,13 +397,13 @@ class JobLifecycle(SubmissionRecord):
             state=accepted.status,
             accepted_at=_now(),
             request_id=accepted.request_id,
-            estimated_cost_usd=accepted.estimated_cost_usd or self._asked.estimated_cost_usd,
+            estimated_cost_usd=accepted.estimated_cost_usd or _known(self.request).estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
         self.submitted.set()
         try:
             ledger.accepted(
-                self._entry,
+                _known(self.entry_id),
                 accepted.request_id,
                 estimated_cost_usd=accepted.estimated_cost_usd or None,  # as the job's card shows it
                 estimated_duration_seconds=accepted.estimated_duration_seconds,
@@ -425,7 +424,7 @@ class JobLifecycle(SubmissionRecord):
             while True:
                 try:
                     return await self.services.client.submit(
-                        self._asked, retry_uncertain=self._retry_uncertain, record=self
+                        _known(self.request), retry_uncertain=self._retry_uncertain, record=self
                     )
                 except LedgerLocked as locked:  # nothing went out
                     self.learn(error=locked)
@@ -433,7 +432,7 @@ class JobLifecycle(SubmissionRecord):
                     self.learn(error=None)
         except ReelbookError as error:
             if isinstance(error, SubmissionUncertain) and error.refusal is not None:
-                self.services.ledger.refused(self._entry, str(error.refusal))
+                self.services.ledger.refused(_known(self.entry_id), str(error.refusal))
                 self.entry_id = self._unanswered[-1]
             raise
         except Exception as bug:
@@ -444,7 +443,7 @@ class JobLifecycle(SubmissionRecord):
             ) from bug
 
     def _uncertain(self, said: str) -> SubmissionUncertain:
-        cost = self._asked.estimated_cost_usd
+        cost = _known(self.request).estimated_cost_usd
         return SubmissionUncertain(
             f"{said}, and may bill {dollars(cost)}. It was not sent again.", estimated_cost_usd=cost
         )
@@ -454,14 +453,14 @@ class JobLifecycle(SubmissionRecord):
     def sending(self) -> None:
         """An attempt goes out next."""
         self._refuse_unwanted()
-        if not self.services.ledger.sending(self._entry):
+        if not self.services.ledger.sending(_known(self.entry_id)):
             raise SubmissionCancelled(TAKEN_BACK)
         self.quiet.clear()
 
     def unsent(self) -> None:
         """The attempt had no effect and waits to be made again."""
         self._refuse_unwanted()
-        self.services.ledger.unsent(self._entry)
+        self.services.ledger.unsent(_known(self.entry_id))
         if not self._unanswered:
             self.quiet.set()
             if self._unwanted is not None:
@@ -471,8 +470,8 @@ class JobLifecycle(SubmissionRecord):
         """The attempt may have been accepted, and is repeated all the same."""
         if self._unwanted is not None:
             raise SubmissionCancelled("It was taken back.")
-        entry_id = self._entry
-        self.entry_id = self.services.ledger.repeat(entry_id, self._asked, error)
+        entry_id = _known(self.entry_id)
+        self.entry_id = self.services.ledger.repeat(entry_id, _known(self.request), error)
         self._unanswered.append(entry_id)
         self.services.balance.answer_lost()
         self.learn(unanswered=len(self._unanswered))
@@ -502,10 +501,12 @@ class JobLifecycle(SubmissionRecord):
     async def _watch(self) -> None:
         belief = self._belief()
         self._expect(belief.remaining_seconds(_now()))
-        self.services.keep_estimating()
+        self.services.estimate()
         # One that was given up before is asked about a few times, in case the service has found it again.
         patience = 0.0 if self.known.given_up else PATIENCE_SECONDS
-        watching = self.services.client.watch(self._id, belief=belief, patience_seconds=patience)
+        watching = self.services.client.watch(
+            _known(self.request_id), belief=belief, patience_seconds=patience
+        )
         async with aclosing(watching) as observations:
             async for seen in observations:
                 if isinstance(seen.error, ServiceUnreachable):
@@ -513,7 +514,7 @@ class JobLifecycle(SubmissionRecord):
                 self._observe(seen)
         if isinstance(self.known.status, Failed):
             self.services.balance.moved()
-            raise job_failed(self._id, self.known.status.error)
+            raise job_failed(_known(self.request_id), self.known.status.error)
 
     def _belief(self) -> Belief:
         """What is known of the job's time before the first question."""
@@ -549,7 +550,7 @@ class JobLifecycle(SubmissionRecord):
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
         if isinstance(status, Failed):
-            changes |= {"error": job_failed(self._id, status.error)}
+            changes |= {"error": job_failed(_known(self.request_id), status.error)}
         self.keep(**changes)
         self._expect(seen.remaining_seconds)
         self.services.estimate()
@@ -576,7 +577,7 @@ class JobLifecycle(SubmissionRecord):
             )
         elif done is not None:
             self.services.ledger.tool_jobs.ended(
-                self._id, seconds=done.duration_seconds, cost_usd=done.cost_usd
+                _known(self.request_id), seconds=done.duration_seconds, cost_usd=done.cost_usd
             )
 
     # The download.
@@ -598,7 +599,7 @@ class JobLifecycle(SubmissionRecord):
         if links_left:
             said = "The service gives no other link now."
             try:
-                fresh = await self.services.client.status(self._id, for_download=True)
+                fresh = await self.services.client.status(_known(self.request_id), for_download=True)
             except ReelbookError as error:
                 fresh, said = status, f"The service couldn't be asked for another: {error}"
             if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
@@ -610,7 +611,7 @@ class JobLifecycle(SubmissionRecord):
     async def _fetch(self, status: Completed) -> None:
         if not status.video_url:
             raise LinkExpired("The service says the clip is completed, but not where it lies.")
-        path = self.services.clips / file_name(self._id, ".mp4", room=SUFFIX_BYTES)
+        path = self.services.clips / file_name(_known(self.request_id), ".mp4", room=SUFFIX_BYTES)
         seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
         asked = seconds if self.request is None else self.request.duration_seconds
 
@@ -630,7 +631,7 @@ class JobLifecycle(SubmissionRecord):
         took = (self.known.ended_at or _now()) - self.known.began_at
         clip = Clip(
             path,
-            self._id,
+            _known(self.request_id),
             request=self.request,
             cost_usd=status.cost_usd,
             took_seconds=took if self.request is not None else None,
@@ -639,24 +640,6 @@ class JobLifecycle(SubmissionRecord):
         if self.entry_id is not None:
             self.services.ledger.downloaded(self.entry_id, path)
         self.finish(clip, downloaded=None)
-
-    @property
-    def _id(self) -> str:
-        """The id that the service gave when it accepted the job."""
-        assert self.request_id is not None
-        return self.request_id
-
-    @property
-    def _entry(self) -> int:
-        """The number of its entry: every job that is submitted here was written down before."""
-        assert self.entry_id is not None
-        return self.entry_id
-
-    @property
-    def _asked(self) -> JobRequest:
-        """What is asked for: known of every job that is submitted here."""
-        assert self.request is not None
-        return self.request
 
 
 def state_of(status: JobStatus) -> str:
@@ -677,3 +660,9 @@ def unforeseen(bug: Exception) -> ReelbookError:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+def _known(value: T | None) -> T:
+    """What every job has by then: its request and entry where it is submitted here, its id once accepted."""
+    assert value is not None
+    return value

@@ -183,10 +183,9 @@ class Session(Tooling, SuggestsNames):
             clip_under_way=lambda: self._thread.run(self._jobs.proof),
         )
         self._left_unsent = 0
-        self._thread.on_ending(self._jobs.answered)
-        self._thread.on_close(self._client.aclose)
-        self._thread.on_close(self._close_ledger)
-        self._thread.on_exit(self._tell_unsent)
+        self._thread.settling.append(self._jobs.answered)
+        self._thread.closing += (self._client.aclose, self._close_ledger)
+        self._thread.telling.append(self._tell_unsent)
         self._made.add(self)
 
     @classmethod

@@ -244,7 +244,7 @@ class Tools(Tooling):
         self._place = (mcp_url, user_id)
         self._ledger = LedgerFile.open(home)
         self._thread = EventThread("reelbook-tools")
-        self._thread.on_close(self._close_ledger)
+        self._thread.closing.append(self._close_ledger)
 
     def __repr__(self) -> str:
         return f"<Tools {self.mcp_url}{' closed' if self.closed else ''}>"
