@@ -19,19 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from .. import settings, wire
+from .. import errors, settings, wire
 from ..deadlines import Deadline
-from ..errors import (
-    Answer,
-    AuthenticationError,
-    ConfigurationError,
-    InvalidInput,
-    NotFound,
-    RateLimited,
-    ReelbookError,
-    UnexpectedAnswer,
-    WaitTimeout,
-)
 from ..lazy_module import LazyModule
 from ..requests import (
     ImageOptions,
@@ -105,9 +94,9 @@ class AsyncClient:
         key = settings.find(settings.API_KEY, api_key)
         address = settings.find(settings.BASE_URL, address_given)
         if key is None:
-            raise ConfigurationError(f"No API key: pass api_key=… or set {settings.API_KEY}.")
+            raise errors.ConfigurationError(f"No API key: pass api_key=… or set {settings.API_KEY}.")
         if address is None:
-            raise ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
+            raise errors.ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
         self.base_url = settings.checked_base_url(address.value)
         self._key = settings.checked_key(key.value)
         self._job_ids = JobIds(is_known)
@@ -198,7 +187,7 @@ class AsyncClient:
         path, content = wire.TEXT_TO_VIDEO, dict[str, Any](body=request.arguments())
         if request.mode == "image-to-video":
             if (image := request.image) is None:
-                raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
+                raise errors.InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
             form = {name: str(value) for name, value in request.arguments().items()}
             files = {"image": (image.filename, image.data, image.media_type)}
             path, content = wire.IMAGE_TO_VIDEO, {"form": form, "files": files}
@@ -206,7 +195,7 @@ class AsyncClient:
             accepted = await self._call(
                 "POST", path, models.Accepted.model_validate, Purpose.SUBMIT, paid=paid, **content
             )
-        except ReelbookError as error:
+        except errors.ReelbookError as error:
             failure = paid.failure(error, request.estimated_cost_usd)
             if failure is error:
                 raise
@@ -264,8 +253,8 @@ class AsyncClient:
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         try:
             return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
-        except NotFound as error:
-            raise NotFound(NO_SERVICE_HERE, answer=error.answer) from error
+        except errors.NotFound as error:
+            raise errors.NotFound(NO_SERVICE_HERE, answer=error.answer) from error
 
     async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
         """What was used in the last `days` days (GET billing/usage): requests, seconds, USD.
@@ -298,7 +287,7 @@ class AsyncClient:
         read = models.CreatedKey.model_validate
         try:
             return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body)
-        except ReelbookError as error:
+        except errors.ReelbookError as error:
             if not retries.is_uncertain(error):
                 raise
             failure = error
@@ -347,7 +336,7 @@ class AsyncClient:
                         raise job_failed(seen.status.request_id, seen.status.error)
         except TimeoutError:
             pass
-        raise WaitTimeout(
+        raise errors.WaitTimeout(
             f"{request_id} isn't finished after {timeout_seconds:g} s. It goes on and is billed."
         )
 
@@ -387,7 +376,7 @@ class AsyncClient:
         """Whether the service gave a useful answer in the last minute; else the balance is asked for."""
         oldest = asyncio.get_running_loop().time() - wire.RATE_WINDOW_SECONDS
         if self._answered_at < oldest:
-            with contextlib.suppress(ReelbookError):
+            with contextlib.suppress(errors.ReelbookError):
                 await self.balance(background=True)
         return self._answered_at >= oldest
 
@@ -442,8 +431,8 @@ class AsyncClient:
                 self._answered_at = asyncio.get_running_loop().time()
                 self.key_trouble = None
                 return answer
-            except ReelbookError as error:
-                if isinstance(error, AuthenticationError):
+            except errors.ReelbookError as error:
+                if isinstance(error, errors.AuthenticationError):
                     self.key_trouble = str(error)
                 if (
                     attempt >= attempts
@@ -452,9 +441,9 @@ class AsyncClient:
                     or not (paid is None or paid.repeats(error))
                 ):
                     raise
-                taken += not isinstance(error, RateLimited)
+                taken += not isinstance(error, errors.RateLimited)
                 # The scheduler already holds back as long as a 429 asked for.
-                pause = 0.0 if isinstance(error, RateLimited) else retries.delay_seconds(attempt)
+                pause = 0.0 if isinstance(error, errors.RateLimited) else retries.delay_seconds(attempt)
             await asyncio.sleep(pause)
 
 
@@ -494,10 +483,10 @@ class JobIds:
                     said[:SHOWN_CHARACTERS],
                 )
             if self._is_anothers(request_id, status):
-                raise UnexpectedAnswer(
+                raise errors.UnexpectedAnswer(
                     f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
                     "That isn't believed.",
-                    answer=Answer(200),
+                    answer=errors.Answer(200),
                 )
             status = status.model_copy(update={"request_id": request_id})
         if isinstance(status, models.Completed):

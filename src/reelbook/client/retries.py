@@ -9,18 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from ..errors import (
-    Answer,
-    AnswerLost,
-    KeyUncertain,
-    RateLimited,
-    ReelbookError,
-    SendInterrupted,
-    ServerError,
-    ServiceUnreachable,
-    SubmissionUncertain,
-    UnexpectedAnswer,
-)
+from .. import errors
 from ..formatting import dollars
 
 MAX_ATTEMPTS = 4
@@ -33,18 +22,18 @@ REFILL = 0.5  # of a repetition for a success: six of them make up for a call th
 _rng = random.Random()  # noqa: S311 - jitter, no secret; not the one that a notebook seeds
 
 
-def may_send_again(error: ReelbookError, *, twice: bool) -> bool:
+def may_send_again(error: errors.ReelbookError, *, twice: bool) -> bool:
     """Whether a request that ended in `error` may be sent again; with `twice` even if it had its effect."""
-    if isinstance(error, RateLimited | ServiceUnreachable):
+    if isinstance(error, errors.RateLimited | errors.ServiceUnreachable):
         return True
-    return twice and isinstance(error, AnswerLost | SendInterrupted | ServerError)
+    return twice and isinstance(error, errors.AnswerLost | errors.SendInterrupted | errors.ServerError)
 
 
-def is_uncertain(error: ReelbookError) -> bool:
+def is_uncertain(error: errors.ReelbookError) -> bool:
     """Whether a paid request that ended in `error` may have been accepted all the same."""
-    if isinstance(error, UnexpectedAnswer) and error.answer.status in NOT_HERE:
+    if isinstance(error, errors.UnexpectedAnswer) and error.answer.status in NOT_HERE:
         return False
-    return isinstance(error, AnswerLost | ServerError | UnexpectedAnswer)
+    return isinstance(error, errors.AnswerLost | errors.ServerError | errors.UnexpectedAnswer)
 
 
 def delay_seconds(attempt: int) -> float:
@@ -67,12 +56,12 @@ class RetryQuota:
     def __init__(self) -> None:
         self.left = QUOTA
 
-    def take(self, error: ReelbookError) -> bool:
+    def take(self, error: errors.ReelbookError) -> bool:
         """Whether a request that ended in `error` may be repeated as far as the quota goes; takes its price.
 
         A 429 is no failure of the service and is paced by the key's budget, so it costs nothing.
         """
-        if isinstance(error, RateLimited):
+        if isinstance(error, errors.RateLimited):
             return True
         if self.left < 1:
             return False
@@ -97,7 +86,7 @@ class SubmissionRecord:
     def unsent(self) -> None:
         """The attempt certainly had no effect, and will be made again."""
 
-    def unanswered(self, error: ReelbookError) -> None:
+    def unanswered(self, error: errors.ReelbookError) -> None:
         """The attempt may have been accepted, and `retry_uncertain` is about to repeat it."""
 
 
@@ -107,30 +96,30 @@ class Paid:
     def __init__(self, record: SubmissionRecord | None = None, *, retry_uncertain: bool = False) -> None:
         self.record = SubmissionRecord() if record is None else record
         self.retry_uncertain = retry_uncertain
-        self._repeated: list[ReelbookError] = []
-        self._held_back: ReelbookError | None = None
+        self._repeated: list[errors.ReelbookError] = []
+        self._held_back: errors.ReelbookError | None = None
 
-    def repeats(self, error: ReelbookError) -> bool:
+    def repeats(self, error: errors.ReelbookError) -> bool:
         """The attempt ended in `error` and may be sent again: tells the caller, who may hold that back."""
         if not is_uncertain(error):
             self.record.unsent()
             return True
         try:
             self.record.unanswered(error)
-        except ReelbookError as held_back:
+        except errors.ReelbookError as held_back:
             self._held_back = held_back
             return False
         self._repeated.append(error)
         return True
 
-    def failure(self, error: ReelbookError, cost_usd: float) -> ReelbookError:
+    def failure(self, error: errors.ReelbookError, cost_usd: float) -> errors.ReelbookError:
         """What the caller is to see of a submission for `cost_usd` whose last attempt ended in `error`."""
         last_is_uncertain = is_uncertain(error)
         uncertain = [*self._repeated, *([error] if last_is_uncertain else [])]
         if not uncertain:
             return error
-        answer: Answer | None = getattr(uncertain[-1], "answer", None)
-        return SubmissionUncertain(
+        answer: errors.Answer | None = getattr(uncertain[-1], "answer", None)
+        return errors.SubmissionUncertain(
             f"{uncertain[-1]}{_heard(uncertain[-1])} {_maybe(len(uncertain), cost_usd)} "
             f"{self._ended(error, last_is_uncertain)}",
             estimated_cost_usd=round(cost_usd * len(uncertain), 6),
@@ -138,7 +127,7 @@ class Paid:
             refusal=None if last_is_uncertain else error,
         )
 
-    def _ended(self, error: ReelbookError, last_is_uncertain: bool) -> str:
+    def _ended(self, error: errors.ReelbookError, last_is_uncertain: bool) -> str:
         again = f" again after attempt {len(self._repeated) + 1}" if self._repeated else " again"
         if self._held_back is not None:
             return f"It was not sent{again}: {self._held_back}"
@@ -147,10 +136,10 @@ class Paid:
         return f"It was sent again as asked, and that bought nothing: {error}"
 
 
-def key_uncertain(failure: ReelbookError, name: str) -> KeyUncertain:
+def key_uncertain(failure: errors.ReelbookError, name: str) -> errors.KeyUncertain:
     """What the caller is to see of a key whose answer was lost."""
-    answer: Answer | None = getattr(failure, "answer", None)
-    return KeyUncertain(
+    answer: errors.Answer | None = getattr(failure, "answer", None)
+    return errors.KeyUncertain(
         f"{failure} A key named “{name}” may exist all the same, and its secret can't be seen any "
         "more. It was not asked for again: list the keys and revoke it.",
         name=name,
@@ -158,9 +147,9 @@ def key_uncertain(failure: ReelbookError, name: str) -> KeyUncertain:
     )
 
 
-def _heard(error: ReelbookError) -> str:
+def _heard(error: errors.ReelbookError) -> str:
     """What came instead of an acceptance, for the ledger to keep: the job's id may be in it."""
-    answer: Answer | None = getattr(error, "answer", None)
+    answer: errors.Answer | None = getattr(error, "answer", None)
     said = "" if answer is None or answer.status >= 300 else answer.extract.strip()
     return f" It answered: “{said}”." if said and not said.startswith("<") else ""
 

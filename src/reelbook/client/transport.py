@@ -18,18 +18,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from .. import settings
+from .. import errors, settings
 from ..deadlines import LOOK_SECONDS, Deadline
-from ..errors import (
-    Answer,
-    AnswerLost,
-    ConnectionFailed,
-    DeadlineExceeded,
-    ReelbookError,
-    SendInterrupted,
-    ServiceUnreachable,
-    UnexpectedAnswer,
-)
 from ..secret import Secret
 from .responses import Reply, summary
 
@@ -194,7 +184,7 @@ class Transport:
             progress.heard = summary(self._reply_of(response, body[:BEGINNING_BYTES], cut=True))
             raise
         reply = self._reply_of(response, body[:BEGINNING_BYTES], cut=True)
-        raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
+        raise errors.UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
 
     def _reply_of(
         self, response: httpx.Response, body: bytes | bytearray = b"", *, cut: bool = False
@@ -273,7 +263,7 @@ class _Progress:
     ) -> None:
         self.began = False
         self.sent = sent
-        self.heard: Answer | None = None
+        self.heard: errors.Answer | None = None
         self._on_sending = on_sending
         self._seconds = seconds
         self._answer_seconds = answer_seconds
@@ -320,7 +310,7 @@ class _Translated:
     of it is no error of httpx: an answer may hold what is no address, no text or no header.
     """
 
-    error: ConnectionFailed
+    error: errors.ConnectionFailed
 
     def __init__(self, progress: _Progress, masked: Callable[[str], str]) -> None:
         self._progress = progress
@@ -332,21 +322,21 @@ class _Translated:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, traceback: object
     ) -> bool:
-        if not isinstance(exc, Exception) or isinstance(exc, ReelbookError):
+        if not isinstance(exc, Exception) or isinstance(exc, errors.ReelbookError):
             return False
         progress, said = self._progress, self._masked(_text(exc))
         if isinstance(exc, _NEVER_SENT) or not progress.began:
-            self.error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
+            self.error = errors.ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
         elif not progress.sent:
-            self.error = SendInterrupted(
+            self.error = errors.SendInterrupted(
                 "The connection broke while the request was being sent, so the service can't have accepted "
                 f"it. It may find the image too large.{said}"
             )
         elif isinstance(exc, TimeoutError):
-            self.error = DeadlineExceeded("No complete answer came before the call's deadline.")
+            self.error = errors.DeadlineExceeded("No complete answer came before the call's deadline.")
         else:
-            self.error = AnswerLost(f"The connection broke before the answer was complete.{said}")
-        if isinstance(self.error, AnswerLost):
+            self.error = errors.AnswerLost(f"The connection broke before the answer was complete.{said}")
+        if isinstance(self.error, errors.AnswerLost):
             self.error.answer = progress.heard
         return True
 

@@ -11,18 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from .. import settings
+from .. import errors, settings
 from ..account.connection import Service
 from ..account.limits import caller
 from ..client.transport import Transport
 from ..deadlines import Deadline
-from ..errors import (
-    ConfigurationError,
-    LedgerTrouble,
-    LedgerUnavailable,
-    ReelbookError,
-    ServiceUnreachable,
-)
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
 from ..formatting import count, dollars
@@ -108,15 +101,15 @@ def connect(
     folder = settings.home(home)
     limit = settings.max_spend_usd(max_spend)
     if ledger not in ("home", None):
-        raise ConfigurationError("The ledger must be 'home' or None.")
+        raise errors.ConfigurationError("The ledger must be 'home' or None.")
     if service not in ("auto", "sandbox", "live"):
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"The service must be 'auto', 'sandbox' or 'live', not {quotable(service)}. "
             "An API key goes in api_key=…"
         )
     if service == "sandbox":
         if api_key is not None or address_given is not None:
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 "The sandbox has its own key and address: leave api_key and base_url out."
             )
         if configured_sandbox() is None:
@@ -126,19 +119,19 @@ def connect(
     if key is None and address is None and service == "auto":
         return _own_sandbox(folder, limit, ledger)
     if key is None and address is not None and service == "sandbox":
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"A sandbox answers at the configured address ({address.source}), and your key is missing. "
             f"Set {settings.API_KEY} as your card has it; or, to start a sandbox of your own, set "
             f'{settings.BASE_URL} to "".'
         )
     if key is None:
         found = f"the address ({address.source})" if address else "neither key nor address"
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"An API key is missing; there is {found}. "
             f"Set {settings.API_KEY}{'' if address else f' and {settings.BASE_URL}'}{IN_CODE}"
         )
     if address is None:
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"The service's address is missing; there is a key ({key.source}). "
             f"Set {settings.BASE_URL}{IN_CODE}"
         )
@@ -172,7 +165,7 @@ def configured_sandbox() -> str | None:
         url = settings.checked_base_url(address.value)
     answer = _is_sandbox(url)
     if answer is None and url.startswith("http://"):
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"Nothing answers at {url}, which {settings.BASE_URL} names ({address.source}), so nobody can "
             "tell whether it is your class's sandbox. Nothing was started. Look whether it runs and you are "
             f'in its network; or, to start a sandbox of your own, set {settings.BASE_URL} to "".'
@@ -201,7 +194,7 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
         except BaseException:
             ledger.close()
             raise
-    except LedgerUnavailable as error:
+    except errors.LedgerUnavailable as error:
         if service == "live":
             raise
         return LedgerFile.in_memory_only(folder, f"{error} {NO_LEDGER}")
@@ -242,7 +235,7 @@ def _opened(name: _Name, reach: Callable[[], _Place]) -> Session:
             # A script's own output may be read by a program.
             print(_unanswered(uncertain, in_notebook), file=sys.stdout if in_notebook else sys.stderr)
     for said in filter(None, (notice, session.facts.trouble)):
-        warnings.warn_explicit(said, LedgerTrouble, **caller()._asdict())
+        warnings.warn_explicit(said, errors.LedgerTrouble, **caller()._asdict())
     return session
 
 
@@ -285,9 +278,9 @@ def _is_sandbox(url: str) -> bool | None:
                         return False
                 about = json.loads(body)
                 return isinstance(about, dict) and about.get("service") == "reelbook-sandbox"
-        except (ServiceUnreachable, TimeoutError):
+        except (errors.ServiceUnreachable, TimeoutError):
             return None
-        except (ReelbookError, ValueError):
+        except (errors.ReelbookError, ValueError):
             return False
         finally:
             await transport.aclose()

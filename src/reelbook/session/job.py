@@ -15,18 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from .. import states, wire
+from .. import errors, states, wire
 from ..account.limits import Caller, SpendWarner
 from ..client.scheduling.watch import job_failed
-from ..errors import (
-    Answer,
-    NotFound,
-    ReelbookError,
-    SessionClosed,
-    SubmissionCancelled,
-    SubmissionUncertain,
-    WaitTimeout,
-)
 from ..event_thread import Future, until_done
 from ..formatting import terminal_line
 from ..ledger import EarlierRun, Entry, Funds, Submission
@@ -163,7 +154,7 @@ class Job(SuggestsNames):
         return self._life.known.status
 
     @property
-    def error(self) -> ReelbookError | None:
+    def error(self) -> errors.ReelbookError | None:
         """What went wrong, or None."""
         return self._life.known.error
 
@@ -246,7 +237,9 @@ class Job(SuggestsNames):
         self._thread.refuse_own_thread()
         outcome = self._wanted()
         if not outcome.wait(timeout):
-            raise WaitTimeout(f"Not finished after {timeout:g} s. The job goes on, is watched and is billed.")
+            raise errors.WaitTimeout(
+                f"Not finished after {timeout:g} s. The job goes on, is watched and is billed."
+            )
         return _settled(outcome)
 
     def __await__(self) -> Generator[Any, None, Clip]:
@@ -456,7 +449,7 @@ class JobRegistry(JobServices):
                 left = _NOT_SENT
             else:
                 left = _UNANSWERED if life.request_id is None else _GOES_ON
-            error = SessionClosed(f"The session was closed{left}")
+            error = errors.SessionClosed(f"The session was closed{left}")
             life.settle(error=error)
             life.learn(watched=False, next_ask_at=None, known_at=None, error=error)
         return unsent
@@ -542,31 +535,31 @@ def _watched(job: Job) -> Job:
     return job
 
 
-def _error(entry: Entry, clip: Clip | None) -> ReelbookError | None:
+def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
     """Why there is no clip, in the words that were written down."""
     said = entry.error or ""
     if entry.abandoned_at is not None:
-        return NotFound(said, answer=Answer(404))
+        return errors.NotFound(said, answer=errors.Answer(404))
     # What was written down of these two is from before it was known what became of them.
     if entry.state == states.LOST:
-        return SubmissionUncertain(
+        return errors.SubmissionUncertain(
             "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in "
             "the service's web app; sending it again is paid again.",
             estimated_cost_usd=entry.estimated_cost_usd,
         )
     if entry.state == states.NOT_ACCEPTED:
-        return ReelbookError(
+        return errors.ReelbookError(
             "The service never answered, and nothing was paid for it. Send it again if you want the clip."
         )
     if entry.state in (states.SENDING, states.INTENDED, states.UNCERTAIN):
-        return SubmissionUncertain(
+        return errors.SubmissionUncertain(
             said or "Another kernel is sending this; it has no id yet.",
             estimated_cost_usd=entry.estimated_cost_usd,
         )
     if entry.state == states.REFUSED:
-        return ReelbookError(said or "The service never took this job. Nothing was paid.")
+        return errors.ReelbookError(said or "The service never took this job. Nothing was paid.")
     if entry.state == states.CANCELLED:
-        return SubmissionCancelled(said or "Taken back before it was sent. Nothing was paid.")
+        return errors.SubmissionCancelled(said or "Taken back before it was sent. Nothing was paid.")
     if entry.state == wire.FAILED:
         return job_failed(entry.request_id or "", entry.error)
     if entry.state == wire.COMPLETED and clip is None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from .. import states, timing
+from .. import errors, states, timing
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
@@ -24,17 +24,6 @@ from ..client.retries import SubmissionRecord
 from ..client.scheduling.estimates import Belief, Pace, Took
 from ..client.scheduling.forecast import known_at
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
-from ..errors import (
-    DownloadFailed,
-    InsufficientBalance,
-    LedgerLocked,
-    LinkExpired,
-    NotFound,
-    ReelbookError,
-    ServiceUnreachable,
-    SubmissionCancelled,
-    SubmissionUncertain,
-)
 from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name
 from ..ledger import Ledger, Marks
@@ -79,7 +68,7 @@ class JobSnapshot:
     cost_usd: float | None = None
     balance_before_usd: float | None = None
     balance_after_usd: float | None = None
-    error: ReelbookError | None = None
+    error: errors.ReelbookError | None = None
     downloaded: float | None = None
     clip: Clip | None = None
     unanswered: int = 0
@@ -257,7 +246,7 @@ class JobLifecycle(SubmissionRecord):
         if not self.services.ledger.cancelled(_known(self.entry_id)):
             return False
         self._task.cancel()
-        error = SubmissionCancelled(reason)
+        error = errors.SubmissionCancelled(reason)
         self.finish(error=error, state=states.CANCELLED, ended_at=_now())
         return True
 
@@ -286,7 +275,9 @@ class JobLifecycle(SubmissionRecord):
         self.keep(**changes)
         self.changed()
 
-    def finish(self, clip: Clip | None = None, error: ReelbookError | None = None, **changes: Any) -> None:
+    def finish(
+        self, clip: Clip | None = None, error: errors.ReelbookError | None = None, **changes: Any
+    ) -> None:
         """The last thing that is learnt of it, and its outcome, as one: nobody sees it half ended."""
         over = {"watched": False, "next_ask_at": None, "known_at": None, "clip": clip, "error": error}
         with self._ending:
@@ -294,7 +285,7 @@ class JobLifecycle(SubmissionRecord):
             self.settle(clip, error)
         self.changed()
 
-    def settle(self, clip: Clip | None = None, error: ReelbookError | None = None) -> None:
+    def settle(self, clip: Clip | None = None, error: errors.ReelbookError | None = None) -> None:
         """The outcome, for whoever waits or will."""
         if self.outcome.done():
             return
@@ -308,7 +299,7 @@ class JobLifecycle(SubmissionRecord):
         if self.outcome.done():
             self.outcome = Future()
 
-    def found_out(self, state: str, error: ReelbookError) -> None:
+    def found_out(self, state: str, error: errors.ReelbookError) -> None:
         """What became of it, or why that can't be told: whoever waits from now on hears of that."""
         self.reopen()
         self.settle(error=error)
@@ -355,17 +346,17 @@ class JobLifecycle(SubmissionRecord):
                 await self._watch()
             if isinstance(self.known.status, Completed):
                 await self._download(self.known.status)
-        except ReelbookError as error:
-            if isinstance(error, NotFound) and self.request_id is not None:
+        except errors.ReelbookError as error:
+            if isinstance(error, errors.NotFound) and self.request_id is not None:
                 error = self._given_up(error)
             self.finish(error=error)
         except Exception as bug:
             self.finish(error=unforeseen(bug))
             raise
 
-    def _given_up(self, error: NotFound) -> NotFound:
+    def _given_up(self, error: errors.NotFound) -> errors.NotFound:
         """The error of a job that its service doesn't know. Later kernels ask again, and less often."""
-        said = NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
+        said = errors.NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
         self.learn(given_up=True)
         if self.entry_id is not None:
             self.services.ledger.abandoned(self.entry_id, str(said))
@@ -378,15 +369,15 @@ class JobLifecycle(SubmissionRecord):
         try:
             accepted = await self._send()
             self._refuse_anothers_id(accepted.request_id)
-        except SubmissionUncertain as error:
+        except errors.SubmissionUncertain as error:
             ledger.uncertain(_known(self.entry_id), str(error))
             self.learn(state=states.UNCERTAIN, ended_at=_now())
             balance.answer_lost()
             raise
-        except ReelbookError as error:
+        except errors.ReelbookError as error:
             ledger.refused(_known(self.entry_id), str(error))
             self.learn(state=states.REFUSED, ended_at=_now())
-            if isinstance(error, InsufficientBalance):
+            if isinstance(error, errors.InsufficientBalance):
                 balance.moved()
             raise
         finally:
@@ -409,7 +400,7 @@ class JobLifecycle(SubmissionRecord):
                 estimated_duration_seconds=accepted.estimated_duration_seconds,
             )
         except Exception as error:
-            raise ReelbookError(
+            raise errors.ReelbookError(
                 f"The service took this clip as {accepted.request_id}, but the ledger couldn't keep that id: "
                 f"{error!r}. The job goes on and is billed. Note the id; watch() fetches the clip."
             ) from error
@@ -426,12 +417,12 @@ class JobLifecycle(SubmissionRecord):
                     return await self.services.client.submit(
                         _known(self.request), retry_uncertain=self._retry_uncertain, record=self
                     )
-                except LedgerLocked as locked:  # nothing went out
+                except errors.LedgerLocked as locked:  # nothing went out
                     self.learn(error=locked)
                     await asyncio.sleep(LOCKED_SECONDS)
                     self.learn(error=None)
-        except ReelbookError as error:
-            if isinstance(error, SubmissionUncertain) and error.refusal is not None:
+        except errors.ReelbookError as error:
+            if isinstance(error, errors.SubmissionUncertain) and error.refusal is not None:
                 self.services.ledger.refused(_known(self.entry_id), str(error.refusal))
                 self.entry_id = self._unanswered[-1]
             raise
@@ -442,9 +433,9 @@ class JobLifecycle(SubmissionRecord):
                 f"{unforeseen(bug)}. It was sent, so the service may be making this clip all the same"
             ) from bug
 
-    def _uncertain(self, said: str) -> SubmissionUncertain:
+    def _uncertain(self, said: str) -> errors.SubmissionUncertain:
         cost = _known(self.request).estimated_cost_usd
-        return SubmissionUncertain(
+        return errors.SubmissionUncertain(
             f"{said}, and may bill {dollars(cost)}. It was not sent again.", estimated_cost_usd=cost
         )
 
@@ -454,7 +445,7 @@ class JobLifecycle(SubmissionRecord):
         """An attempt goes out next."""
         self._refuse_unwanted()
         if not self.services.ledger.sending(_known(self.entry_id)):
-            raise SubmissionCancelled(TAKEN_BACK)
+            raise errors.SubmissionCancelled(TAKEN_BACK)
         self.quiet.clear()
 
     def unsent(self) -> None:
@@ -466,10 +457,10 @@ class JobLifecycle(SubmissionRecord):
             if self._unwanted is not None:
                 self.cancel(self._unwanted)
 
-    def unanswered(self, error: ReelbookError) -> None:
+    def unanswered(self, error: errors.ReelbookError) -> None:
         """The attempt may have been accepted, and is repeated all the same."""
         if self._unwanted is not None:
-            raise SubmissionCancelled("It was taken back.")
+            raise errors.SubmissionCancelled("It was taken back.")
         entry_id = _known(self.entry_id)
         self.entry_id = self.services.ledger.repeat(entry_id, _known(self.request), error)
         self._unanswered.append(entry_id)
@@ -479,7 +470,7 @@ class JobLifecycle(SubmissionRecord):
     def _refuse_unwanted(self) -> None:
         # Where an attempt was never answered, nobody can say any more that nothing was paid.
         if self._unanswered and self._unwanted is not None:
-            raise SubmissionCancelled("It was taken back.")
+            raise errors.SubmissionCancelled("It was taken back.")
 
     def _refuse_anothers_id(self, request_id: str) -> None:
         """Raises SubmissionUncertain where the service gave this job an id that another one has already.
@@ -509,7 +500,7 @@ class JobLifecycle(SubmissionRecord):
         )
         async with aclosing(watching) as observations:
             async for seen in observations:
-                if isinstance(seen.error, ServiceUnreachable):
+                if isinstance(seen.error, errors.ServiceUnreachable):
                     await self.services.connection.reach()
                 self._observe(seen)
         if isinstance(self.known.status, Failed):
@@ -590,27 +581,29 @@ class JobLifecycle(SubmissionRecord):
                 async with self.services.downloads:
                     await self._fetch(status)
                 return
-            except LinkExpired as expired:
+            except errors.LinkExpired as expired:
                 status = await self._with_fresh_link(status, expired, links_left)
 
-    async def _with_fresh_link(self, status: Completed, expired: LinkExpired, links_left: int) -> Completed:
+    async def _with_fresh_link(
+        self, status: Completed, expired: errors.LinkExpired, links_left: int
+    ) -> Completed:
         """The job's status now, with another link than the expired one. Raises LinkExpired if it has none."""
         said = f"{FRESH_LINKS} fresh links that the service gave don't work either."
         if links_left:
             said = "The service gives no other link now."
             try:
                 fresh = await self.services.client.status(_known(self.request_id), for_download=True)
-            except ReelbookError as error:
+            except errors.ReelbookError as error:
                 fresh, said = status, f"The service couldn't be asked for another: {error}"
             if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
                 self.learn(status=fresh)
                 self.write_down(fresh)
                 return fresh
-        raise LinkExpired(f"{expired} {said} What arrived is kept; fetch it again later.") from None
+        raise errors.LinkExpired(f"{expired} {said} What arrived is kept; fetch it again later.") from None
 
     async def _fetch(self, status: Completed) -> None:
         if not status.video_url:
-            raise LinkExpired("The service says the clip is completed, but not where it lies.")
+            raise errors.LinkExpired("The service says the clip is completed, but not where it lies.")
         path = self.services.clips / file_name(_known(self.request_id), ".mp4", room=SUFFIX_BYTES)
         seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
         asked = seconds if self.request is None else self.request.duration_seconds
@@ -647,15 +640,17 @@ def state_of(status: JobStatus) -> str:
     return f"{status.status} by the service" if status.status in states.OWN else status.status
 
 
-def clip_missing(path: Path | str | None) -> DownloadFailed:
+def clip_missing(path: Path | str | None) -> errors.DownloadFailed:
     """The error of a finished clip whose file isn't there."""
     where = f" It was at {path}." if path else ""
-    return DownloadFailed(f"The clip isn't on this disk.{where} watch() fetches it while its link lives.")
+    return errors.DownloadFailed(
+        f"The clip isn't on this disk.{where} watch() fetches it while its link lives."
+    )
 
 
-def unforeseen(bug: Exception) -> ReelbookError:
+def unforeseen(bug: Exception) -> errors.ReelbookError:
     """A mistake of ours, or of a library, as an error that callers expect."""
-    return ReelbookError(f"Something unforeseen went wrong: {bug!r}")
+    return errors.ReelbookError(f"Something unforeseen went wrong: {bug!r}")
 
 
 def _now() -> float:

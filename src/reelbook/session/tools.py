@@ -14,18 +14,10 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .. import settings
+from .. import errors, settings
 from ..agent_tools.parsing import found_jobs
 from ..agent_tools.server import ToolServer, checked_arguments
 from ..agent_tools.types import OnProgress, Tool, ToolProgress, ToolResult, ToolServerInfo
-from ..errors import (
-    ConfigurationError,
-    InvalidInput,
-    ReelbookError,
-    ServiceUnreachable,
-    ToolCallUncertain,
-    WaitTimeout,
-)
 from ..event_thread import EventThread, Future, until_done
 from ..ledger import Ledger, LedgerFile, ToolCall
 from ..ledger.tool_calls import Outcome
@@ -67,7 +59,7 @@ class ToolRun:
         """
         self._thread.refuse_own_thread()
         if not self._future.wait(timeout):
-            raise WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
+            raise errors.WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
         return self._ended()
 
     def cancel(self) -> None:
@@ -90,7 +82,7 @@ class ToolRun:
         try:
             return self._future.result()
         except CancelledError:
-            raise ToolCallUncertain(
+            raise errors.ToolCallUncertain(
                 "The call was ended before its result came. It may have been carried out, and billed."
             ) from None
 
@@ -203,7 +195,7 @@ class Tooling(ABC):
             error = user_id.masked(str(result)) if result.is_error else None
             request_ids = tuple(dict.fromkeys(job.request_id for job in found_jobs(result) if job.request_id))
             return result
-        except ReelbookError as failed:
+        except errors.ReelbookError as failed:
             outcome, error = _outcome(failed), str(failed)
             raise
         finally:
@@ -302,14 +294,18 @@ def configured(
     if address is None or user is None:
         names = ((settings.MCP_URL, address), (settings.USER_ID, user))
         missing = " and ".join(name for name, found in names if found is None)
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"The agent tool server isn't configured: set {missing}, as the dashboard's API page has it. The "
             'sandbox has its own: connect("sandbox").'
         )
     return address.value.reveal(), user.value
 
 
-def _outcome(error: ReelbookError) -> Outcome:
-    if isinstance(error, ToolCallUncertain):
+def _outcome(error: errors.ReelbookError) -> Outcome:
+    if isinstance(error, errors.ToolCallUncertain):
         return "uncertain"
-    return "unsent" if isinstance(error, ServiceUnreachable | ConfigurationError | InvalidInput) else "failed"
+    return (
+        "unsent"
+        if isinstance(error, errors.ServiceUnreachable | errors.ConfigurationError | errors.InvalidInput)
+        else "failed"
+    )
