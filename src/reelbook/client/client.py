@@ -184,13 +184,13 @@ class AsyncClient:
         `record` is told of each attempt before it goes out and after: see `SubmissionRecord`.
         """
         paid = Paid(record, retry_uncertain=retry_uncertain)
-        path, content = wire.TEXT_TO_VIDEO, dict[str, Any](body=request.arguments())
+        path, content = wire.TEXT_TO_VIDEO, dict[str, Any](json=request.arguments())
         if request.mode == "image-to-video":
             if (image := request.image) is None:
                 raise errors.InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
             form = {name: str(value) for name, value in request.arguments().items()}
             files = {"image": (image.filename, image.data, image.media_type)}
-            path, content = wire.IMAGE_TO_VIDEO, {"form": form, "files": files}
+            path, content = wire.IMAGE_TO_VIDEO, {"data": form, "files": files}
         try:
             accepted = await self._call(
                 "POST", path, models.Accepted.model_validate, Purpose.SUBMIT, paid=paid, **content
@@ -263,7 +263,7 @@ class AsyncClient:
         """
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call(
-            "GET", wire.USAGE, models.Usage.model_validate, purpose, query={"days": checked_days(days)}
+            "GET", wire.USAGE, models.Usage.model_validate, purpose, params={"days": checked_days(days)}
         )
 
     async def list_keys(self) -> tuple[models.ApiKey, ...]:
@@ -286,7 +286,7 @@ class AsyncClient:
         body = {"name": name, "rate_limit": checked_rate_limit(rate_limit)}
         read = models.CreatedKey.model_validate
         try:
-            return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body)
+            return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), json=body)
         except errors.ReelbookError as error:
             if not retries.is_uncertain(error):
                 raise

@@ -40,7 +40,7 @@ _NEVER_SENT = (
 
 
 class Transport:
-    """Carries requests to one service with one key. Belongs to one event loop."""
+    """Carries requests to one service with one key, none where it is empty. Belongs to one event loop."""
 
     def __init__(self, base_url: str, key: Secret) -> None:
         self.base_url = base_url
@@ -68,40 +68,29 @@ class Transport:
         path: str,
         *,
         deadline_seconds: float,
-        body: Mapping[str, Any] | None = None,
-        form: Mapping[str, str] | None = None,
-        files: Mapping[str, tuple[str, bytes, str]] | None = None,
-        query: Mapping[str, Any] | None = None,
         fresh: bool = False,
         on_sending: Callable[[], None] | None = None,
+        **content: Any,
     ) -> Reply:
         """Sends one request with the key and returns its reply, whatever its status.
 
-        `fresh` uses a new connection: one kept alive may be closed by the server in the very moment, and
-        leave a paid request uncertain. `on_sending` is called when the connection stands, before the first
-        byte goes out; a ReelbookError that it raises keeps the request back. Raises ServiceUnreachable,
-        AnswerLost or DeadlineExceeded.
+        `content` is what it carries: `json`, `data`, `files` and `params`, as httpx calls them. `fresh` uses a
+        new connection: one kept alive may be closed by the server in the very moment, and leave a paid
+        request uncertain. `on_sending` is called when the connection stands, before the first byte goes out;
+        a ReelbookError that it raises keeps the request back. Raises ServiceUnreachable, AnswerLost or
+        DeadlineExceeded.
         """
         client = self._client("fresh" if fresh else "kept")
         # A paid answer is worth the whole of the call's time.
         answer_seconds = deadline_seconds if fresh else READ_SECONDS
         progress = _Progress(deadline_seconds, answer_seconds, sent=not fresh, on_sending=on_sending)
-        content = (
-            None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        )
-        headers = {"connection": "close"} if fresh else {}
-        if content is not None:
-            headers["content-type"] = "application/json"
         with _Translated(progress, self._masked) as translated, self._counted():
             request = client.build_request(
                 method,
                 self.base_url + path,
-                content=content,
-                headers=headers,
-                data=form,
-                files=files,
-                params=query,
+                headers={"connection": "close"} if fresh else {},
                 extensions={"trace": progress},
+                **content,
             )
             if fresh:
                 assert isinstance(request.stream, httpx.AsyncByteStream)
@@ -240,7 +229,7 @@ class _Bearer(httpx.Auth):
         self._transport = transport
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        if self._transport.is_own(str(request.url)):
+        if self._transport.key.reveal() and self._transport.is_own(str(request.url)):
             request.headers["Authorization"] = f"Bearer {self._transport.key.reveal()}"
         yield request
 

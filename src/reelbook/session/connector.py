@@ -15,7 +15,6 @@ from .. import errors, settings
 from ..account.connection import Service
 from ..account.limits import caller
 from ..client.transport import Transport
-from ..deadlines import Deadline
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
 from ..formatting import count, dollars
@@ -265,19 +264,9 @@ def _is_sandbox(url: str) -> bool | None:
     async def ask() -> bool | None:
         transport = Transport(url, Secret(""))
         try:
-            async with (
-                Deadline(IDENTIFY_SECONDS),
-                transport.fetch(f"{url}/_sandbox/about", headers={}, with_key=False) as (reply, chunks),
-            ):
-                if reply.status != 200:
-                    return False
-                body = b""
-                async for chunk in chunks:
-                    body += chunk
-                    if len(body) > 10_000:
-                        return False
-                about = json.loads(body)
-                return isinstance(about, dict) and about.get("service") == "reelbook-sandbox"
+            reply = await transport.request("GET", "/_sandbox/about", deadline_seconds=IDENTIFY_SECONDS)
+            about = json.loads(reply.body) if reply.status == 200 else None
+            return isinstance(about, dict) and about.get("service") == "reelbook-sandbox"
         except (errors.ServiceUnreachable, TimeoutError):
             return None
         except (errors.ReelbookError, ValueError):
