@@ -74,7 +74,7 @@ class Transport:
     ) -> Reply:
         """Sends one request with the key and returns its reply, whatever its status.
 
-        `content` is what it carries: `json`, `data`, `files` and `params`, as httpx calls them. `fresh` uses a
+        `content` is what it carries: `json`, `data`, `files`, `params`, as httpx calls them. `fresh` uses a
         new connection: one kept alive may be closed by the server in the very moment, and leave a paid
         request uncertain. `on_sending` is called when the connection stands, before the first byte goes out;
         a ReelbookError that it raises keeps the request back. Raises ServiceUnreachable, AnswerLost or
