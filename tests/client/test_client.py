@@ -14,7 +14,7 @@ from support.raw_server import Exchange, Handler, in_turn, raw_server
 from support.records import Heard
 
 from reelbook import errors
-from reelbook.client import AsyncClient, retries
+from reelbook.client import AsyncClient
 from reelbook.client.scheduling.watch import Observation
 from reelbook.media.images import prepare
 from reelbook.requests import JobRequest
@@ -104,7 +104,7 @@ async def test_a_question_is_asked_again_after_a_fault() -> None:
 
 
 async def test_a_rate_limited_submission_is_sent_again() -> None:
-    """429 certainly had no effect: the same request goes out again, which costs nothing of the quota."""
+    """429 certainly had no effect: the same request goes out again."""
 
     def hold_off(exchange: Exchange) -> None:
         exchange.answer(429, b"{}", {"retry-after": "0"})
@@ -113,7 +113,6 @@ async def test_a_rate_limited_submission_is_sent_again() -> None:
     answers = in_turn(hold_off, hold_off, hold_off, lambda e: e.answer(200, ACCEPTED))
     async with client_of(answers) as (client, service):
         accepted = await client.submit(FOX, record=heard)
-        assert client._quota.left == retries.QUOTA
     assert accepted.request_id == "req_1"
     assert heard == [*["sent", "no effect"] * 3, "sent"]
     assert len({exchange.body for exchange in service.seen}) == 1
@@ -159,7 +158,6 @@ IN_UNICODE = "".join(f"\\u{ord(character):04x}" for character in SLASHED)
 async def test_no_form_of_the_key_that_an_answer_repeats_comes_through(handler: Handler) -> None:
     """Not in the error's text, nor in what is kept of the answer; broken off, not its beginning either."""
     async with client_of(handler, key=SLASHED) as (client, _):
-        client._quota.left = 0
         with pytest.raises(errors.ReelbookError) as refused:
             await client.balance()
     said = unquote(f"{refused.value} {vars(refused.value)}").replace("\\\\", "\\").replace("\\/", "/")

@@ -71,8 +71,7 @@ class AsyncClient:
     client: an answer that names such a one isn't taken for the job asked about.
 
     Requests wait their turn so that the key's limit isn't passed. GET and DELETE are sent again after 429,
-    5xx and network faults, as long as such faults are the exception; a paid POST only where it certainly had
-    no effect.
+    5xx and network faults, at most four times in all; a paid POST only where it certainly had no effect.
 
     Raises ConfigurationError where the key or the address is missing or can't be used.
     """
@@ -106,7 +105,6 @@ class AsyncClient:
         self._transport = Transport(self.base_url, self._key)
         self._scheduler = Scheduler(Budget(), shared)
         self._pace = Pace()  # of jobs of which nothing else is known
-        self._quota = retries.RetryQuota()
         self.key_trouble: str | None = None  # what the last answer said of a key that the service refuses
         self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
 
@@ -412,7 +410,7 @@ class AsyncClient:
         `job` is the scheduler's name for a watched job.
         Raises the last attempt's error.
         """
-        attempt = taken = 0
+        attempt = 0
         while True:
             attempt += 1
             try:
@@ -427,7 +425,6 @@ class AsyncClient:
                     )
                     turn.answered(reply)
                 answer = responses.read(reply, into, quote=path != wire.KEYS)
-                self._quota.succeeded(taken)
                 self._answered_at = asyncio.get_running_loop().time()
                 self.key_trouble = None
                 return answer
@@ -437,11 +434,9 @@ class AsyncClient:
                 if (
                     attempt >= attempts
                     or not retries.may_send_again(error, twice=paid is None or paid.retry_uncertain)
-                    or not self._quota.take(error)
                     or not (paid is None or paid.repeats(error))
                 ):
                     raise
-                taken += not isinstance(error, errors.RateLimited)
                 # The scheduler already holds back as long as a 429 asked for.
                 pause = 0.0 if isinstance(error, errors.RateLimited) else retries.delay_seconds(attempt)
             await asyncio.sleep(pause)

@@ -16,8 +16,6 @@ MAX_ATTEMPTS = 4
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
 NOT_HERE = frozenset({301, 307, 308})  # to be sent elsewhere as it is: nothing was done (RFC 9110, 15.4)
-QUOTA = 10.0  # repetitions: a whole minute's requests of the default key; more in a row is no hiccup
-REFILL = 0.5  # of a repetition for a success: six of them make up for a call that failed to its last attempt
 
 _rng = random.Random()  # noqa: S311 - jitter, no secret; not the one that a notebook seeds
 
@@ -44,33 +42,6 @@ def delay_seconds(attempt: int) -> float:
     """
     longest = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempt - 1))
     return _rng.uniform(0, longest)
-
-
-class RetryQuota:
-    """How many repetitions a client may make before successes earn it more: a token bucket, as botocore's.
-
-    Few attempts a call don't bound a hundred calls. A client that meets failure after failure soon sends each
-    request once only, and so adds no load to a service that is down.
-    """
-
-    def __init__(self) -> None:
-        self.left = QUOTA
-
-    def take(self, error: errors.ReelbookError) -> bool:
-        """Whether a request that ended in `error` may be repeated as far as the quota goes; takes its price.
-
-        A 429 is no failure of the service and is paced by the key's budget, so it costs nothing.
-        """
-        if isinstance(error, errors.RateLimited):
-            return True
-        if self.left < 1:
-            return False
-        self.left -= 1
-        return True
-
-    def succeeded(self, taken: int = 0) -> None:
-        """A call came to its answer: what its own repetitions took comes back, and a little more."""
-        self.left = min(QUOTA, self.left + max(taken, REFILL))
 
 
 class SubmissionRecord:
