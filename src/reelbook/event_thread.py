@@ -216,10 +216,7 @@ class EventThread:
             raise
 
     def run(self, step: Callable[[], T]) -> T:
-        """Carries `step` out on the thread's thread and waits for it; at once where this is that thread.
-
-        It is done whole or not at all: an interrupt ends the waiting, and one that has begun is carried out.
-        """
+        """Carries `step` out on the thread, whole or not at all, and waits: Stop ends the waiting only."""
         if threading.current_thread() is self._thread:
             return step()
         future: Future[T] = Future()
@@ -320,10 +317,7 @@ class EventThread:
 
 
 async def until_done(future: Future[Any]) -> None:
-    """Waits for a future of another thread without owning it: Stop ends the waiting, not the work.
-
-    In slices, because a kernel's loop that only waits for another thread doesn't notice the Stop button.
-    """
+    """Waits for a future of another thread without owning it: Stop ends the waiting, not the work."""
     loop = asyncio.get_running_loop()
     waiter = loop.create_future()
 
@@ -332,7 +326,7 @@ async def until_done(future: Future[Any]) -> None:
             loop.call_soon_threadsafe(waiter.set_result, None)
 
     future.add_done_callback(tell)
-    while not future.done():
+    while not future.done():  # in slices: a kernel's loop that only waits for a thread notices no Stop
         await asyncio.wait({waiter}, timeout=SLICE_SECONDS)
 
 

@@ -47,10 +47,7 @@ class Found:
 
 
 def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) -> Found | None:
-    """The setting `name` (such as `REELBOOK_API_KEY`) from the first place that has it, or None.
-
-    One that is empty in the environment isn't looked for in Colab's secrets and the keyring: it is off.
-    """
+    """The setting `name` from the first place that has it, or None. One that is empty there is off."""
     if argument is not None:
         argument = Secret(Secret.of(argument).reveal().strip())
         if not argument.reveal():

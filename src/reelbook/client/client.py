@@ -126,10 +126,7 @@ class AsyncClient:
         return self._scheduler.budget.view(asyncio.get_running_loop().time() if now is None else now)
 
     def copied_budget(self) -> Budget:
-        """The key's request budget to reckon with, apart from the one that is used.
-
-        It counts what other programs sent until now; read on the event loop.
-        """
+        """A copy of the request budget, with what other programs sent until now; on the event loop."""
         self._scheduler.hear_of_others()
         return copy.deepcopy(self._scheduler.budget)
 
@@ -236,29 +233,20 @@ class AsyncClient:
         return await self.submit(request, retry_uncertain=retry_uncertain)
 
     async def status(self, request_id: str, *, for_download: bool = False) -> models.JobStatus:
-        """The job's current status (GET status/{request_id}). Raises NotFound where the id isn't known.
-
-        `for_download` asks for the sake of a fresh link, and lets submissions go first.
-        """
+        """The job's status (GET status/{request_id}); `for_download` goes last. Raises NotFound."""
         purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
         return await self._status(checked_identifier(request_id, "request_id"), purpose)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
-        """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first.
-
-        Every account has a balance, so 404 means that the address isn't the service's: NotFound says so.
-        """
+        """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         try:
             return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
-        except errors.NotFound as error:
+        except errors.NotFound as error:  # every account has a balance
             raise errors.NotFound(NO_SERVICE_HERE, answer=error.answer) from error
 
     async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
-        """What was used in the last `days` days (GET billing/usage): requests, seconds, USD.
-
-        `background` lets everything else go first.
-        """
+        """What was used in the last `days` days (GET billing/usage). `background` goes last."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call(
             "GET", wire.USAGE, models.Usage.model_validate, purpose, params={"days": checked_days(days)}
@@ -443,10 +431,7 @@ class AsyncClient:
 
 
 class JobIds:
-    """Whose answer it is: a status belongs to the job that was asked about, whatever id stands in it.
-
-    `is_known` tells whether an id is that of a job which the client's caller knows.
-    """
+    """Whose answer it is: that of the job that was asked about. `is_known` tells of jobs beside these."""
 
     def __init__(self, is_known: Callable[[str], bool] | None = None) -> None:
         self._is_known = is_known or (lambda _: False)
@@ -459,10 +444,7 @@ class JobIds:
         self._links.setdefault(request_id, None)
 
     def own(self, request_id: str, status: models.JobStatus) -> models.JobStatus:
-        """The status of `request_id`, under that id. Another one in it is logged, once.
-
-        Raises UnexpectedAnswer where the answer seems to be another job's.
-        """
+        """The status of `request_id`, under that id. Raises UnexpectedAnswer where it seems another job's."""
         self.add(request_id)
         said = status.request_id
         if said == request_id:

@@ -256,10 +256,7 @@ class _File:
     async def opened(
         self, headers: Mapping[str, str]
     ) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes], bool]]:
-        """Follows redirects by hand, and shows the key only to the service's own origin when it asks for it.
-
-        The last of the three is whether the reply came from that origin.
-        """
+        """The reply, its bytes, and whether it is of the service's own origin, which may see the key."""
         transport, url, with_key = self.transport, self.url, False
         for _ in range(MAX_REDIRECTS + 1):
             async with transport.fetch(url, headers=headers, with_key=with_key) as (reply, chunks):

@@ -111,10 +111,7 @@ class Batch(Sequence[Job]):
 
     @property
     def estimated_cost_usd(self) -> float:
-        """What its clips cost by the estimate; nothing for those that were refused or taken back.
-
-        A clip that an earlier run of the cell paid for is counted.
-        """
+        """What its clips cost by the estimate, an earlier run's too; refused and taken back ones nothing."""
         paid = (job for job in self._distinct if state(job.state).charge != "none")
         return round(sum(job.request.estimated_cost_usd for job in paid if job.request is not None), 6)
 

@@ -273,10 +273,7 @@ class Job(SuggestsNames):
         self._thread.run(self._life.delete_clip)
 
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
-        """`callback(job)` is called on the session's thread at every change; its errors are logged.
-
-        Returns what ends that.
-        """
+        """`callback(job)` is called on the session's thread at every change. Returns what ends that."""
         return self._listeners.subscribe(callback)
 
     def _ipython_display_(self) -> None:
@@ -375,10 +372,7 @@ class JobRegistry(JobServices):
         return jobs
 
     def send_unsent(self, *, caller: Caller) -> list[Job]:
-        """Submits what kernels have left unsent, but for images that aren't kept any more.
-
-        Raises as `submit`, and then nothing is sent.
-        """
+        """Submits what kernels have left unsent, but for images that aren't kept. Raises as `submit`."""
         left, funds = self.ledger.left_unsent(), self.ledger.funds()
         requests = {entry.id: replace(self._request(entry)) for entry in left}  # checked anew
         written = self.ledger.intend_again([entry for entry in left if requests[entry.id].complete])

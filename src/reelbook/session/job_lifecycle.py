@@ -233,10 +233,7 @@ class JobLifecycle(SubmissionRecord):
             self.learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
-        """Takes it back if it wasn't sent. False if it was, or is over.
-
-        With `later` also as soon as it turns out that what was sent had no effect.
-        """
+        """Takes it back if it wasn't sent; else False, and with `later` as soon as that had no effect."""
         if self.known.state != states.SENDING or self._task is None:
             return False
         if not self.quiet.is_set():
@@ -473,10 +470,7 @@ class JobLifecycle(SubmissionRecord):
             raise errors.SubmissionCancelled("It was taken back.")
 
     def _refuse_anothers_id(self, request_id: str) -> None:
-        """Raises SubmissionUncertain where the service gave this job an id that another one has already.
-
-        Asked about, it would tell of the other one's clip, and nobody could say whether there is a second.
-        """
+        """Raises SubmissionUncertain for an id that another job has: nobody could tell their clips apart."""
         other = self.services.ledger.by_request_id(request_id)
         if other is None or other.id == self.entry_id:
             return
@@ -550,10 +544,7 @@ class JobLifecycle(SubmissionRecord):
             self.write_down(status, seen.took and (seen.took.at_least, seen.took.at_most))
 
     def write_down(self, status: JobStatus, took: tuple[float, float] | None = None) -> None:
-        """The service's answer about the job, for later kernels. Of a foreign job only the cost is kept.
-
-        `took` is at least and at most how many seconds it took, where it has ended.
-        """
+        """Keeps the service's answer, of a foreign job the cost alone. `took`: seconds at least, at most."""
         done = status if isinstance(status, Completed) else None
         if self.entry_id is not None:
             self.services.ledger.status(

@@ -604,10 +604,7 @@ class Session(Tooling, SuggestsNames):
         return self._call(lambda _: self._balance.usage(days))
 
     def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
-        """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait.
-
-        It stops after `most_requests`, if given.
-        """
+        """What was used day by day in the last `days` days, by `most_requests` at most. Doesn't wait."""
         checked_days(days)
         return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 
@@ -621,11 +618,7 @@ class Session(Tooling, SuggestsNames):
         return self._thread.call(self._reconciled(alone=alone))
 
     def _fetch_link(self, url: str) -> Path:
-        """Fetches a video that a tool's result points at, once, and returns its file.
-
-        From https and from the tool server's own address only, and without key or user id. Raises
-        InvalidInput and DownloadFailed.
-        """
+        """The file of a video that a tool's result points at: from https or the server's own address."""
 
         async def fetch(server: ToolServer) -> Path:
             if not url.lower().startswith("https:") and origin(url) != origin(server.url):
@@ -640,10 +633,7 @@ class Session(Tooling, SuggestsNames):
     # For panels and the terminal.
 
     def _spending_notes(self, cost_usd: float) -> tuple[str, ...]:
-        """What there is to say before a submission of that cost; empty while limit and balance are far off.
-
-        By what was last heard of the balance: nothing is asked.
-        """
+        """What there is to say before a submission of that cost, by the balance as last heard."""
         facts = self.facts
         near = spend_notices(
             cost_usd,

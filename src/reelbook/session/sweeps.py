@@ -57,10 +57,7 @@ class SweepControl:
     def buy(
         self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, experiment: str | None
     ) -> Job:
-        """Submits a cell that was `seen` with that job, or gives the job that it has got meanwhile.
-
-        Raises SpendLimitReached.
-        """
+        """Submits a cell that was `seen` with that job, or gives the one it has by now."""
         entry = None
         if seen is not None and seen.entry_id is not None:
             entry = self._ledger.get(seen.entry_id)

@@ -53,10 +53,7 @@ class ToolRun:
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> ToolResult:
-        """Waits for the result, for code that can't await. Ctrl-C or a timeout in seconds end only that.
-
-        Raises WaitTimeout, and what `ToolServer.call` raises.
-        """
+        """Waits for the result, for code that can't await. Raises WaitTimeout, and as `ToolServer.call`."""
         self._thread.refuse_own_thread()
         if not self._future.wait(timeout):
             raise errors.WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
@@ -204,10 +201,7 @@ class Tooling(ABC):
 
     @abstractmethod
     def _tool_place(self) -> Place | None:
-        """Where the tool server is and who asks, found on the caller's thread as Colab's secrets must be.
-
-        None where only the session's thread can find out, by `_moved_place`.
-        """
+        """Where the server is and who asks; None where only the session's thread can find out."""
 
     async def _moved_place(self) -> Place:
         return configured()
