@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reelbook.client.retries import SubmissionRecord
+from reelbook.client.client import SubmissionRecord
 from reelbook.errors import ReelbookError
 
 

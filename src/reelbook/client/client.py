@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from .. import errors, settings, wire
 from ..deadlines import Deadline
+from ..formatting import dollars
 from ..lazy_module import LazyModule
 from ..requests import (
     ImageOptions,
@@ -34,7 +35,6 @@ from ..requests import (
 )
 from ..secret import Secret, veiled
 from . import responses, retries
-from .retries import Paid, SubmissionRecord, key_uncertain
 from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
 from .scheduling.scheduler import Scheduler, SharedRequests
@@ -277,7 +277,13 @@ class AsyncClient:
             if not retries.is_uncertain(error):
                 raise
             failure = error
-        raise key_uncertain(failure, name)
+        answer: errors.Answer | None = getattr(failure, "answer", None)
+        raise errors.KeyUncertain(
+            f"{failure} A key named “{name}” may exist all the same, and its secret can't be seen any more. "
+            "It was not asked for again: list the keys and revoke it.",
+            name=name,
+            answer=answer and replace(answer, extract=""),  # a broken answer may hold the secret
+        )
 
     async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""
@@ -479,3 +485,82 @@ class JobIds:
         if isinstance(status, models.Completed) and status.video_url in (None, self._links.get(said)):
             return True
         return self._misnamed[request_id] <= MIXED_UP_ANSWERS
+
+
+class SubmissionRecord:
+    """Keeps account of a paid request's attempts; this one keeps none. Each is told before it has its effect.
+
+    A ReelbookError that `sending` raises keeps the attempt from going out, one that `unanswered` raises ends
+    the repetitions.
+    """
+
+    def sending(self) -> None:
+        """The connection stands, and the attempt goes out next."""
+
+    def unsent(self) -> None:
+        """The attempt certainly had no effect, and will be made again."""
+
+    def unanswered(self, error: errors.ReelbookError) -> None:
+        """The attempt may have been accepted, and `retry_uncertain` is about to repeat it."""
+
+
+class Paid:
+    """A request that must not have its effect twice unasked. See `AsyncClient.submit`."""
+
+    def __init__(self, record: SubmissionRecord | None = None, *, retry_uncertain: bool = False) -> None:
+        self.record = SubmissionRecord() if record is None else record
+        self.retry_uncertain = retry_uncertain
+        self._repeated: list[errors.ReelbookError] = []
+        self._held_back: errors.ReelbookError | None = None
+
+    def repeats(self, error: errors.ReelbookError) -> bool:
+        """The attempt ended in `error` and may be sent again: tells the caller, who may hold that back."""
+        if not retries.is_uncertain(error):
+            self.record.unsent()
+            return True
+        try:
+            self.record.unanswered(error)
+        except errors.ReelbookError as held_back:
+            self._held_back = held_back
+            return False
+        self._repeated.append(error)
+        return True
+
+    def failure(self, error: errors.ReelbookError, cost_usd: float) -> errors.ReelbookError:
+        """What the caller is to see of a submission for `cost_usd` whose last attempt ended in `error`."""
+        last_is_uncertain = retries.is_uncertain(error)
+        uncertain = [*self._repeated, *([error] if last_is_uncertain else [])]
+        if not uncertain:
+            return error
+        answer: errors.Answer | None = getattr(uncertain[-1], "answer", None)
+        return errors.SubmissionUncertain(
+            f"{uncertain[-1]}{_heard(uncertain[-1])} {_maybe(len(uncertain), cost_usd)} "
+            f"{self._ended(error, last_is_uncertain)}",
+            estimated_cost_usd=round(cost_usd * len(uncertain), 6),
+            answer=answer,
+            refusal=None if last_is_uncertain else error,
+        )
+
+    def _ended(self, error: errors.ReelbookError, last_is_uncertain: bool) -> str:
+        again = f" again after attempt {len(self._repeated) + 1}" if self._repeated else " again"
+        if self._held_back is not None:
+            return f"It was not sent{again}: {self._held_back}"
+        if last_is_uncertain:
+            return f"It was not sent{again}."
+        return f"It was sent again as asked, and that bought nothing: {error}"
+
+
+def _heard(error: errors.ReelbookError) -> str:
+    """What came instead of an acceptance, for the ledger to keep: the job's id may be in it."""
+    answer: errors.Answer | None = getattr(error, "answer", None)
+    said = "" if answer is None or answer.status >= 300 else answer.extract.strip()
+    return f" It answered: “{said}”." if said and not said.startswith("<") else ""
+
+
+def _maybe(times: int, cost_usd: float) -> str:
+    if times == 1:
+        return f"The service may be making this clip all the same, and may bill {dollars(cost_usd)}."
+    return (
+        f"It was sent {times} times without a clear answer: the service may be making this clip up to "
+        f"{times} times, and may bill up to {dollars(cost_usd * times)}."
+    )

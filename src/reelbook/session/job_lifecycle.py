@@ -19,8 +19,8 @@ from typing import Any, Final, TypeVar
 from .. import errors, states, timing
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection
+from ..client.client import SubmissionRecord
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
-from ..client.retries import SubmissionRecord
 from ..client.scheduling.estimates import Belief, Pace, Took
 from ..client.scheduling.forecast import known_at
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
