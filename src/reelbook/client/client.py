@@ -97,12 +97,11 @@ class AsyncClient:
         if address is None:
             raise errors.ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
         self.base_url = settings.checked_base_url(address.value)
-        self._key = settings.checked_key(key.value)
-        self._job_ids = JobIds(is_known)
         from .transport import Transport
 
         self.deadline_seconds = deadline_seconds
-        self._transport = Transport(self.base_url, self._key)
+        self._transport = Transport(self.base_url, settings.checked_key(key.value))
+        self._job_ids = JobIds(is_known)
         self._scheduler = Scheduler(Budget(), shared)
         self._pace = Pace()  # of jobs of which nothing else is known
         self.key_trouble: str | None = None  # what the last answer said of a key that the service refuses
@@ -147,9 +146,8 @@ class AsyncClient:
         The rate limit is a key's own, so the budget begins anew, or goes on from what `tried_by`, a client
         that used the key already, learnt of it. Call it on the client's event loop.
         """
-        self._key = settings.checked_key(Secret.of(key))
+        self._transport.use_key(settings.checked_key(Secret.of(key)))
         self.key_trouble = None
-        self._transport.use_key(self._key)
         self._scheduler.change_budget(Budget() if tried_by is None else tried_by._scheduler.budget)
 
     async def former_keys_done(self) -> None:
