@@ -121,16 +121,6 @@ def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandb
     assert (view.state, view.balance_before_usd, view.balance_after_usd) == ("failed", 25.0, 25.0)
 
 
-def test_a_refused_submission_is_in_the_job(session: rb.Session, sandbox: Sandbox) -> None:
-    """402 comes to whoever waits, with both amounts, and the job was never made."""
-    sandbox.settings(balance_usd=0.01)
-    job = session.text_to_video("a fox")
-    with pytest.raises(errors.InsufficientBalance) as refused:
-        job.result(30)
-    assert (refused.value.balance_usd, refused.value.required_usd) == (0.01, 0.25)
-    assert (job.state, job.request_id) == ("refused", None)
-
-
 def test_subscribers_hear_of_every_change_until_they_leave(session: rb.Session) -> None:
     """States come in their order, and after the end of a subscription nothing comes."""
     states: list[str] = []
@@ -178,14 +168,6 @@ def test_a_script_that_shows_nothing_spends_no_request_on_the_balance(
     session.submit_many(["a hen", "an owl"], duration_seconds=1).results(30)
     assert session.facts.balance_usd is None
     assert (session._balance.asking, "balance" in sandbox.state()["requests"]) == (None, False)
-
-
-def test_two_sessions_live_side_by_side(session: rb.Session, sandbox: Sandbox) -> None:
-    """A second session on the same sandbox has its own thread and jobs."""
-    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url) as other:
-        mine, theirs = (s.text_to_video("a fox", duration_seconds=1) for s in (session, other))
-        assert mine.result(30).path != theirs.result(30).path
-        assert (session.jobs(), other.jobs()) == ((mine,), (theirs,))
 
 
 def test_what_is_out_when_a_session_closes_keeps_its_id(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,15 +47,6 @@ async def cell():
     return asyncio.run(inner())
 
 print("length", asyncio.run(cell()))
-"""
-
-WAITING_SCRIPT = """
-import time
-import reelbook as rb
-job = rb.connect("sandbox").text_to_video("a fox")
-while not job.request_id: time.sleep(0.01)
-print("waiting", flush=True)
-job.result()
 """
 
 
@@ -163,21 +151,6 @@ def test_with_waits_until_all_that_was_submitted_is_sent(running: Sandbox) -> No
     )
     assert (ended.stderr, ended.returncode) == ("", 0)
     assert running.state()["jobs_under_way"] == 5
-
-
-def test_ctrl_c_ends_the_waiting_at_once(running: Sandbox) -> None:
-    """SIGINT in `result()` raises KeyboardInterrupt, and the job goes on at the service."""
-    running.settings(pace=3600)
-    process = subprocess.Popen(
-        [sys.executable, "-c", WAITING_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "waiting\n"
-    time.sleep(0.2)  # into result()
-    os.kill(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
-    assert "KeyboardInterrupt" in stderr
-    assert running.state()["jobs_under_way"] == 1
 
 
 @pytest.mark.usefixtures("home")
