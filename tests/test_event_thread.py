@@ -78,7 +78,7 @@ def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
     async def close() -> None:
         order.append("closed")
 
-    engine.on_close(close)
+    engine.closing.append(close)
     engine.submit(work())
     engine.call(began.wait())
     engine.close()
@@ -105,7 +105,7 @@ def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without
         return handle
 
     monkeypatch.setattr(engine.loop, "call_soon_threadsafe", slowly)
-    engine.on_close(close)
+    engine.closing.append(close)
     closer = threading.Thread(target=engine.close)
     closer.start()
     assert closing.wait(60)

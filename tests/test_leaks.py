@@ -124,32 +124,39 @@ def running(home: Path) -> Iterator[Sandbox]:
     sandbox.stop()
 
 
+def executed(cells: list[str], failing: list[str]) -> Any:
+    """A notebook of these cells, run; the last ones fail on purpose."""
+    new = nbformat.v4.new_code_cell
+    failures = [new(each, metadata={"tags": ["raises-exception"]}) for each in failing]
+    notebook = nbformat.v4.new_notebook(cells=[*map(new, cells), *failures])
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
+    for cell in notebook.cells[len(cells) :]:
+        assert any(each.output_type == "error" for each in cell.outputs), f"this was to fail: {cell.source}"
+    assert "application/vnd.jupyter.widget-state+json" in nbformat.writes(notebook)
+    return notebook
+
+
+def files_in(home: Path) -> dict[Path, bytes]:
+    """All that lies in the home, but for the sandbox's own note of its key."""
+    files = {path for path in home.rglob("*") if path.is_file()} - {Places(home).access}
+    return {path: path.read_bytes() for path in files}
+
+
 def test_a_planted_key_is_found_nowhere(
-    running: Sandbox, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    running: Sandbox, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not in a notebook with widget state, output, DEBUG log, repr, pickle, verbose traceback or file."""
     monkeypatch.setenv("REELBOOK_API_KEY", KEY)
     monkeypatch.setenv("REELBOOK_BASE_URL", running.url)
-    cells = [nbformat.v4.new_code_cell(source) for source in (PREPARE, WORK, PICKLE)]
-    for source in FAILURES:
-        cells.append(nbformat.v4.new_code_cell(source, metadata={"tags": ["raises-exception"]}))
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
-
+    notebook = executed([PREPARE, WORK, PICKLE], FAILURES)
     saved = nbformat.writes(notebook)
     assert KEY not in saved
-    assert "application/vnd.jupyter.widget-state+json" in saved
     assert "DEBUG:httpcore" in saved
     assert "Secret(***)" in saved
-    for cell in notebook.cells[3:]:
-        errors = [output for output in cell.outputs if output.output_type == "error"]
-        assert errors, f"this was to fail: {cell.source}"
     assert "request_id" in json.dumps(notebook.cells[1].outputs) or "completed" in saved
 
-    access = Places(home).access
-    for path in (path for path in home.rglob("*") if path.is_file() and path != access):
-        assert KEY.encode() not in path.read_bytes(), path
-    assert access.stat().st_mode & 0o077 == 0
+    assert [path for path, data in files_in(home).items() if KEY.encode() in data] == []
+    assert Places(home).access.stat().st_mode & 0o077 == 0
     for process in [psutil.Process(running.pid), *psutil.Process(running.pid).children(recursive=True)]:
         assert KEY not in " ".join(process.cmdline())
         assert not any(name.startswith("REELBOOK_API") for name in process.environ())
@@ -163,25 +170,13 @@ def test_a_created_secret_is_found_nowhere(
     monkeypatch.setenv("REELBOOK_API_KEY", KEY)
     monkeypatch.setenv("REELBOOK_BASE_URL", running.url)
     monkeypatch.setenv("SEEN_SECRETS", str(seen))
-    cells = [nbformat.v4.new_code_cell(source) for source in (PREPARE, MAKE)]
-    for source in MADE_FAILURES:
-        cells.append(nbformat.v4.new_code_cell(source, metadata={"tags": ["raises-exception"]}))
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=True).execute()
+    saved = nbformat.writes(executed([PREPARE, MAKE], MADE_FAILURES))
 
     secrets = seen.read_text().split()
     assert len(set(secrets)) == 4
-    saved = nbformat.writes(notebook)
-    assert "application/vnd.jupyter.widget-state+json" in saved
     assert "by a rotation" in saved
-    for cell in notebook.cells[2:]:
-        assert [each for each in cell.outputs if each.output_type == "error"], (
-            f"this was to fail: {cell.source}"
-        )
-    access = Places(home).access
-    files = [path for path in home.rglob("*") if path.is_file() and path != access]
+    files = files_in(home)
     assert any(path.name == "ledger.db" for path in files)
     for secret in secrets:
         assert secret not in saved
-        for path in files:
-            assert secret.encode() not in path.read_bytes(), path
+        assert [path for path, data in files.items() if secret.encode() in data] == []

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
-import pytest
-
 from reelbook.listeners import Listeners
 
 
@@ -22,22 +18,6 @@ def test_each_hears_until_it_ends_its_subscription() -> None:
     listeners.tell("two")
     assert heard == ["one", "ONE", "TWO"]
     assert listeners
-
-
-def test_an_error_of_one_reaches_the_log_and_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
-    """The job that it hears of was paid for."""
-    heard: list[str] = []
-    listeners = Listeners[[str]]()
-
-    def broken(news: str) -> None:
-        raise ZeroDivisionError("theirs")
-
-    listeners.subscribe(broken)
-    listeners.subscribe(heard.append)
-    with caplog.at_level(logging.ERROR):
-        listeners.tell("done")
-    assert heard == ["done"]
-    assert "ZeroDivisionError: theirs" in caplog.text
 
 
 def test_who_unsubscribes_while_it_is_told_stops_nobody_else() -> None:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.media.images import PreparedImage, prepare
-from reelbook.requests import FIELDS, ImageOptions, JobRequest, TextOptions, checked, options
+from reelbook.requests import (
+    FIELDS,
+    ImageOptions,
+    JobRequest,
+    TextOptions,
+    checked,
+    checked_days,
+    checked_key_name,
+    checked_rate_limit,
+    options,
+)
 
 CAT = prepare(Image.new("RGB", (64, 64), "orange"))
 
@@ -32,21 +44,49 @@ def test_a_clip_from_an_image_has_neither_shape_nor_seed() -> None:
         JobRequest("image-to-video", "it turns", 3, seed=7, image=CAT)
 
 
+REFUSED: list[tuple[type[errors.InvalidInput], str, list[Any]]] = [
+    (errors.InvalidPrompt, "prompt", ["", "   ", "\n", None, 7, b"fox", "a fox \ud83e"]),
+    (errors.InvalidDuration, "duration_seconds", [0, 11, -1, 5.5, "5", True, None, float("nan")]),
+    (errors.InvalidAspectRatio, "aspect_ratio", ["4:3", "21:9", "16/9", "", None, 1.77]),
+    (errors.InvalidSeed, "seed", ["7", 1.5, None, True]),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "bad"), [(k, n, each) for k, n, bad in REFUSED for each in bad])
+def test_what_cant_be_asked_for_isnt_made(kind: type[errors.InvalidInput], name: str, bad: Any) -> None:
+    """There is no request that the service would refuse for its form, and the error says for which field."""
+    asked: dict[str, Any] = {"prompt": "a fox", name: bad}
+    with pytest.raises(kind) as refused:
+        JobRequest.from_text(**asked)
+    assert refused.value.field == name
+
+
+@pytest.mark.parametrize("good", [1, 10, 5.0, np.int64(7)])
+def test_whole_numbers_of_any_type_are_lengths(good: Any) -> None:
+    """A slider's 5.0 and numpy's integers are accepted as whole."""
+    made = JobRequest.from_text("a fox", duration_seconds=good)
+    assert (made.duration_seconds, type(made.duration_seconds)) == (int(good), int)
+
+
+def test_a_ratio_of_the_web_app_is_refused_by_name() -> None:
+    """The error says that the web app offers it and what the API takes."""
+    with pytest.raises(errors.InvalidAspectRatio, match=r"web app only.*16:9, 9:16, 1:1"):
+        JobRequest.from_text("a fox", aspect_ratio="4:3")
+
+
 @pytest.mark.parametrize(
-    ("asked", "kind"),
+    ("check", "bad"),
     [
-        ({"prompt": " "}, errors.InvalidPrompt),
-        ({"duration_seconds": 11}, errors.InvalidDuration),
-        ({"duration_seconds": 2.5}, errors.InvalidDuration),
-        ({"aspect_ratio": "4:3"}, errors.InvalidAspectRatio),
-        ({"seed": 1.5}, errors.InvalidSeed),
-        ({"seed": None}, errors.InvalidSeed),
+        (checked_key_name, ["", None]),
+        (checked_rate_limit, [0, 101, "10"]),
+        (checked_days, [0, 1.5, "30", None]),
     ],
 )
-def test_what_cant_be_asked_for_isnt_made(asked: dict[str, Any], kind: type[Exception]) -> None:
-    """There is no request that the service would refuse for its form."""
-    with pytest.raises(kind):
-        JobRequest.from_text(**({"prompt": "a fox"} | asked))
+def test_what_the_other_calls_take_is_checked_too(check: Callable[[Any], object], bad: list[Any]) -> None:
+    """A key needs a name and a limit of 1 to 100, and usage is asked for whole days."""
+    for value in bad:
+        with pytest.raises(errors.InvalidInput):
+            check(value)
 
 
 def test_a_copy_with_another_value_is_checked_too() -> None:
@@ -62,7 +102,7 @@ def test_a_copy_with_another_value_is_checked_too() -> None:
 def test_a_finished_request_travels_through_a_batch_as_it_is() -> None:
     """Nothing unpacks it and builds it again, and the batch's defaults don't change it."""
     fox = JobRequest.from_text("a fox", duration_seconds=2)
-    first, second = checked([fox, "an owl"], {"duration_seconds": 9}, prepare)
+    first, second = checked([fox, "an owl"], {"duration_seconds": 9})
     assert first is fox
     assert second == JobRequest.from_text("an owl", duration_seconds=9)
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import copy
 import inspect
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import reelbook as rb
 from reelbook.errors import NotAVideo
 from reelbook.session import Clip, Job, Session
 from reelbook.suggestions import SuggestsNames, by_name
@@ -96,12 +93,6 @@ def test_arguments_that_are_right_go_through() -> None:
     assert Boat.float_down.__doc__ == "Floats."
 
 
-@pytest.mark.parametrize("kind", [Session, Job, Clip])
-def test_what_people_hold_in_their_hands_is_of_that_kind(kind: type) -> None:
-    """A session, its jobs and their clips."""
-    assert issubclass(kind, SuggestsNames)
-
-
 @pytest.mark.parametrize("method", ["text_to_video", "image_to_video", "submit_many", "jobs"])
 def test_a_session_takes_its_arguments_by_name(method: str) -> None:
     """Those with many of them say which there are; none is hidden behind `**`."""
@@ -132,19 +123,3 @@ def test_a_clip_whose_file_is_gone_says_how_to_have_it_again(
             look()
     clip._ipython_display_()
     assert capsys.readouterr().out == "<Clip gone.mp4, whose file isn't there any more>\n"
-
-
-def test_a_completion_offers_what_is_reelbooks_own() -> None:
-    """And not what its first file imports."""
-    assert {"Any", "TYPE_CHECKING", "annotations", "import_module"}.isdisjoint(dir(rb))
-
-
-def test_a_script_says_what_was_meant_only_once() -> None:
-    """Python adds a guess of its own to some errors, and not to these."""
-    for code in ("rb.conect", "object.__new__(rb.Session).texttovideo"):
-        ended = subprocess.run(
-            [sys.executable, "-c", f"import reelbook as rb; {code}"], capture_output=True, text=True
-        )
-        assert ended.returncode == 1
-        assert ended.stderr.count("Did you mean") == 1
-    assert rb.__all__

@@ -111,32 +111,7 @@ __all__ = [
     "passport",
 ]
 
-_HOMES = {
-    "AsyncClient": "client",
-    **dict.fromkeys(("Facts", "Receipt", "Rotation", "Spending"), "account"),
-    **dict.fromkeys(("Styles", "Sweep"), "explore"),
-    "ToolServer": "agent_tools",
-    **dict.fromkeys(
-        (
-            "ClassroomPanel",
-            "Compare",
-            "ConnectionPanel",
-            "Gallery",
-            "ImagePicker",
-            "JobBoard",
-            "JobCard",
-            "KeyManager",
-            "Matrix",
-            "Player",
-            "PromptForm",
-            "Studio",
-            "SweepForm",
-            "ToolExplorer",
-            "UsageChart",
-        ),
-        "widgets",
-    ),
-}
+_FLOORS = ("client", "agent_tools", "account", "session", "explore", "widgets")  # none needs one after it
 
 
 def __getattr__(name: str) -> Any:
@@ -146,8 +121,8 @@ def __getattr__(name: str) -> Any:
         raise missing(f"module {__name__!r}", name, __all__)
     if name == "errors":
         return import_module(".errors", __name__)
-    value = getattr(import_module("." + _HOMES.get(name, "session"), __name__), name)
-    globals()[name] = value
+    floors = (import_module(f".{each}", __name__) for each in _FLOORS)
+    value = globals()[name] = getattr(next(each for each in floors if name in each.__all__), name)
     return value
 
 

@@ -54,10 +54,7 @@ class Countdown:
 
 
 class Deadline:
-    """`asyncio.timeout`, counted by a Countdown: `async with Deadline(seconds):` raises TimeoutError.
-
-    None sets no deadline. `spent` are the seconds that were counted so far, in all.
-    """
+    """`asyncio.timeout`, counted by a Countdown; None sets none. `spent` are the seconds counted so far."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds

@@ -63,7 +63,7 @@ pickled, logged and printed with its attributes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 
@@ -76,8 +76,14 @@ class Answer:
     extract: str = ""
 
 
+@dataclass(eq=False, repr=False)
 class ReelbookError(Exception):
     """The base of all errors of Reelbook. Its text says what happened, what is safe and what to do."""
+
+    message: InitVar[str]
+
+    def __post_init__(self, message: str) -> None:
+        super().__init__(message)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Subclasses take keyword arguments, which Exception's own pickling would lose.
@@ -126,36 +132,33 @@ class InvalidKeyRequest(InvalidInput):
     """The name, the rate limit or the id of an API key can't be used."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class InvalidTemplate(InvalidInput):
     """A prompt with variants can't be read, or lacks values. `position` is the place in it, from 0."""
 
-    def __init__(self, message: str, *, position: int) -> None:
-        super().__init__(message)
-        self.position = position
+    position: int
 
 
 class NoPassport(InvalidInput):
     """A file doesn't say what made it, or can't be read as one that does."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConfirmationNeeded(InvalidInput):
     """A sweep costs more than is bought without a second word. `cost_usd` is what it would cost."""
 
-    def __init__(self, message: str, *, cost_usd: float) -> None:
-        super().__init__(message)
-        self.cost_usd = cost_usd
+    cost_usd: float
 
 
 class ConfigurationError(ReelbookError):
     """A key or an address is missing, doubtful or can't be used. Nothing was sent."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ServiceError(ReelbookError):
     """The service answered with an error. `answer` holds its status, safe headers and a short extract."""
 
-    def __init__(self, message: str, *, answer: Answer) -> None:
-        super().__init__(message)
-        self.answer = answer
+    answer: Answer
 
 
 class BadRequest(ServiceError):
@@ -166,23 +169,15 @@ class AuthenticationError(ServiceError):
     """401: the API key is missing, unknown or revoked."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class InsufficientBalance(ServiceError):
     """402: the balance is lower than the cost. Nothing was charged.
 
     `balance_usd` and `required_usd` are the amounts the service named, None where it named none.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        answer: Answer,
-        balance_usd: float | None = None,
-        required_usd: float | None = None,
-    ) -> None:
-        super().__init__(message, answer=answer)
-        self.balance_usd = balance_usd
-        self.required_usd = required_usd
+    balance_usd: float | None = None
+    required_usd: float | None = None
 
 
 class PermissionRefused(ServiceError):
@@ -197,12 +192,11 @@ class PayloadTooLarge(ServiceError):
     """413: the image is larger than the service takes."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RateLimited(ServiceError):
     """429: the key's requests are used up. `retry_after_seconds` is the wait it asked for, None if unsaid."""
 
-    def __init__(self, message: str, *, answer: Answer, retry_after_seconds: float | None = None) -> None:
-        super().__init__(message, answer=answer)
-        self.retry_after_seconds = retry_after_seconds
+    retry_after_seconds: float | None = None
 
 
 class ServerError(ServiceError):
@@ -235,6 +229,7 @@ class DeadlineExceeded(AnswerLost, TimeoutError):
     """The answer took longer than the call's deadline. The request may have arrived."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SubmissionUncertain(ReelbookError):
     """A paid request was sent and never answered: the job may be running, and may be billed.
 
@@ -243,20 +238,12 @@ class SubmissionUncertain(ReelbookError):
     `refusal` is what ended the repetitions, if the last of them certainly bought nothing.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        estimated_cost_usd: float | None = None,
-        answer: Answer | None = None,
-        refusal: ReelbookError | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.estimated_cost_usd = estimated_cost_usd
-        self.answer = answer
-        self.refusal = refusal
+    estimated_cost_usd: float | None = None
+    answer: Answer | None = None
+    refusal: ReelbookError | None = None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KeyUncertain(ReelbookError):
     """A new key was asked for and the answer never came whole: it may exist, and nobody saw its secret.
 
@@ -265,28 +252,19 @@ class KeyUncertain(ReelbookError):
     what is useless.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        name: str,
-        answer: Answer | None = None,
-        candidates: tuple[Any, ...] = (),
-    ) -> None:
-        super().__init__(message)
-        self.name = name
-        self.answer = answer
-        self.candidates = candidates
+    name: str
+    answer: Answer | None = None
+    candidates: tuple[Any, ...] = ()
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RotationFailed(ReelbookError):
     """A key was made to take the place of another one, and can't. `key_id` is the useless one: revoke it."""
 
-    def __init__(self, message: str, *, key_id: str) -> None:
-        super().__init__(message)
-        self.key_id = key_id
+    key_id: str
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SpendLimitReached(ReelbookError):
     """The spending limit doesn't allow these submissions. None of them was written down or sent.
 
@@ -294,11 +272,9 @@ class SpendLimitReached(ReelbookError):
     uncertain), `needed_usd` what was to be added.
     """
 
-    def __init__(self, message: str, *, limit_usd: float, committed_usd: float, needed_usd: float) -> None:
-        super().__init__(message)
-        self.limit_usd = limit_usd
-        self.committed_usd = committed_usd
-        self.needed_usd = needed_usd
+    limit_usd: float
+    committed_usd: float
+    needed_usd: float
 
 
 class LedgerUnavailable(ReelbookError):
@@ -312,13 +288,12 @@ class LedgerLocked(LedgerUnavailable):
     """Another program has locked the ledger: a submission waits for it, until Stop ends that."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class JobFailed(ReelbookError):
     """The service accepted the job and then reported it as failed. `reason` is its own text."""
 
-    def __init__(self, message: str, *, request_id: str, reason: str | None = None) -> None:
-        super().__init__(message)
-        self.request_id = request_id
-        self.reason = reason
+    request_id: str
+    reason: str | None = None
 
 
 class WaitTimeout(ReelbookError, TimeoutError):

@@ -147,15 +147,20 @@ _running: weakref.WeakSet[EventThread] = weakref.WeakSet()
 
 
 class EventThread:
-    """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it."""
+    """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it.
+
+    What is in `settling` is awaited on the loop before what runs is cancelled, for SETTLE_SECONDS at most;
+    what is in `closing` before it ends. `telling` is called when the interpreter's end has closed the thread,
+    and nobody before.
+    """
 
     def __init__(self, name: str = "reelbook-session") -> None:
         # Made here and not by asyncio.run, so that a patched asyncio (nest-asyncio) doesn't matter.
         self.loop = timing.current().new_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._settling: list[Callable[[], Awaitable[None]]] = []
-        self._closing: list[Callable[[], Awaitable[None]]] = []
-        self._telling: list[Callable[[], None]] = []
+        self.settling: list[Callable[[], Awaitable[None]]] = []
+        self.closing: list[Callable[[], Awaitable[None]]] = []
+        self.telling: list[Callable[[], None]] = []
         self._door = threading.RLock()  # between what is handed over and the end, after which nothing is run
         self._ending = False
         self._stopped = False
@@ -211,10 +216,7 @@ class EventThread:
             raise
 
     def run(self, step: Callable[[], T]) -> T:
-        """Carries `step` out on the thread's thread and waits for it; at once where this is that thread.
-
-        It is done whole or not at all: an interrupt ends the waiting, and one that has begun is carried out.
-        """
+        """Carries `step` out on the thread, whole or not at all, and waits: Stop ends the waiting only."""
         if threading.current_thread() is self._thread:
             return step()
         future: Future[T] = Future()
@@ -238,18 +240,6 @@ class EventThread:
                 "Make it from a cell or another thread, or await the job instead."
             )
 
-    def on_ending(self, settle: Callable[[], Awaitable[None]]) -> None:
-        """`settle` is awaited on the loop before what runs is cancelled, for SETTLE_SECONDS at most."""
-        self._settling.append(settle)
-
-    def on_close(self, close: Callable[[], Awaitable[None]]) -> None:
-        """`close` is awaited on the loop before it ends."""
-        self._closing.append(close)
-
-    def on_exit(self, tell: Callable[[], None]) -> None:
-        """`tell` is called when the interpreter's end has closed the thread, and nobody before."""
-        self._telling.append(tell)
-
     def close(self) -> None:
         """Cancels what runs, closes what was opened and ends the thread. Safe to call twice."""
         if self.loop.is_closed() or not self._thread.is_alive():
@@ -260,7 +250,7 @@ class EventThread:
             self._ending = True
             self._ask_to_stop()
         if threading.current_thread() is not self._thread:
-            countdown = Countdown(STOP_SECONDS + (SETTLE_SECONDS if self._settling else 0.0))
+            countdown = Countdown(STOP_SECONDS + (SETTLE_SECONDS if self.settling else 0.0))
             while self._thread.is_alive() and (pause := countdown.next_pause()):
                 self._thread.join(pause)
 
@@ -312,7 +302,7 @@ class EventThread:
 
     async def _end(self) -> None:
         await asyncio.sleep(0)  # what was handed over a moment ago begins, so that it can be ended
-        for settle in self._settling:
+        for settle in self.settling:
             with contextlib.suppress(TimeoutError):
                 async with Deadline(SETTLE_SECONDS):
                     await settle()
@@ -322,15 +312,12 @@ class EventThread:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         await self.loop.shutdown_asyncgens()
-        for close in self._closing:
+        for close in self.closing:
             await close()
 
 
 async def until_done(future: Future[Any]) -> None:
-    """Waits for a future of another thread without owning it: Stop ends the waiting, not the work.
-
-    In slices, because a kernel's loop that only waits for another thread doesn't notice the Stop button.
-    """
+    """Waits for a future of another thread without owning it: Stop ends the waiting, not the work."""
     loop = asyncio.get_running_loop()
     waiter = loop.create_future()
 
@@ -339,14 +326,14 @@ async def until_done(future: Future[Any]) -> None:
             loop.call_soon_threadsafe(waiter.set_result, None)
 
     future.add_done_callback(tell)
-    while not future.done():
+    while not future.done():  # in slices: a kernel's loop that only waits for a thread notices no Stop
         await asyncio.wait({waiter}, timeout=SLICE_SECONDS)
 
 
 def _close_all() -> None:
     for thread in [each for each in _running if not each.closed]:
         thread.close()
-        for tell in thread._telling:
+        for tell in thread.telling:
             tell()
 
 

@@ -63,10 +63,7 @@ _followed: weakref.WeakSet[Any] = weakref.WeakSet()  # shells of kernels
 
 
 def current_execution() -> Execution | None:
-    """The execution that this call is a part of, or None outside a notebook's cell.
-
-    A button's callback isn't a part of one, even while a cell runs: a press is a wish of its own.
-    """
+    """The execution that this call is a part of, None outside a cell: a press is a wish of its own."""
     shell, thread = _shell(), threading.current_thread()
     if thread in _kept_out:
         return None
@@ -82,10 +79,7 @@ def current_execution() -> Execution | None:
 
 
 def follow() -> None:
-    """From now on the work that a cell hands to tasks and threads is known to be its own.
-
-    Called in the cell. Does nothing outside a kernel and marimo, and in them no more than to ask for events.
-    """
+    """From now on what a cell hands to tasks and threads is known to be its own. Called in the cell."""
     shell = _shell()
     if (runtime := _marimo_runtime()) is not None:
         _marimo["notebook"] = runtime

@@ -135,18 +135,12 @@ def _counted(value: float, rate: float) -> float:
 
 
 def terminal_text(text: str) -> str:
-    """`text` without escape sequences, other control characters and marks that change the writing direction.
-
-    Line breaks and tabs stay.
-    """
+    """`text` without control characters and marks that turn the writing's direction; line breaks stay."""
     return "".join(each for each in text if each.isprintable() or each in "\n\t")
 
 
 def terminal_line(text: str, width: int | None = None) -> str:
-    """As `terminal_text`, in one line: any white space becomes one blank.
-
-    With `width` its end is cut off at so many characters, the "…" that says so included.
-    """
+    """As `terminal_text`, in one line: white space becomes a blank, what is beyond `width` a "…"."""
     line = terminal_text(" ".join(text.split()))
     return line if width is None or len(line) <= width else f"{line[: width - 1].rstrip()}…"
 

@@ -1,7 +1,7 @@
 """What is asked for: a `JobRequest`, checked once where it is made, and a batch of them.
 
 It is the one thing that travels from a form, a cell or a command down to the POST and into the ledger. What
-any of these needs to know of a field stands in the table here.
+any of these needs to know of a field stands in the table here. What other requests take is checked here, too.
 """
 
 from __future__ import annotations
@@ -9,20 +9,27 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, TypeVar, Unpack, get_args
 
-from . import validation, wire
-from .errors import InvalidInput
-from .secret import veiled
+from . import wire
+from .errors import (
+    InvalidAspectRatio,
+    InvalidDuration,
+    InvalidInput,
+    InvalidKeyRequest,
+    InvalidPrompt,
+    InvalidSeed,
+)
+from .secret import is_held, quotable, veiled
 
 if TYPE_CHECKING:
     from .media.images import ImageSource, PreparedImage
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-Prepare = Callable[["ImageSource"], "PreparedImage"]
 Control = Literal["text", "slider", "choices", "seed", "image"]
 
 MODES: Final[tuple[wire.Mode, ...]] = get_args(wire.Mode)
@@ -89,6 +96,50 @@ class RequestField:
         return "random" if self.is_random(value) else f"{value} {self.unit}".rstrip()
 
 
+def _prompt(value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidPrompt(f"The prompt must be text, not {type(value).__name__}.")
+    if not value.strip():
+        raise InvalidPrompt("The prompt is empty. Say what is seen and how it moves.")
+    half = next((place for place, each in enumerate(value, 1) if "\ud800" <= each <= "\udfff"), None)
+    if half is not None:
+        raise InvalidPrompt(f"The prompt's character {half} is half of one, such as of an emoji. Remove it.")
+    return value.strip()
+
+
+def _duration(value: Any) -> int:
+    seconds = _whole(value)
+    if seconds is None or not wire.MIN_SECONDS <= seconds <= wire.MAX_SECONDS:
+        span = f"{wire.MIN_SECONDS} to {wire.MAX_SECONDS} whole seconds"
+        raise InvalidDuration(f"The length must be {span}, not {quotable(value)}.")
+    return seconds
+
+
+def _ratio(value: Any) -> str:
+    if isinstance(value, str) and value in wire.ASPECT_RATIOS:
+        return value
+    offered = ", ".join(wire.ASPECT_RATIOS)
+    if value in wire.WEB_APP_ONLY_RATIOS:
+        raise InvalidAspectRatio(f"{value} is offered by the web app only. The API takes {offered}.")
+    raise InvalidAspectRatio(f"The aspect ratio must be one of {offered}, not {quotable(value)}.")
+
+
+def _seed(value: Any) -> int:
+    if (seed := _whole(value)) is None:
+        said = f"The seed must be a whole number, not {quotable(value)}. -1 asks for a random one."
+        raise InvalidSeed(said)
+    return seed
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, float):  # A slider's 5.0 is meant as 5.
+        return int(value) if value.is_integer() else None
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
 # What a request has, in the order in which it is shown. A new field is an entry here, a line in `JobRequest`
 # and one in `TextOptions` or `ImageOptions`.
 _TABLE: Final = (
@@ -96,14 +147,14 @@ _TABLE: Final = (
         "prompt",
         label="Prompt",
         help="What is seen and how it moves.",
-        check=validation.prompt,
+        check=_prompt,
         high=LONGEST_TEXT,
     ),
     RequestField(
         "duration_seconds",
         label="Length",
         help=f"Length in seconds, {wire.MIN_SECONDS} to {wire.MAX_SECONDS}.",
-        check=validation.duration_seconds,
+        check=_duration,
         control="slider",
         default=wire.DEFAULT_SECONDS,
         low=wire.MIN_SECONDS,
@@ -119,7 +170,7 @@ _TABLE: Final = (
         "aspect_ratio",
         label="Shape",
         help=f"The shape: {', '.join(wire.ASPECT_RATIOS[:-1])} or {wire.ASPECT_RATIOS[-1]}.",
-        check=validation.aspect_ratio,
+        check=_ratio,
         control="choices",
         modes=TEXT_ONLY,
         default=wire.DEFAULT_ASPECT_RATIO,
@@ -133,7 +184,7 @@ _TABLE: Final = (
         "seed",
         label="Seed",
         help="The same seed makes the same clip.",
-        check=validation.seed,
+        check=_seed,
         control="seed",
         modes=TEXT_ONLY,
         default=wire.RANDOM_SEED,
@@ -183,8 +234,8 @@ class JobRequest:
             value = getattr(self, name)
             if self.mode in about.modes:
                 value = about.default if value is None else value
-                checked = value if value is None and about.default is None else about.checked(value)
-                object.__setattr__(self, name, checked)  # frozen for everybody else
+                left_out = value is None and about.default is None and name != "prompt"
+                object.__setattr__(self, name, None if left_out else about.checked(value))  # it is frozen
             elif value is not None:
                 raise InvalidInput(_not_taken(self.mode))
 
@@ -195,25 +246,20 @@ class JobRequest:
 
     @classmethod
     def from_image(
-        cls,
-        image: ImageSource | PreparedImage,
-        prompt: str,
-        *,
-        prepare: Prepare | None = None,
-        **options: Unpack[ImageOptions],
+        cls, image: ImageSource | PreparedImage, prompt: str, **options: Unpack[ImageOptions]
     ) -> JobRequest:
         """A clip that moves a still image: a path, bytes, a file object, a PIL image or a numpy array.
 
-        `prepare` makes it ready to be sent (default: `media.images.prepare`). Raises InvalidPrompt and
-        InvalidDuration before the image is looked at, and InvalidImage.
+        It is turned upright, stripped of metadata and shrunk where it is large, unless `media.images.prepare`
+        did that already. Raises InvalidPrompt and InvalidDuration before the image is looked at, and
+        InvalidImage.
         """
-        from .media.images import PreparedImage
-        from .media.images import prepare as prepare_as_usual
+        from .media.images import PreparedImage, prepare
 
         asked = cls("image-to-video", prompt, **_checked_options("image-to-video", options))
         if not isinstance(image, PreparedImage):
             image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-            image = (prepare or prepare_as_usual)(image)
+            image = prepare(image)
         return replace(asked, image=image)
 
     @classmethod
@@ -341,11 +387,7 @@ class BatchOptions(TextOptions, total=False):
     retry_uncertain: bool
 
 
-def checked(
-    items: Iterable[BatchItem],
-    defaults: Mapping[str, Any],
-    prepare: Prepare,
-) -> list[JobRequest]:
+def checked(items: Iterable[BatchItem], defaults: Mapping[str, Any]) -> list[JobRequest]:
     """Each item as a request, images prepared. `defaults` fill in what an item leaves out.
 
     Raises InvalidInput, in the type that fits and with the item's number from 1; then nothing was sent.
@@ -353,26 +395,20 @@ def checked(
     if isinstance(items, str | bytes | Mapping | JobRequest) or not isinstance(items, Iterable):
         raise InvalidInput("A batch is a list of requests: put a single one in brackets. Nothing was sent.")
     items = list(items)
-    pictures: dict[int, PreparedImage] = {}
-
-    def prepared(image: ImageSource) -> PreparedImage:
-        # Once for each picture: an open file that several requests share can be read only once.
-        if id(image) not in pictures:
-            pictures[id(image)] = prepare(image)
-        return pictures[id(image)]
-
+    # Once for each picture: an open file that several requests share can be read only once.
+    pictures: dict[int, PreparedImage | None] = {}
     requests = []
     for number, item in enumerate(items, 1):
         try:
-            requests.append(_made(item, defaults, prepared))
+            requests.append(_made(item, defaults, pictures))
         except InvalidInput as error:
             said = f"Request {number} of {len(items)}: {error} Nothing of the batch was sent."
             raise type(error)(said) from error
     return requests
 
 
-def _made(item: object, defaults: Mapping[str, Any], prepare: Prepare) -> JobRequest:
-    """The request that an item of a batch stands for."""
+def _made(item: object, defaults: Mapping[str, Any], pictures: dict[int, PreparedImage | None]) -> JobRequest:
+    """The request that an item stands for. `pictures` are those of the items before, by their `id`."""
     if isinstance(item, JobRequest):
         if not item.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again.")
@@ -390,6 +426,42 @@ def _made(item: object, defaults: Mapping[str, Any], prepare: Prepare) -> JobReq
     if "prompt" not in item:
         raise InvalidInput("It has no prompt.")
     given = {name: value for name, value in {**defaults, **item}.items() if name in known}
-    if "image" in item:
-        return JobRequest.from_image(prepare=prepare, **given)
-    return JobRequest.from_text(**given)
+    if "image" not in item:
+        return JobRequest.from_text(**given)
+    picture = id(item["image"])
+    request = JobRequest.from_image(**{**given, "image": pictures.get(picture) or item["image"]})
+    pictures[picture] = request.image
+    return request
+
+
+def checked_identifier(value: Any, what: str) -> str:
+    """A `request_id` or `key_id` as it came from the service. Raises InvalidInput."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"The {what} must be the text that the service gave, not {quotable(value)}.")
+    if is_held(value):
+        raise InvalidInput(f"That is a key and no {what}. Nothing was sent.")
+    return value.strip()
+
+
+def checked_days(value: Any) -> int:
+    """A period in whole days, at least 1. Raises InvalidInput."""
+    days = _whole(value)
+    if days is None or days < 1:
+        raise InvalidInput(f"The period must be a whole number of days, 1 or more, not {quotable(value)}.")
+    return days
+
+
+def checked_key_name(value: Any) -> str:
+    """A label for a new key. Raises InvalidKeyRequest."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidKeyRequest("A key needs a name, so that you know it again in the list.")
+    return value.strip()
+
+
+def checked_rate_limit(value: Any) -> int:
+    """Requests a minute for a new key, 1 to 100 (interface, Limits). Raises InvalidKeyRequest."""
+    limit = _whole(value)
+    if limit is None or not 1 <= limit <= wire.MAX_REQUESTS_PER_MINUTE:
+        span = f"1 to {wire.MAX_REQUESTS_PER_MINUTE} requests a minute"
+        raise InvalidKeyRequest(f"The rate limit must be {span}, not {quotable(value)}.")
+    return limit

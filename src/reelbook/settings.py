@@ -6,7 +6,9 @@ masked prompt. Nothing here talks to the network; `session.connect` decides what
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import getpass
 import importlib.util
 import ipaddress
 import os
@@ -14,7 +16,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from . import wire
@@ -45,22 +47,19 @@ class Found:
 
 
 def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) -> Found | None:
-    """The setting `name` (such as `REELBOOK_API_KEY`) from the first place that has it, or None.
-
-    One that is empty in the environment isn't looked for in Colab's secrets and the keyring: it is off.
-    """
+    """The setting `name` from the first place that has it, or None. One that is empty there is off."""
     if argument is not None:
         argument = Secret(Secret.of(argument).reveal().strip())
         if not argument.reveal():
             raise ConfigurationError(f"The {_words(name)} given is empty.")
         return Found(argument, "argument")
-    if (value := os.environ.get(name)) is None:
-        if secret := _from_colab(name):
-            return Found(secret, "Colab secret")
-        if secret := _from_keyring(name):
-            return Found(secret, "keyring")
-    elif value.strip():
-        return Found(Secret(value.strip()), "environment")
+    if (value := os.environ.get(name)) is not None:
+        if secret := _secret(value):
+            return Found(secret, "environment")
+    elif secret := _from_colab(name):
+        return Found(secret, "Colab secret")
+    elif secret := _from_keyring(name):
+        return Found(secret, "keyring")
     if ask and (secret := _from_prompt(name)):
         return Found(secret, "prompt")
     return None
@@ -68,27 +67,19 @@ def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) 
 
 def has_keyring() -> bool:
     """Whether this system has a keyring that `keep` can put a setting into."""
-    if importlib.util.find_spec("keyring") is None:
-        return False
-    import keyring
-
-    return bool(getattr(keyring.get_keyring(), "priority", 0) > 0)
+    keyring = _keyring()
+    return keyring is not None and bool(getattr(keyring.get_keyring(), "priority", 0) > 0)
 
 
 def keep(name: str, value: Secret) -> None:
     """Keeps a setting in the system keyring, where `find` looks for it. Raises ConfigurationError."""
     if not has_keyring():
         raise ConfigurationError("This system has no keyring to keep it in. Run: pip install keyring")
-    import keyring
-    import keyring.errors
-
-    try:
+    kept, keyring = False, _keyring()
+    with contextlib.suppress(keyring.errors.KeyringError):
         keyring.set_password(KEYRING_SERVICE, name, value.reveal())
-    except keyring.errors.KeyringError:
-        failed = True
-    else:
-        failed = False
-    if failed:  # outside, so that no chain of errors holds the value
+        kept = True
+    if not kept:  # raised outside, so that no chain of errors holds the value
         raise ConfigurationError("The system's keyring didn't take it. Nothing was kept.")
 
 
@@ -184,6 +175,10 @@ def in_colab() -> bool:
     return "google.colab" in sys.modules
 
 
+def _secret(value: str | None) -> Secret | None:
+    return Secret(value.strip()) if value and value.strip() else None
+
+
 @functools.cache  # A refusal is remembered: asking again would open Colab's dialog once more.
 def _from_colab(name: str) -> Secret | None:
     if not in_colab():
@@ -191,40 +186,37 @@ def _from_colab(name: str) -> Secret | None:
     from google.colab import userdata
 
     try:
-        value = userdata.get(name)
+        return _secret(userdata.get(name))
     except (userdata.SecretNotFoundError, userdata.NotebookAccessError, userdata.TimeoutException):
         return None
-    return Secret(value.strip()) if value and value.strip() else None
 
 
-def _from_keyring(name: str) -> Secret | None:
+def _keyring() -> Any:
+    """The package `keyring`, None where it isn't installed."""
     if importlib.util.find_spec("keyring") is None:
         return None
     import keyring
     import keyring.errors
 
+    return keyring
+
+
+def _from_keyring(name: str) -> Secret | None:
+    if (keyring := _keyring()) is None:
+        return None
     try:
-        value = keyring.get_password(KEYRING_SERVICE, name)
+        return _secret(keyring.get_password(KEYRING_SERVICE, name))
     except keyring.errors.KeyringError:
         return None
-    return Secret(value.strip()) if value and value.strip() else None
 
 
 def _from_prompt(name: str) -> Secret | None:
-    import getpass
-
-    value = getpass.getpass(f"{_words(name).capitalize()} (not shown, not kept): ").strip()
-    return Secret(value) if value else None
+    return _secret(getpass.getpass(f"{_words(name).capitalize()} (not shown, not kept): "))
 
 
 def _words(name: str) -> str:
-    return (
-        name.removeprefix("REELBOOK_")
-        .replace("_", " ")
-        .lower()
-        .replace("api", "API")
-        .replace("url", "address")
-    )
+    words = name.removeprefix("REELBOOK_").replace("_", " ").lower()
+    return words.replace("api", "API").replace("url", "address")
 
 
 def checked_key(key: Secret) -> Secret:

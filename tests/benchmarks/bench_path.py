@@ -1,24 +1,35 @@
-"""The way of a prompt: which modules it enters, from `Session.text_to_video` to the POST and to the clip.
+"""The way of a prompt: which modules it enters, and through how many functions a press on Generate goes.
 
-`python tests/benchmarks/bench_path.py [--list]`. Counted with `sys.setprofile` on the calling thread and on
-the session's own, over a sandbox in a process of its own. The words (errors, wire, ...) are left out, and so
-are modules that are only imported.
+`python tests/benchmarks/bench_path.py [--list]`. Modules are counted with `sys.setprofile` on the calling
+thread and on the session's own, from `Session.text_to_video` to the POST and to the clip, over a sandbox in a
+process of its own. The words (errors, wire, ...) are left out, and so are modules that are only imported.
+
+The chain are the functions of Reelbook that stand on the stack as the POST goes out. Where another task or
+thread was given the work, those count too that stood there at that moment, back to the press.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 import reelbook as rb
 from reelbook.sandbox import server
 
 HOUSE = Path(rb.__file__).parent
-WORDS = frozenset({"errors", "wire", "secret", "listeners", "suggestions", "lazy_module"})
+WORDS = frozenset(
+    {"errors", "wire", "states", "formatting", "secret", "listeners", "suggestions", "lazy_module"}
+)
+
+_handed_over: ContextVar[tuple[str, ...]] = ContextVar("handed_over", default=())
 
 
 class Walk:
@@ -29,6 +40,7 @@ class Walk:
         self.switches = 0
         self.to_the_post: tuple[int, int, int] | None = None
         self.post_modules: list[str] = []
+        self.chain: tuple[str, ...] = ()
         self.walking = False
         self._last: dict[int, str] = {}
 
@@ -40,6 +52,7 @@ class Walk:
         if sends and self.to_the_post is None and frame.f_locals["request"].method == "POST":
             self.to_the_post = self.figures()
             self.post_modules = self.modules()
+            self.chain = chain(frame)
         module = _module(code.co_filename)
         if module is None or module in WORDS:
             return
@@ -57,6 +70,31 @@ class Walk:
         return len(self.modules()), len(self.entered), self.switches
 
 
+def chain(frame: FrameType | None) -> tuple[str, ...]:
+    """The functions that led to this frame, the first one first."""
+    names: list[str] = []
+    while frame is not None and not (frame.f_code.co_name == "_run" and "self" in frame.f_locals):
+        module = _module(frame.f_code.co_filename)
+        if module is not None:
+            names.append(f"{module}.{frame.f_code.co_qualname}")
+        frame = frame.f_back
+    return (*_handed_over.get(), *reversed(names))
+
+
+def follow(kind: type, name: str) -> None:
+    """What a method of the event loop is given to do begins with the chain of who gave it."""
+    method: Callable[..., Any] = getattr(kind, name)
+
+    def followed(*args: Any, **options: Any) -> Any:
+        token = _handed_over.set(chain(sys._getframe(1)))
+        try:
+            return method(*args, **options)
+        finally:
+            _handed_over.reset(token)
+
+    setattr(kind, name, followed)
+
+
 def _module(filename: str) -> str | None:
     path = Path(filename)
     if not path.is_relative_to(HOUSE):
@@ -66,10 +104,12 @@ def _module(filename: str) -> str | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--list", action="store_true", help="name the modules")
+    parser.add_argument("--list", action="store_true", help="name the modules and the functions")
     wanted = parser.parse_args()
-    walk = Walk()
-    threading.setprofile(walk)
+    walk, press = Walk(), Walk()
+    follow(asyncio.BaseEventLoop, "create_task")
+    follow(asyncio.BaseEventLoop, "call_soon_threadsafe")
+    threading.setprofile(lambda *event: (press if press.walking else walk)(*event))
     with tempfile.TemporaryDirectory() as home:
         session = rb.connect("sandbox", home=home)
         try:
@@ -79,6 +119,11 @@ def main() -> None:
             session.text_to_video("a red fox runs through snow", duration_seconds=1, seed=7).result(60)
             walk.walking = False
             sys.setprofile(None)
+            form = rb.PromptForm(session, prompt="a kite", duration_seconds=1)
+            press.walking = True
+            form._on_generate({}, [])
+            form.generate().result(60)
+            press.walking = False
         finally:
             session.close()
             server.stop(Path(home))
@@ -95,6 +140,9 @@ def main() -> None:
         )
         if wanted.list:
             print("  " + "\n  ".join(modules))
+    print(f"from a press on Generate to the POST: {len(press.chain)} functions")
+    if wanted.list:
+        print("  " + "\n  ".join(press.chain))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from reelbook.client import AsyncClient, downloads, retries
 from reelbook.client.responses import Reply, read
 from reelbook.client.scheduling import budget
 from reelbook.errors import (
-    ConfigurationError,
     DownloadFailed,
     ReelbookError,
     ServiceError,
@@ -130,7 +129,14 @@ HOSTILE = [
     *("http://h:99999/", "http://a..b/", f"http://{'a' * 70}/", "http://.", "//", "", "javascript:alert(1)"),
     *("http://h:-1/", "http://\u2488com/", "http://\ud83d/", "http://a\x7fb/", "http://%zz/", "data:,x", "?"),
     *("#", "http://" + "h" * 70_000, "http://user:word@/", "https:///x", "ws://h/", "http://\u0661.1.1.1/"),
-    "http://::/",
+    *(
+        "http://::/",
+        "file:///etc/passwd",
+        "ftp://host/clip.mp4",
+        "clip.mp4",
+        "http:///clip.mp4",
+        "http://h:0/",
+    ),
 ]
 ADDRESSES = st.sampled_from(HOSTILE) | st.text(max_size=20).map("http://{}".format) | st.text(max_size=20)
 
@@ -164,11 +170,12 @@ def test_a_redirect_to_anywhere_is_an_error_of_our_own(location: str) -> None:
 
     async def asked(url: str) -> None:
         async with AsyncClient("sk-planted-anywhere", url) as client:
-            client._quota.left = 0
             await client.status("r")
 
-    with raw_server(redirecting(302, location)) as service, pytest.raises(ReelbookError) as error:
-        asyncio.run(asked(service.url))
+    with pytest.MonkeyPatch.context() as patched, raw_server(redirecting(302, location)) as service:
+        patched.setattr(retries, "delay_seconds", lambda *_: 0.0)
+        with pytest.raises(ReelbookError) as error:
+            asyncio.run(asked(service.url))
     str(error.value).encode()
 
 
@@ -204,12 +211,3 @@ def _nobody(host: Any, *rest: Any, **others: Any) -> Any:
     if host in ("127.0.0.1", b"127.0.0.1"):
         return _LOOKED_UP(host, *rest, **others)
     raise socket.gaierror(socket.EAI_NONAME, "not known")
-
-
-@pytest.mark.parametrize(
-    "address", ["http://xn--/", "http://h:port", "http://[bad", "http://h:99999", "http://a\x7fb"]
-)
-def test_a_service_cant_lie_just_anywhere(address: str) -> None:
-    """It is said when the client is made, before anything is asked."""
-    with pytest.raises(ConfigurationError):
-        AsyncClient("sk-planted-anywhere", address)

@@ -140,21 +140,6 @@ async def test_redirects_without_end_are_an_error(tmp_path: Path) -> None:
     assert len(files.seen) == downloads.MAX_REDIRECTS + 1
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        *("file:///etc/passwd", "ftp://host/clip.mp4", "clip.mp4", "//[bad", "http:///clip.mp4"),
-        *("http://h:0/", "http://[bad", "http://h:99999/", "http://h:port/", "http://a\x01b/"),
-        *("http://\ud83d/", "{'url': 1}"),
-        pytest.param("http://h/" + "x" * 70_000, id="endless"),
-    ],
-)
-async def test_only_http_addresses_are_fetched(url: str, tmp_path: Path) -> None:
-    """A service can't make the client read this machine's files."""
-    with pytest.raises(DownloadFailed, match="no http address"):
-        await fetch(url, tmp_path / "clip.mp4")
-
-
 async def test_what_isnt_a_video_is_not_kept(tmp_path: Path) -> None:
     """A page in place of a clip is found out and leaves nothing behind."""
     with raw_server(lambda e: e.answer(200, b"<html>login</html>" * 100, {"etag": '"x"'})) as files:
@@ -209,14 +194,6 @@ async def test_the_own_origins_refusal_of_the_key_is_no_expired_link(
     assert isinstance(refused.value, LinkExpired) == expired
 
 
-async def test_a_folder_that_cant_be_written_is_said(mp4: bytes, tmp_path: Path) -> None:
-    """A disk's trouble is a download's error, with what is safe."""
-    (tmp_path / "file").write_text("in the way")
-    with raw_server(lambda e: e.answer(200, mp4)) as files:
-        with pytest.raises(DownloadFailed, match="still lies at the service"):
-            await fetch(files.url, tmp_path / "file" / "clip.mp4")
-
-
 async def test_a_file_that_is_there_is_not_fetched_again(mp4: bytes, tmp_path: Path) -> None:
     """A clip on the disk costs no request."""
     (tmp_path / "clip.mp4").write_bytes(mp4)
@@ -252,14 +229,6 @@ async def test_a_user_without_a_name_can_download(
     with raw_server(serving(mp4)) as files:
         path = await fetch(files.url, tmp_path / "clip.mp4")
     assert path.read_bytes() == mp4
-
-
-@pytest.mark.parametrize("location", ["http://[bad", "http://h:99999/", "file:///etc/passwd", "ftp://h/"])
-async def test_a_redirect_to_no_http_address_isnt_followed(location: str, tmp_path: Path) -> None:
-    """Whatever a file's host says, what comes out is an error of a download."""
-    with raw_server(lambda e: e.answer(302, headers={"location": location})) as files:
-        with pytest.raises(DownloadFailed, match="safe to follow"):
-            await fetch(files.url, tmp_path / "clip.mp4")
 
 
 async def test_an_address_without_a_host_lies_on_the_services_own(mp4: bytes, tmp_path: Path) -> None:
@@ -336,14 +305,6 @@ async def test_an_endless_file_ends_at_the_bound(mp4: bytes, tmp_path: Path) -> 
         await fetch(files.url, tmp_path / "clip.mp4", max_bytes=len(mp4))
 
 
-def test_the_bound_leaves_room_for_any_clip() -> None:
-    """Longer ones may be larger, and none of the interface's lengths allows a gigabyte."""
-    bounds = [downloads.limit_bytes(seconds) for seconds in range(1, 11)]
-    assert bounds == sorted(bounds)
-    assert bounds[0] >= 100_000_000
-    assert bounds[-1] < 1_000_000_000
-
-
 class Disk(NamedTuple):
     total: int
     used: int
@@ -399,7 +360,7 @@ async def test_a_name_as_long_as_may_be_has_room_for_its_part(name: str, mp4: by
     [
         (errno.ENOSPC, "make room"),
         (errno.EDQUOT, "make room"),
-        (errno.EACCES, "may write to"),
+        (errno.EACCES, "can be written to"),
         (errno.EROFS, "can be written to"),
         (errno.ENAMETOOLONG, "shorter name"),
         (errno.EIO, "choose another folder"),

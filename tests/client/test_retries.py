@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.live import client_of
 from support.raw_server import Exchange, in_turn
 from support.records import Heard
@@ -46,14 +43,13 @@ FAULTS: list[tuple[errors.ReelbookError, bool, bool, bool]] = [
 def test_a_paid_request_goes_again_only_where_it_had_no_effect(
     error: errors.ReelbookError, get: bool, post: bool, uncertain: bool
 ) -> None:
-    """After anything that may have been accepted a paid POST isn't; `retry_uncertain` makes it as a GET."""
+    """After anything that may have been accepted a paid POST isn't."""
     decided = (
-        retries.may_send_again(error, paid=False),
-        retries.may_send_again(error, paid=True),
+        retries.may_send_again(error, twice=True),
+        retries.may_send_again(error, twice=False),
         retries.is_uncertain(error),
     )
     assert (get, post, uncertain) == decided
-    assert retries.may_send_again(error, paid=True, retry_uncertain=True) == get
 
 
 def test_backoff_doubles_to_thirty_seconds_with_full_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,44 +59,6 @@ def test_backoff_doubles_to_thirty_seconds_with_full_jitter(monkeypatch: pytest.
         pauses = [delay_seconds(attempt) for _ in range(300)]
         assert 0.9 * bound < max(pauses) <= bound
         assert min(pauses) < 0.1 * bound
-
-
-def drained(error: errors.ReelbookError, quota: retries.RetryQuota, at_most: int = 1000) -> int:
-    """How many repetitions after `error` the quota allows in a row."""
-    return next((n for n in range(at_most) if not quota.take(error)), at_most)
-
-
-def test_a_service_that_only_fails_is_left_alone_after_ten_repetitions() -> None:
-    """However many calls there are, failures don't add up to a load."""
-    assert drained(errors.AnswerLost("x"), retries.RetryQuota()) == 10
-
-
-def test_a_refused_request_of_the_rate_limit_costs_no_quota() -> None:
-    """A 429 is paced by the key's budget."""
-    assert drained(errors.RateLimited("x", answer=Answer(429)), retries.RetryQuota()) == 1000
-
-
-@given(st.lists(st.integers(0, 3), max_size=50))
-def test_successes_fill_the_quota_and_never_over_its_measure(taken: list[int]) -> None:
-    """What a call's own repetitions took comes back with its answer, and no more is ever saved up."""
-    quota = retries.RetryQuota()
-    for repetitions in taken:
-        before = quota.left
-        for _ in range(repetitions):
-            assert quota.take(errors.AnswerLost("x"))
-        quota.succeeded(repetitions)
-        assert before <= quota.left <= retries.QUOTA
-    assert quota.left == retries.QUOTA
-
-
-def test_six_successes_make_up_for_a_call_that_failed_to_its_last_attempt() -> None:
-    """A service that fails now and then never loses its repetitions."""
-    quota = retries.RetryQuota()
-    for _ in range(100):
-        for _ in range(retries.MAX_ATTEMPTS - 1):
-            assert quota.take(errors.ServerError("x", answer=Answer(500)))
-        for _ in range(6):
-            quota.succeeded()
 
 
 def accept(exchange: Exchange) -> None:
@@ -195,27 +153,3 @@ async def test_a_refused_key_is_no_uncertain_one() -> None:
     async with client_of(lambda e: e.answer(400, b"{}")) as (client, _):
         with pytest.raises(errors.BadRequest):
             await client.create_key("workshop")
-
-
-async def test_a_client_that_only_fails_stops_repeating_and_begins_again_after_successes() -> None:
-    """Once the quota is used up each call is one request; an answer earns repetitions back."""
-    works = False
-
-    def answer(exchange: Exchange) -> None:
-        exchange.answer(200, b'{"balance_usd": 1}') if works else fail(exchange)
-
-    async with client_of(answer) as (client, service):
-        client._scheduler.budget.limit = 1000  # the rate limit isn't the question here
-
-        async def requests() -> int:
-            before = len(service.seen)
-            with contextlib.suppress(errors.ServerError):
-                await client.balance()
-            return len(service.seen) - before
-
-        spent = [await requests() for _ in range(6)]
-        works = True
-        for _ in range(4):
-            await requests()
-        works = False
-        assert (spent, await requests()) == ([4, 4, 4, 2, 1, 1], 3)

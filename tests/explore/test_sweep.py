@@ -208,7 +208,7 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
         ("InvalidInput", "seed has no values", {**GIVEN, "seed": ""}),
         ("InvalidInput", "animal takes texts and numbers", {**GIVEN, "animal": [None]}),
         ("InvalidSeed", "whole number", {**GIVEN, "seed": ["x"]}),
-        ("InvalidDuration", "1 to 10 seconds", {**GIVEN, "duration_seconds": [2, 11]}),
+        ("InvalidDuration", "1 to 10 whole seconds", {**GIVEN, "duration_seconds": [2, 11]}),
         ("InvalidAspectRatio", "web app only", {**GIVEN, "aspect_ratio": "4:3"}),
         ("InvalidPrompt", "prompt is empty", {"template": " "}),
         ("InvalidPrompt", "prompt is empty", {"template": "{|a}"}),

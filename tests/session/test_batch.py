@@ -22,7 +22,6 @@ from reelbook import errors
 from reelbook.executions import Execution
 from reelbook.ledger.search import Filter
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import display
 
 
 def use_up(session: rb.Session, sandbox: Sandbox, requests: int) -> None:
@@ -298,7 +297,8 @@ def test_what_waits_for_the_budget_can_be_taken_back(session: rb.Session, sandbo
     """`cancel` says how many; nothing is sent or paid, and the iteration ends with each job's error."""
     use_up(session, sandbox, 10)
     batch = session.submit_many(["a", "b", "c"])
-    assert (batch.cancel(), batch.cancel()) == (3, 0)
+    until(lambda: all(job.view().waiting_seconds for job in batch))
+    assert (batch[0].cancel(), batch[0].cancel(), batch.cancel(), batch.cancel()) == (True, False, 2, 0)
     assert [type(job.error) for job in batch.as_completed(5)] == [errors.SubmissionCancelled] * 3
     with pytest.raises(errors.SubmissionCancelled, match="Nothing was paid"):
         batch.results(60)
@@ -328,17 +328,6 @@ def test_stop_ends_the_waiting_and_not_the_jobs(session: rb.Session, sandbox: Sa
     assert len(batch.results(60)) == 2
 
 
-def test_who_waits_takes_up_watches_that_were_stopped(session: rb.Session, sandbox: Sandbox) -> None:
-    """Waiting for a batch asks again about a job that nobody watches."""
-    sandbox.settings(pace=3600)
-    batch = session.submit_many(["a"], duration_seconds=1)
-    until(lambda: batch[0].request_id)
-    batch[0].stop_watching()
-    until(lambda: not batch[0].view().watched)
-    sandbox.advance(3601)
-    assert next(batch.as_completed(60)).clip is not None
-
-
 def test_waiting_on_the_sessions_own_thread_raises(session: rb.Session) -> None:
     """Where it would wait for itself: in a callback of the session. Taking back doesn't wait there."""
     batch = session.submit_many(["a fox"], duration_seconds=1)
@@ -346,7 +335,7 @@ def test_waiting_on_the_sessions_own_thread_raises(session: rb.Session) -> None:
     async def callback() -> list[str]:
         said = []
         batch.cancel()
-        for wait in (batch.as_completed, batch.results):
+        for wait in (batch.as_completed, batch.results, batch[0].result):
             try:
                 wait()
             except errors.WouldDeadlock:
@@ -354,7 +343,7 @@ def test_waiting_on_the_sessions_own_thread_raises(session: rb.Session) -> None:
         return said
 
     heard = session._thread.submit(callback()).result(60)
-    assert heard == ["as_completed", "results"]
+    assert heard == ["as_completed", "results", "result"]
 
 
 def test_map_submits_at_once_and_gives_the_clips_in_order(session: rb.Session, sandbox: Sandbox) -> None:
@@ -434,12 +423,3 @@ def test_an_experiment_can_be_named_or_stand_around(session: rb.Session) -> None
         around = session.submit_many(["b"], duration_seconds=1)
     session.submit_many(["c"], duration_seconds=1)
     assert [*session.jobs(experiment="fog"), *session.jobs(experiment="snow")] == [*named, *around]
-
-
-def test_a_batch_shows_itself_as_one(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A board of all its jobs, not a card for each."""
-    shown: list[object] = []
-    monkeypatch.setattr(display, "show", shown.append)
-    batch = session.submit_many(["a", "b", "a"], duration_seconds=1, once="shown")
-    batch._ipython_display_()
-    assert shown == [batch]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.locked import locked
 from support.read_only import read_only
 from support.waiting import until
 
@@ -33,16 +33,6 @@ def connected(sandbox: Sandbox, home: Path, max_spend: float | None = None) -> I
     session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home, max_spend=max_spend)
     yield session
     session.close()
-
-
-@contextlib.contextmanager
-def locked(home: Path) -> Iterator[None]:
-    """Another program has locked the ledger for writing."""
-    holder = sqlite3.connect(home / "ledger.db", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    yield
-    holder.execute("ROLLBACK")
-    holder.close()
 
 
 def sent(sandbox: Sandbox) -> int:

@@ -40,12 +40,16 @@ def test_in_a_notebook_it_is_the_widget_that_is_made_of_it(monkeypatch: pytest.M
     assert shown == [("widget of", thing)]
 
 
-def test_marimo_asks_a_job_a_clip_and_a_batch_for_their_widget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It calls `_display_`."""
+def test_a_job_a_clip_and_a_batch_show_themselves_as_a_widget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To IPython and to marimo, a batch as one and not as its jobs."""
     monkeypatch.setattr(display, "_makers", {kind: lambda thing: type(thing) for kind in (Batch, Clip, Job)})
+    shown: list[object] = []
+    monkeypatch.setattr(display, "show", shown.append)
     for kind in (Batch, Clip, Job):
         thing: Any = kind.__new__(kind)
         assert thing._display_() is kind
+        thing._ipython_display_()
+        assert shown.pop() is thing
 
 
 def test_a_script_that_shows_nothing_loads_no_widgets() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.locked import locked
 from support.waiting import until
 
 import reelbook as rb
@@ -42,16 +41,6 @@ def stopped(call: Callable[[], object], *, after: float) -> None:
         call_and_wait()
 
 
-@contextmanager
-def locked(session: rb.Session) -> Iterator[sqlite3.Connection]:
-    """Another program holds the lock of the session's ledger, until it rolls back."""
-    holder = sqlite3.connect(session.home / "ledger.db", isolation_level=None, check_same_thread=False)
-    holder.execute("BEGIN IMMEDIATE")
-    yield holder
-    holder.rollback()
-    holder.close()
-
-
 def test_stop_between_intent_and_sending_strands_nothing(
     session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,7 +66,7 @@ def test_stop_in_a_wait_for_the_lock_ends_it_at_once_and_buys_nothing(
     session: rb.Session, sandbox: Sandbox
 ) -> None:
     """What isn't written down by then isn't submitted; the next submission is."""
-    with locked(session):
+    with locked(session.home):
         began = time.monotonic()
         stopped(lambda: session.text_to_video("a fox", **FOX), after=0.1)  # type: ignore[arg-type]
         took = time.monotonic() - began
@@ -92,7 +81,7 @@ def test_stop_while_answers_are_awaited_loses_no_id(session: rb.Session, sandbox
     sandbox.fault("stall", endpoint="generate", seconds=0.5, times=5)
     jobs = [session.text_to_video(f"fox {number}", **FOX) for number in range(5)]  # type: ignore[arg-type]
     until(lambda: sandbox.state()["requests"].get("text-to-video") == 5)
-    with locked(session) as holder:
+    with locked(session.home) as holder:
         free = threading.Timer(0.18, holder.rollback)
         free.start()
         stopped(lambda: session.text_to_video("stopped", **FOX), after=0.1)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import gc
 import threading
 import time
@@ -122,54 +121,6 @@ def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandb
     assert (view.state, view.balance_before_usd, view.balance_after_usd) == ("failed", 25.0, 25.0)
 
 
-def test_a_refused_submission_is_in_the_job(session: rb.Session, sandbox: Sandbox) -> None:
-    """402 comes to whoever waits, with both amounts, and the job was never made."""
-    sandbox.settings(balance_usd=0.01)
-    job = session.text_to_video("a fox")
-    with pytest.raises(errors.InsufficientBalance) as refused:
-        job.result(30)
-    assert (refused.value.balance_usd, refused.value.required_usd) == (0.01, 0.25)
-    assert (job.state, job.request_id) == ("refused", None)
-
-
-def test_misuse_raises_at_once_and_makes_no_job(session: rb.Session) -> None:
-    """A bad argument is said where it was written."""
-    with pytest.raises(errors.InvalidDuration):
-        session.text_to_video("a fox", duration_seconds=60)
-    assert session.jobs() == ()
-
-
-@pytest.mark.usefixtures("real_time")
-def test_a_job_that_waits_for_the_budget_can_be_taken_back(session: rb.Session, sandbox: Sandbox) -> None:
-    """Don't send: nothing went out and nothing is paid."""
-    sandbox.settings(rate_limiting=True)
-    for _ in range(10):
-        session.balance()
-    job = session.text_to_video("a fox")
-    until(lambda: job.view().waiting_seconds is not None)
-    assert job.cancel()
-    with pytest.raises(errors.SubmissionCancelled, match="Nothing was paid"):
-        job.result(60)
-    assert not job.cancel()
-    assert sandbox.state()["balance_usd"] == 25.0
-
-
-def test_waiting_on_the_sessions_own_thread_raises(session: rb.Session) -> None:
-    """A callback that waits for the session would wait for itself."""
-    caught: concurrent.futures.Future[Exception] = concurrent.futures.Future()
-
-    def callback(job: rb.Job | None) -> None:
-        if job is not None and not caught.done():
-            try:
-                job.result()
-            except errors.WouldDeadlock as error:
-                caught.set_result(error)
-
-    session.subscribe(callback)
-    session.text_to_video("a fox", duration_seconds=1)
-    assert "own thread" in str(caught.result(60))
-
-
 def test_subscribers_hear_of_every_change_until_they_leave(session: rb.Session) -> None:
     """States come in their order, and after the end of a subscription nothing comes."""
     states: list[str] = []
@@ -219,24 +170,6 @@ def test_a_script_that_shows_nothing_spends_no_request_on_the_balance(
     assert (session._balance.asking, "balance" in sandbox.state()["requests"]) == (None, False)
 
 
-def test_two_sessions_live_side_by_side(session: rb.Session, sandbox: Sandbox) -> None:
-    """A second session on the same sandbox has its own thread and jobs."""
-    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url) as other:
-        mine, theirs = (s.text_to_video("a fox", duration_seconds=1) for s in (session, other))
-        assert mine.result(30).path != theirs.result(30).path
-        assert (session.jobs(), other.jobs()) == ((mine,), (theirs,))
-
-
-def test_closing_leaves_no_thread(sandbox: Sandbox) -> None:
-    """The session's thread ends with it, in the middle of a watch too."""
-    sandbox.settings(pace=3600)
-    session = rb.connect("sandbox")
-    job = session.text_to_video("a fox", duration_seconds=1)
-    until(lambda: job.request_id)
-    session.close()
-    assert not [t for t in threading.enumerate() if t.name == "reelbook-session" and t.is_alive()]
-
-
 def test_what_is_out_when_a_session_closes_keeps_its_id(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,16 +199,6 @@ def test_closing_does_not_wait_long_for_a_service_that_says_nothing(
     assert not [t for t in threading.enumerate() if t.name == "reelbook-session" and t.is_alive()]
     with rb.connect("sandbox") as after:
         assert [job.state for job in after.jobs()] == ["uncertain"]
-
-
-def test_keys_are_made_listed_and_revoked(session: rb.Session) -> None:
-    """The blocking façade has the key endpoints."""
-    created = session.keys.create("workshop", rate_limit=20)
-    assert created.key_id in [key.key_id for key in session.keys.list()]
-    session.keys.revoke(created.key_id)
-    (listed,) = [key for key in session.keys.list() if key.key_id == created.key_id]
-    assert not listed.is_active
-    assert session.usage(30).total_requests == 0
 
 
 def test_closing_in_the_middle_of_a_submission_is_clean(sandbox: Sandbox) -> None:

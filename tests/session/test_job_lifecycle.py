@@ -217,20 +217,6 @@ def test_a_clip_is_fetched_whatever_its_id_is(request_id: str, home: Path, mp4: 
     assert len(files.seen) == 1
 
 
-def test_ids_that_differ_in_capitals_alone_have_clips_of_their_own(home: Path, mp4: bytes) -> None:
-    """Where the disk doesn't tell capitals from small letters, one clip isn't taken for the other."""
-    names = []
-    with raw_server(lambda e: e.answer(200, mp4)) as files:
-        for request_id in ("req_a", "req_A"):
-            with (
-                service_with(lambda: files.url, request_id=request_id) as service,
-                connected(service) as session,
-            ):
-                names.append(session.text_to_video("a fox", duration_seconds=1).result(30).path.name)
-    assert names[0] == "req_a.mp4"
-    assert names[1].lower() != names[0]
-
-
 def test_an_endless_clip_ends_at_a_bound_for_its_length(
     home: Path, mp4: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

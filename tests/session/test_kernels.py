@@ -57,15 +57,6 @@ def test_stop_ends_the_waiting_at_once_and_not_the_watch(
     assert kernel.run("print((await job).duration_seconds)") == "1.0"
 
 
-def test_a_cell_that_is_run_again_pays_once(running: Sandbox, kernel: Kernel) -> None:
-    """The same source gives the same job back; `again=True` and a changed source buy another."""
-    first = kernel.run(SUBMIT)
-    assert kernel.run(SUBMIT) == first
-    assert kernel.run(SUBMIT.replace("duration_seconds=1", "duration_seconds=1, again=True")) != first
-    assert kernel.run(SUBMIT + "\n# another cell") != first
-    assert running.state()["jobs_under_way"] == 3
-
-
 def test_stop_while_nothing_waits_touches_nothing(running: Sandbox, kernel: Kernel) -> None:
     """An idle kernel's session and the sandbox don't notice Stop."""
     kernel.run(SUBMIT)

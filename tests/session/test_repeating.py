@@ -88,14 +88,6 @@ def test_a_batch_repeats_each_of_its_submissions() -> None:
     assert posts(service) == 3
 
 
-def test_it_is_off_unless_asked_for() -> None:
-    """Without it a lost answer is sent once."""
-    with serving(lose, accept) as (service, session):
-        with pytest.raises(errors.SubmissionUncertain):
-            session.text_to_video("a fox", duration_seconds=1).result(60)
-    assert posts(service) == 1
-
-
 def test_a_spending_limit_ends_the_repetitions() -> None:
     """What may have been bought already counts, and the job says why it wasn't sent again."""
     with serving(lose, accept, max_spend=0.07) as (service, session):

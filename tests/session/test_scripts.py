@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,15 +49,6 @@ async def cell():
 print("length", asyncio.run(cell()))
 """
 
-WAITING_SCRIPT = """
-import time
-import reelbook as rb
-job = rb.connect("sandbox").text_to_video("a fox")
-while not job.request_id: time.sleep(0.01)
-print("waiting", flush=True)
-job.result()
-"""
-
 
 @pytest.fixture
 def running(home: Path) -> Iterator[Sandbox]:
@@ -94,6 +82,25 @@ def test_nested_loops_work_when_allowed(running: Sandbox) -> None:
     """`asyncio.run` inside a running loop works after allow_nested_loops(), sessions included."""
     ended = subprocess.run([sys.executable, "-c", NESTED_SCRIPT], capture_output=True, text=True, timeout=60)
     assert (ended.stdout, ended.returncode) == ("length 1.0\n", 0), ended.stderr
+
+
+UNPATCHABLE = """
+import asyncio
+import reelbook as rb
+class Strange(asyncio.AbstractEventLoop): pass
+asyncio.set_event_loop(Strange())
+try:
+    rb.allow_nested_loops()
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_a_loop_that_cant_be_nested_is_said_with_another_way() -> None:
+    """Await works in every cell."""
+    ended = subprocess.run([sys.executable, "-c", UNPATCHABLE], capture_output=True, text=True)
+    assert ended.stdout.startswith("This event loop can't be nested")
+    assert "Use `await` in the cell" in ended.stdout
 
 
 def test_a_script_that_ends_in_the_middle_of_a_watch_ends_at_once(running: Sandbox) -> None:
@@ -144,21 +151,6 @@ def test_with_waits_until_all_that_was_submitted_is_sent(running: Sandbox) -> No
     )
     assert (ended.stderr, ended.returncode) == ("", 0)
     assert running.state()["jobs_under_way"] == 5
-
-
-def test_ctrl_c_ends_the_waiting_at_once(running: Sandbox) -> None:
-    """SIGINT in `result()` raises KeyboardInterrupt, and the job goes on at the service."""
-    running.settings(pace=3600)
-    process = subprocess.Popen(
-        [sys.executable, "-c", WAITING_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "waiting\n"
-    time.sleep(0.2)  # into result()
-    os.kill(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
-    assert "KeyboardInterrupt" in stderr
-    assert running.state()["jobs_under_way"] == 1
 
 
 @pytest.mark.usefixtures("home")

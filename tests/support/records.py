@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from reelbook.client.client import SubmissionRecord
 from reelbook.errors import ReelbookError
 
 
-class Heard(list[str]):
+class Heard(list[str], SubmissionRecord):
     """A `SubmissionRecord` that lists what it hears."""
 
     def sending(self) -> None:

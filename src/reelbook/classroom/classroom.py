@@ -27,6 +27,7 @@ from ..formatting import epoch_seconds, file_name, plain_name
 from ..ledger import LedgerFile
 from ..ledger.classrooms import ASKED, MADE, Classroom, Seat
 from ..models import ApiKey
+from ..requests import checked_rate_limit
 from ..sandbox import protocol
 from ..sandbox.handle import ask
 from ..secret import shown
@@ -604,7 +605,7 @@ def _is_of(classroom: Classroom, key: ApiKey) -> bool:
 
 
 def _rate_limit(given: Any) -> int:
-    return validation.rate_limit(RATE_LIMIT if given is None else given)
+    return checked_rate_limit(RATE_LIMIT if given is None else given)
 
 
 def _max_spend_usd(given: Any) -> float:

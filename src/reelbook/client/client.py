@@ -17,26 +17,24 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from .. import settings, validation, wire
+from .. import errors, settings, wire
 from ..deadlines import Deadline
-from ..errors import (
-    Answer,
-    AuthenticationError,
-    ConfigurationError,
-    InvalidInput,
-    NotFound,
-    RateLimited,
-    ReelbookError,
-    UnexpectedAnswer,
-    WaitTimeout,
-)
+from ..formatting import dollars
 from ..lazy_module import LazyModule
-from ..requests import ImageOptions, JobRequest, TextOptions, lists_options
+from ..requests import (
+    ImageOptions,
+    JobRequest,
+    TextOptions,
+    checked_days,
+    checked_identifier,
+    checked_key_name,
+    checked_rate_limit,
+    lists_options,
+)
 from ..secret import Secret, veiled
 from . import responses, retries
-from .retries import Paid, SubmissionRecord, key_uncertain
 from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
 from .scheduling.scheduler import Scheduler, SharedRequests
@@ -45,7 +43,7 @@ from .scheduling.watch import PATIENCE_SECONDS, Observation, job_failed, watch
 if TYPE_CHECKING:
     from .. import models
     from ..media.images import ImageSource, PreparedImage
-    from .downloads import Check, Report
+    from .downloads import Report
 
 else:
     models = LazyModule("reelbook.models")  # pydantic takes a third of the client's import time
@@ -61,15 +59,6 @@ Model = TypeVar("Model")
 _log = logging.getLogger(__name__)
 
 
-class Content(TypedDict, total=False):
-    """What a request carries: see `Transport.request`."""
-
-    body: Mapping[str, Any]
-    form: Mapping[str, str]
-    files: Mapping[str, tuple[str, bytes, str]]
-    query: Mapping[str, Any]
-
-
 class AsyncClient:
     """A client of the service for asynchronous code.
 
@@ -78,13 +67,11 @@ class AsyncClient:
 
     Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
     from the settings instead (see `reelbook.settings`); both are needed. `deadline_seconds` bounds every call
-    as a whole. Images are turned upright, stripped of metadata and shrunk to `max_image_side` pixels and
-    `max_image_bytes` before they are sent. `is_known` tells whether an id is that of a job which the caller
-    knows beside those of this client: an answer that names such a one isn't taken for the job asked about.
+    as a whole. `is_known` tells whether an id is that of a job which the caller knows beside those of this
+    client: an answer that names such a one isn't taken for the job asked about.
 
     Requests wait their turn so that the key's limit isn't passed. GET and DELETE are sent again after 429,
-    5xx and network faults, as long as such faults are the exception; a paid POST only where it certainly had
-    no effect.
+    5xx and network faults, at most four times in all; a paid POST only where it certainly had no effect.
 
     Raises ConfigurationError where the key or the address is missing or can't be used.
     """
@@ -97,8 +84,6 @@ class AsyncClient:
         base_url: str | None = None,
         *,
         deadline_seconds: float = DEADLINE_SECONDS,
-        max_image_side: int = 2048,
-        max_image_bytes: int = 10_000_000,
         shared: SharedRequests | None = None,
         is_known: Callable[[str], bool] | None = None,
     ) -> None:
@@ -108,21 +93,17 @@ class AsyncClient:
         key = settings.find(settings.API_KEY, api_key)
         address = settings.find(settings.BASE_URL, address_given)
         if key is None:
-            raise ConfigurationError(f"No API key: pass api_key=… or set {settings.API_KEY}.")
+            raise errors.ConfigurationError(f"No API key: pass api_key=… or set {settings.API_KEY}.")
         if address is None:
-            raise ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
+            raise errors.ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
         self.base_url = settings.checked_base_url(address.value)
-        self._max_image_side = max_image_side
-        self._max_image_bytes = max_image_bytes
-        self._key = settings.checked_key(key.value)
-        self._job_ids = JobIds(is_known)
         from .transport import Transport
 
         self.deadline_seconds = deadline_seconds
-        self._transport = Transport(self.base_url, self._key)
+        self._transport = Transport(self.base_url, settings.checked_key(key.value))
+        self._job_ids = JobIds(is_known)
         self._scheduler = Scheduler(Budget(), shared)
         self._pace = Pace()  # of jobs of which nothing else is known
-        self._quota = retries.RetryQuota()
         self.key_trouble: str | None = None  # what the last answer said of a key that the service refuses
         self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
 
@@ -144,10 +125,7 @@ class AsyncClient:
         return self._scheduler.budget.view(asyncio.get_running_loop().time() if now is None else now)
 
     def copied_budget(self) -> Budget:
-        """The key's request budget to reckon with, apart from the one that is used.
-
-        It counts what other programs sent until now; read on the event loop.
-        """
+        """A copy of the request budget, with what other programs sent until now; on the event loop."""
         self._scheduler.hear_of_others()
         return copy.deepcopy(self._scheduler.budget)
 
@@ -168,9 +146,8 @@ class AsyncClient:
         The rate limit is a key's own, so the budget begins anew, or goes on from what `tried_by`, a client
         that used the key already, learnt of it. Call it on the client's event loop.
         """
-        self._key = settings.checked_key(Secret.of(key))
+        self._transport.use_key(settings.checked_key(Secret.of(key)))
         self.key_trouble = None
-        self._transport.use_key(self._key)
         self._scheduler.change_budget(Budget() if tried_by is None else tried_by._scheduler.budget)
 
     async def former_keys_done(self) -> None:
@@ -200,22 +177,18 @@ class AsyncClient:
         `record` is told of each attempt before it goes out and after: see `SubmissionRecord`.
         """
         paid = Paid(record, retry_uncertain=retry_uncertain)
-        if request.mode == "text-to-video":
-            path, content = wire.TEXT_TO_VIDEO, Content(body=request.arguments())
-        else:
-            if request.image is None:
-                raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
-            image = request.image
-            path = wire.IMAGE_TO_VIDEO
-            content = {
-                "form": {name: str(value) for name, value in request.arguments().items()},
-                "files": {"image": (image.filename, image.data, image.media_type)},
-            }
+        path, content = wire.TEXT_TO_VIDEO, dict[str, Any](json=request.arguments())
+        if request.mode == "image-to-video":
+            if (image := request.image) is None:
+                raise errors.InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
+            form = {name: str(value) for name, value in request.arguments().items()}
+            files = {"image": (image.filename, image.data, image.media_type)}
+            path, content = wire.IMAGE_TO_VIDEO, {"data": form, "files": files}
         try:
             accepted = await self._call(
                 "POST", path, models.Accepted.model_validate, Purpose.SUBMIT, paid=paid, **content
             )
-        except ReelbookError as error:
+        except errors.ReelbookError as error:
             failure = paid.failure(error, request.estimated_cost_usd)
             if failure is error:
                 raise
@@ -249,50 +222,32 @@ class AsyncClient:
     ) -> models.Accepted:
         """Submits a clip that moves a still image (POST generate/image-to-video). Costs 0.05 USD a second.
 
-        `image` is a path, bytes, a file object, a PIL image or a numpy array; it is sent as JPEG or PNG,
-        upright and without metadata. `prompt` describes the motion, `duration_seconds` is a whole number from
+        `image` is a path, bytes, a file object, a PIL image or a numpy array, prepared as by
+        `JobRequest.from_image`. `prompt` describes the motion, `duration_seconds` is a whole number from
         1 to 10. `retry_uncertain` and errors are those of `submit`, and InvalidImage.
         """
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-        make = functools.partial(JobRequest.from_image, image, prompt, prepare=self.prepare_image, **options)
-        return await self.submit(await asyncio.to_thread(make), retry_uncertain=retry_uncertain)
-
-    def prepare_image(self, image: ImageSource | PreparedImage) -> PreparedImage:
-        """`image` as it will be sent. Raises InvalidImage."""
-        from ..media.images import PreparedImage, prepare
-
-        if isinstance(image, PreparedImage):
-            return image
-        image = veiled(image)  # type: ignore[assignment]
-        return prepare(image, max_side=self._max_image_side, max_bytes=self._max_image_bytes)
+        request = await asyncio.to_thread(JobRequest.from_image, image, prompt, **options)
+        return await self.submit(request, retry_uncertain=retry_uncertain)
 
     async def status(self, request_id: str, *, for_download: bool = False) -> models.JobStatus:
-        """The job's current status (GET status/{request_id}). Raises NotFound where the id isn't known.
-
-        `for_download` asks for the sake of a fresh link, and lets submissions go first.
-        """
+        """The job's status (GET status/{request_id}); `for_download` goes last. Raises NotFound."""
         purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
-        return await self._status(validation.identifier(request_id, "request_id"), purpose)
+        return await self._status(checked_identifier(request_id, "request_id"), purpose)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
-        """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first.
-
-        Every account has a balance, so 404 means that the address isn't the service's: NotFound says so.
-        """
+        """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         try:
             return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
-        except NotFound as error:
-            raise NotFound(NO_SERVICE_HERE, answer=error.answer) from error
+        except errors.NotFound as error:  # every account has a balance
+            raise errors.NotFound(NO_SERVICE_HERE, answer=error.answer) from error
 
     async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
-        """What was used in the last `days` days (GET billing/usage): requests, seconds, USD.
-
-        `background` lets everything else go first.
-        """
+        """What was used in the last `days` days (GET billing/usage). `background` goes last."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call(
-            "GET", wire.USAGE, models.Usage.model_validate, purpose, query={"days": validation.days(days)}
+            "GET", wire.USAGE, models.Usage.model_validate, purpose, params={"days": checked_days(days)}
         )
 
     async def list_keys(self) -> tuple[models.ApiKey, ...]:
@@ -311,20 +266,26 @@ class AsyncClient:
         lost, a 5xx or unreadable, KeyUncertain says so and nothing is sent again: a key may exist whose
         secret nobody saw; list the keys and revoke it.
         """
-        name = validation.key_name(name)
-        body = {"name": name, "rate_limit": validation.rate_limit(rate_limit)}
+        name = checked_key_name(name)
+        body = {"name": name, "rate_limit": checked_rate_limit(rate_limit)}
         read = models.CreatedKey.model_validate
         try:
-            return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), body=body)
-        except ReelbookError as error:
+            return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), json=body)
+        except errors.ReelbookError as error:
             if not retries.is_uncertain(error):
                 raise
             failure = error
-        raise key_uncertain(failure, name)
+        answer: errors.Answer | None = getattr(failure, "answer", None)
+        raise errors.KeyUncertain(
+            f"{failure} A key named “{name}” may exist all the same, and its secret can't be seen any more. "
+            "It was not asked for again: list the keys and revoke it.",
+            name=name,
+            answer=answer and replace(answer, extract=""),  # a broken answer may hold the secret
+        )
 
     async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""
-        path = wire.key_path(validation.identifier(key_id, "key_id"))
+        path = wire.key_path(checked_identifier(key_id, "key_id"))
         revoked = functools.partial(models.revoked, key_id)
         return await self._call("DELETE", path, revoked, Purpose.CLICK)
 
@@ -340,7 +301,7 @@ class AsyncClient:
         service repeats it at least five times and for `patience_seconds`, and answers other questions
         meanwhile.
         """
-        request_id = validation.identifier(request_id, "request_id")
+        request_id = checked_identifier(request_id, "request_id")
         if belief is None:
             belief = Belief(self._pace, asyncio.get_running_loop().time())
         with self._scheduler.watched(belief) as job:
@@ -365,7 +326,7 @@ class AsyncClient:
                         raise job_failed(seen.status.request_id, seen.status.error)
         except TimeoutError:
             pass
-        raise WaitTimeout(
+        raise errors.WaitTimeout(
             f"{request_id} isn't finished after {timeout_seconds:g} s. It goes on and is billed."
         )
 
@@ -375,18 +336,16 @@ class AsyncClient:
         path: str | os.PathLike[str],
         *,
         report: Report | None = None,
-        check: Check | None = None,
         max_bytes: int | None = None,
         expected_seconds: float | None = None,
     ) -> Path:
         """Fetches a finished clip to `path`: resumed after a broken connection, whole or not at all.
 
         The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
-        called with bytes so far and in all (None if unsaid); `check` looks at the whole file before it gets
-        its name, and tells its length in seconds or None (default: it must decode as a video). A file of more
-        than `max_bytes` isn't kept, and none fills the disk up. One that is clearly shorter than
-        `expected_seconds`, the length in the job's status, is fetched again; where it comes twice alike, it
-        is kept as it is and a warning is logged.
+        called with bytes so far and in all (None if unsaid). The whole file must decode as a video before it
+        gets its name. One of more than `max_bytes` isn't kept, and none fills the disk up. One that is
+        clearly shorter than `expected_seconds`, the length in the job's status, is fetched again; where it
+        comes twice alike, it is kept as it is and a warning is logged.
 
         Raises DownloadFailed (what did arrive is kept beside `path` and the next call goes on from there):
         LinkExpired where the job's status may tell a fresh link to the same file, NotAVideo where the file
@@ -399,7 +358,6 @@ class AsyncClient:
             url,
             Path(path),
             report=report,
-            check=check,
             max_bytes=max_bytes,
             expected_seconds=expected_seconds,
         )
@@ -408,7 +366,7 @@ class AsyncClient:
         """Whether the service gave a useful answer in the last minute; else the balance is asked for."""
         oldest = asyncio.get_running_loop().time() - wire.RATE_WINDOW_SECONDS
         if self._answered_at < oldest:
-            with contextlib.suppress(ReelbookError):
+            with contextlib.suppress(errors.ReelbookError):
                 await self.balance(background=True)
         return self._answered_at >= oldest
 
@@ -435,15 +393,16 @@ class AsyncClient:
         paid: Paid | None = None,
         attempts: int = retries.MAX_ATTEMPTS,
         job: str | None = None,
-        **content: Unpack[Content],
+        **content: Any,
     ) -> Model:
         """Sends a request of `purpose` when its turn comes, and gives what `into` makes of the answer.
 
-        `paid` is one that must not have its effect twice: it goes out on a fresh connection, because one kept
-        alive may be closed in that very moment. `job` is the scheduler's name for a watched job.
+        `content` is what it carries, see `Transport.request`. `paid` is one that must not have its effect
+        twice: it goes out on a fresh connection, because one kept alive may be closed in that very moment.
+        `job` is the scheduler's name for a watched job.
         Raises the last attempt's error.
         """
-        attempt = taken = 0
+        attempt = 0
         while True:
             attempt += 1
             try:
@@ -453,65 +412,62 @@ class AsyncClient:
                         path,
                         deadline_seconds=self.deadline_seconds,
                         fresh=paid is not None,
-                        on_sending=None if paid is None else paid.sending,
+                        on_sending=None if paid is None else paid.record.sending,
                         **content,
                     )
                     turn.answered(reply)
                 answer = responses.read(reply, into, quote=path != wire.KEYS)
-                self._quota.succeeded(taken)
                 self._answered_at = asyncio.get_running_loop().time()
                 self.key_trouble = None
                 return answer
-            except ReelbookError as error:
-                if isinstance(error, AuthenticationError):
+            except errors.ReelbookError as error:
+                if isinstance(error, errors.AuthenticationError):
                     self.key_trouble = str(error)
-                if attempt >= attempts or not self._may_send_again(error, paid):
+                if (
+                    attempt >= attempts
+                    or not retries.may_send_again(error, twice=paid is None or paid.retry_uncertain)
+                    or not (paid is None or paid.repeats(error))
+                ):
                     raise
-                taken += not isinstance(error, RateLimited)
                 # The scheduler already holds back as long as a 429 asked for.
-                pause = 0.0 if isinstance(error, RateLimited) else retries.delay_seconds(attempt)
+                pause = 0.0 if isinstance(error, errors.RateLimited) else retries.delay_seconds(attempt)
             await asyncio.sleep(pause)
-
-    def _may_send_again(self, error: ReelbookError, paid: Paid | None) -> bool:
-        risky = paid is not None and paid.retry_uncertain
-        if not retries.may_send_again(error, paid=paid is not None, retry_uncertain=risky):
-            return False
-        return self._quota.take(error) and (paid is None or paid.repeats(error))
 
 
 class JobIds:
-    """Whose answer it is: a status belongs to the job that was asked about, whatever id stands in it.
-
-    `is_known` tells whether an id is that of a job which the client's caller knows.
-    """
+    """Whose answer it is: that of the job that was asked about. `is_known` tells of jobs beside these."""
 
     def __init__(self, is_known: Callable[[str], bool] | None = None) -> None:
         self._is_known = is_known or (lambda _: False)
         self._links: dict[str, str | None] = {}  # of every job that was submitted or asked about
         self._misnamed: Counter[str] = Counter()
-        self._told = False
+        self._logged = False
 
     def add(self, request_id: str) -> None:
         """There is a job of this id."""
         self._links.setdefault(request_id, None)
 
     def own(self, request_id: str, status: models.JobStatus) -> models.JobStatus:
-        """The status of `request_id`, under that id. Another one in it is logged, once.
-
-        Raises UnexpectedAnswer where the answer seems to be another job's.
-        """
+        """The status of `request_id`, under that id. Raises UnexpectedAnswer where it seems another job's."""
         self.add(request_id)
         said = status.request_id
         if said == request_id:
             del self._misnamed[request_id]
         else:
             self._misnamed[request_id] += 1
-            self._tell(request_id, said)
+            if not self._logged:
+                self._logged = True
+                _log.warning(
+                    "Asked about job %r, the service answered with another id, %r. The id that was asked "
+                    "about counts; this is said once.",
+                    request_id[:SHOWN_CHARACTERS],
+                    said[:SHOWN_CHARACTERS],
+                )
             if self._is_anothers(request_id, status):
-                raise UnexpectedAnswer(
+                raise errors.UnexpectedAnswer(
                     f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
                     "That isn't believed.",
-                    answer=Answer(200),
+                    answer=errors.Answer(200),
                 )
             status = status.model_copy(update={"request_id": request_id})
         if isinstance(status, models.Completed):
@@ -528,12 +484,81 @@ class JobIds:
             return True
         return self._misnamed[request_id] <= MIXED_UP_ANSWERS
 
-    def _tell(self, request_id: str, said: str) -> None:
-        if not self._told:
-            self._told = True
-            _log.warning(
-                "Asked about job %r, the service answered with another id, %r. The id that was asked about "
-                "counts; this is said once.",
-                request_id[:SHOWN_CHARACTERS],
-                said[:SHOWN_CHARACTERS],
-            )
+
+class SubmissionRecord:
+    """Keeps account of a paid request's attempts; this one keeps none. Each is told before it has its effect.
+
+    A ReelbookError that `sending` raises keeps the attempt from going out, one that `unanswered` raises ends
+    the repetitions.
+    """
+
+    def sending(self) -> None:
+        """The connection stands, and the attempt goes out next."""
+
+    def unsent(self) -> None:
+        """The attempt certainly had no effect, and will be made again."""
+
+    def unanswered(self, error: errors.ReelbookError) -> None:
+        """The attempt may have been accepted, and `retry_uncertain` is about to repeat it."""
+
+
+class Paid:
+    """A request that must not have its effect twice unasked. See `AsyncClient.submit`."""
+
+    def __init__(self, record: SubmissionRecord | None = None, *, retry_uncertain: bool = False) -> None:
+        self.record = SubmissionRecord() if record is None else record
+        self.retry_uncertain = retry_uncertain
+        self._repeated: list[errors.ReelbookError] = []
+        self._held_back: errors.ReelbookError | None = None
+
+    def repeats(self, error: errors.ReelbookError) -> bool:
+        """The attempt ended in `error` and may be sent again: tells the caller, who may hold that back."""
+        if not retries.is_uncertain(error):
+            self.record.unsent()
+            return True
+        try:
+            self.record.unanswered(error)
+        except errors.ReelbookError as held_back:
+            self._held_back = held_back
+            return False
+        self._repeated.append(error)
+        return True
+
+    def failure(self, error: errors.ReelbookError, cost_usd: float) -> errors.ReelbookError:
+        """What the caller is to see of a submission for `cost_usd` whose last attempt ended in `error`."""
+        last_is_uncertain = retries.is_uncertain(error)
+        uncertain = [*self._repeated, *([error] if last_is_uncertain else [])]
+        if not uncertain:
+            return error
+        answer: errors.Answer | None = getattr(uncertain[-1], "answer", None)
+        return errors.SubmissionUncertain(
+            f"{uncertain[-1]}{_heard(uncertain[-1])} {_maybe(len(uncertain), cost_usd)} "
+            f"{self._ended(error, last_is_uncertain)}",
+            estimated_cost_usd=round(cost_usd * len(uncertain), 6),
+            answer=answer,
+            refusal=None if last_is_uncertain else error,
+        )
+
+    def _ended(self, error: errors.ReelbookError, last_is_uncertain: bool) -> str:
+        again = f" again after attempt {len(self._repeated) + 1}" if self._repeated else " again"
+        if self._held_back is not None:
+            return f"It was not sent{again}: {self._held_back}"
+        if last_is_uncertain:
+            return f"It was not sent{again}."
+        return f"It was sent again as asked, and that bought nothing: {error}"
+
+
+def _heard(error: errors.ReelbookError) -> str:
+    """What came instead of an acceptance, for the ledger to keep: the job's id may be in it."""
+    answer: errors.Answer | None = getattr(error, "answer", None)
+    said = "" if answer is None or answer.status >= 300 else answer.extract.strip()
+    return f" It answered: “{said}”." if said and not said.startswith("<") else ""
+
+
+def _maybe(times: int, cost_usd: float) -> str:
+    if times == 1:
+        return f"The service may be making this clip all the same, and may bill {dollars(cost_usd)}."
+    return (
+        f"It was sent {times} times without a clear answer: the service may be making this clip up to "
+        f"{times} times, and may bill up to {dollars(cost_usd * times)}."
+    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import filecmp
-import functools
 import getpass
 import hashlib
 import json
@@ -19,7 +18,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,17 +52,14 @@ MAX_SHORT = 3
 SUFFIX_BYTES = len(".part.json")
 
 Report = Callable[[int, int | None], None]
-Check = Callable[[Path], float | None]
+
+_REMEDIES = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room on the disk"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "choose a folder that can be written to"),
+    errno.ENAMETOOLONG: "choose a folder or a file with a shorter name",
+}
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class _Version:
-    """What tells one version of a file from another: its validator and its length in bytes."""
-
-    validator: str
-    total: int | None
 
 
 def limit_bytes(seconds: float) -> int:
@@ -77,7 +73,6 @@ async def download(
     path: Path,
     *,
     report: Report | None = None,
-    check: Check | None = None,
     max_bytes: int | None = None,
     expected_seconds: float | None = None,
 ) -> Path:
@@ -87,15 +82,15 @@ async def download(
     if address is None:
         raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
     part = path.with_name(plain_name(path.name, room=SUFFIX_BYTES) + ".part")
+    file = _File(transport, address, part, report or (lambda *_: None), max_bytes)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two kernels may want the same clip: the second waits, and finds it done or goes on.
         async with AsyncFileLock(_lock_path(path), thread_local=False):
             if not path.exists():
-                fetch = functools.partial(_fetch_all, transport, address, part, report, max_bytes)
-                await _fetch_in_length(fetch, part, check or _must_play, expected_seconds)
+                await file.fetch_in_length(expected_seconds)
                 os.replace(part, path)
-                _note_path(part).unlink(missing_ok=True)
+                file.note.unlink(missing_ok=True)
     except ReelbookError:
         raise
     except OSError as disk:
@@ -104,16 +99,6 @@ async def download(
             f"service; {_REMEDIES.get(disk.errno or 0, 'choose another folder')}, and fetch it again."
         ) from disk
     return path
-
-
-_REMEDIES = {
-    errno.ENOSPC: "make room on the disk",
-    errno.EDQUOT: "make room on the disk",
-    errno.ENAMETOOLONG: "choose a folder or a file with a shorter name",
-    errno.EACCES: "choose a folder that you may write to",
-    errno.EPERM: "choose a folder that you may write to",
-    errno.EROFS: "choose a folder that can be written to",
-}
 
 
 def _address(transport: Transport, base: str, link: str) -> str | None:
@@ -127,67 +112,182 @@ def _address(transport: Transport, base: str, link: str) -> str | None:
 
 def _lock_path(path: Path) -> Path:
     """Not beside the clip: a lock file can't be removed safely, and a person's folder is kept clean."""
-    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
-    return Path(tempfile.gettempdir(), f"reelbook-{_user()}-{name}.lock")
-
-
-def _user() -> str:
-    """What tells this person's files from others' in the folder that all share."""
     try:
-        return re.sub(r"[^\w.-]", "_", getpass.getuser())
+        user = re.sub(r"[^\w.-]", "_", getpass.getuser())
     except (KeyError, OSError, ImportError):  # a container may run under a number that has no name
-        return str(os.getuid()) if sys.platform != "win32" else "user"
+        user = str(os.getuid()) if sys.platform != "win32" else "user"
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    return Path(tempfile.gettempdir(), f"reelbook-{user}-{name}.lock")
 
 
-async def _fetch_in_length(
-    fetch: Callable[[], Awaitable[None]], part: Path, check: Check, expected_seconds: float | None
-) -> None:
-    """Fetches until what came is as long as it should be, or there is no more of it.
+@dataclass
+class _File:
+    """A file on its way to `part`."""
 
-    A file in fragments plays to wherever it was cut, and a server that says no length may cut it anywhere.
-    One that came twice alike, or whose link works no more, is kept all the same: it was paid for.
-    """
-    earlier = part.with_suffix(".cut")
-    seconds: float | None = None
-    for _ in range(MAX_SHORT):
+    transport: Transport
+    url: str
+    part: Path
+    report: Report
+    max_bytes: int | None
+
+    @property
+    def note(self) -> Path:
+        """Beside it: of which version of the file it is, by its validator, and that one's length in bytes."""
+        return self.part.with_name(self.part.name + ".json")
+
+    @property
+    def size(self) -> int:
+        return self.part.stat().st_size if self.part.exists() else 0
+
+    def noted(self) -> tuple[str, int | None]:
+        """The validator, empty where the part's version isn't known, and the length."""
         try:
-            await fetch()
-            no_more = earlier.exists() and await asyncio.to_thread(filecmp.cmp, earlier, part, shallow=False)
-        except LinkExpired:
-            if not earlier.exists():
-                raise
-            os.replace(earlier, part)
-            no_more = True
-        try:
-            seconds = await asyncio.to_thread(check, part)
-        except NotAVideo:
-            _forget(part)
-            raise
-        short = _short(seconds, expected_seconds)
-        if no_more or not short:
-            if short:
-                _log.warning(
-                    "A clip came with %s. There is no more of it, so it is kept: %s", short, part.stem
+            note = json.loads(self.note.read_text())
+            return note["validator"], note["total"]
+        except (OSError, ValueError, TypeError, KeyError):
+            return "", None
+
+    def forget(self) -> None:
+        self.part.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
+
+    async def fetch_in_length(self, expected_seconds: float | None) -> None:
+        """Fetches until what came is as long as it should be, or there is no more of it.
+
+        A file in fragments plays to wherever it was cut, and a server that says no length may cut it
+        anywhere. One that came twice alike, or whose link works no more, is kept all the same: it was paid
+        for.
+        """
+        earlier, short = self.part.with_suffix(".cut"), ""
+        for _ in range(MAX_SHORT):
+            try:
+                await self.fetch()
+                no_more = earlier.exists() and await asyncio.to_thread(
+                    filecmp.cmp, earlier, self.part, shallow=False
                 )
-            earlier.unlink(missing_ok=True)
-            return
-        os.replace(part, earlier)
-        _forget(part)
-    earlier.unlink()
-    raise DownloadFailed(
-        f"The clip came {MAX_SHORT} times with another end, the last time with "
-        f"{_short(seconds, expected_seconds)}. It was cut off on its way and isn't kept. It still lies at "
-        "the service; fetch it again later."
-    )
+            except LinkExpired:
+                if not earlier.exists():
+                    raise
+                os.replace(earlier, self.part)
+                no_more = True
+            try:
+                seconds = await asyncio.to_thread(_must_play, self.part)
+            except NotAVideo:
+                self.forget()
+                raise
+            short = _short(seconds, expected_seconds)
+            if no_more or not short:
+                if short:
+                    said = "A clip came with %s. There is no more of it, so it is kept: %s"
+                    _log.warning(said, short, self.part.stem)
+                earlier.unlink(missing_ok=True)
+                return
+            os.replace(self.part, earlier)
+            self.forget()
+        earlier.unlink()
+        raise DownloadFailed(
+            f"The clip came {MAX_SHORT} times with another end, the last time with {short}. It was cut off "
+            "on its way and isn't kept. It still lies at the service; fetch it again later."
+        )
 
+    async def fetch(self) -> None:
+        """Fetches it to its end, however often the connection breaks, as long as more of it comes."""
+        fruitless, most = 0, self.size
+        while True:
+            try:
+                await self.fetch_once()
+                return
+            except ConnectionFailed as broken:
+                # Beyond all that there was before: one that loses what it had and fetches it anew stands
+                # still.
+                fruitless = 0 if self.size > most else fruitless + 1
+                most, failure = max(most, self.size), broken
+            if fruitless >= MAX_FRUITLESS:
+                break
+            await asyncio.sleep(retries.delay_seconds(fruitless + 1))
+        raise DownloadFailed(
+            f"The clip couldn't be fetched whole: {failure} "
+            f"The {self.size:,} bytes that arrived are kept; the next attempt goes on from there."
+        )
 
-def _short(seconds: float | None, expected_seconds: float | None) -> str:
-    """The two lengths in words where a clip is clearly too short; else empty."""
-    if seconds is None or expected_seconds is None:
-        return ""
-    if seconds >= 0.9 * expected_seconds - SHORTER_BY_SECONDS:
-        return ""
-    return f"{seconds:.1f} s instead of {expected_seconds:.1f} s"
+    async def fetch_once(self) -> None:
+        validator, whole = self.noted()
+        have = self.size if validator else 0
+        headers = {"range": f"bytes={have}-", "if-range": validator} if have else {}
+        async with self.opened(headers) as (reply, chunks, own):
+            if reply.status == 416 and validator and have == whole:
+                return  # all of it is here already
+            if reply.status not in (200, 206):
+                if reply.status == 416:
+                    self.forget()
+                raise _refusal(reply, own)
+            start = _range_start(reply, have) if reply.status == 206 else 0
+            if start not in (0, have):
+                self.forget()
+                raise AnswerLost("The server sent another part of the file than was asked for.")
+            if start and (now := _validator(reply)) and now != validator:
+                self.forget()  # not every server minds the If-Range
+                raise AnswerLost(
+                    "The file was changed at the server meanwhile. It is fetched from its beginning."
+                )
+            total = _total(reply, start)
+            self.refuse_too_large(total or start)
+            self.refuse_full((total or start) - start)
+            if start == 0:
+                self.note.write_text(json.dumps({"validator": _validator(reply), "total": total}))
+            done = looked = start
+            with self.part.open("r+b" if start else "wb") as file:
+                file.seek(start)
+                async for chunk in _lively(chunks):
+                    self.refuse_too_large(done + len(chunk))
+                    if done - looked >= LOOK_BYTES:
+                        looked = done
+                        self.refuse_full(len(chunk))
+                    file.write(chunk)
+                    done += len(chunk)
+                    self.report(done, total)
+                file.truncate()
+                file.flush()
+                os.fsync(file.fileno())
+        if total is not None and done != total:
+            raise AnswerLost(f"The connection ended after {done:,} of {total:,} bytes.")
+
+    @asynccontextmanager
+    async def opened(
+        self, headers: Mapping[str, str]
+    ) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes], bool]]:
+        """The reply, its bytes, and whether it is of the service's own origin, which may see the key."""
+        transport, url, with_key = self.transport, self.url, False
+        for _ in range(MAX_REDIRECTS + 1):
+            async with transport.fetch(url, headers=headers, with_key=with_key) as (reply, chunks):
+                if reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers:
+                    target, with_key = _address(transport, url, reply.headers["location"]), False
+                    if target is None or (url.startswith("https:") and target.startswith("http:")):
+                        raise DownloadFailed("The clip's address leads to one that isn't safe to follow.")
+                    url = target
+                    continue
+                if reply.status in (401, 403) and not with_key and transport.is_own(url):
+                    with_key = True
+                    continue
+                yield reply, chunks, transport.is_own(url)
+                return
+        raise DownloadFailed("The clip's address leads from one to the next without end.")
+
+    def refuse_too_large(self, size: int) -> None:
+        """Raises DownloadFailed where there are more bytes than a clip may have."""
+        if self.max_bytes is not None and size > self.max_bytes:
+            self.forget()
+            raise DownloadFailed(
+                f"The file has more than the {self.max_bytes / 1e6:.1f} MB that a clip of this length may "
+                "have, so it isn't kept. AsyncClient.download() fetches its address without this bound."
+            )
+
+    def refuse_full(self, coming: int) -> None:
+        """Raises the system's own error of a full disk before so many more bytes would fill it."""
+        disk = shutil.disk_usage(self.part.parent)
+        # Some mounted drives don't tell.
+        if disk.total and disk.free - coming < min(RESERVE_BYTES, disk.total // 20):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _must_play(path: Path) -> float:
@@ -196,101 +296,11 @@ def _must_play(path: Path) -> float:
     return probe(path).duration_seconds
 
 
-async def _fetch_all(
-    transport: Transport,
-    url: str,
-    part: Path,
-    report: Report | None,
-    max_bytes: int | None,
-) -> None:
-    fruitless, most = 0, _size(part)
-    while True:
-        try:
-            await _fetch_once(transport, url, part, report, max_bytes)
-            return
-        except ConnectionFailed as broken:
-            # Beyond all that there was before: one that loses what it had and fetches it anew stands still.
-            fruitless = 0 if _size(part) > most else fruitless + 1
-            most, failure = max(most, _size(part)), broken
-        if fruitless >= MAX_FRUITLESS:
-            break
-        await asyncio.sleep(retries.delay_seconds(fruitless + 1))
-    raise DownloadFailed(
-        f"The clip couldn't be fetched whole: {failure} "
-        f"The {_size(part):,} bytes that arrived are kept; the next attempt goes on from there."
-    )
-
-
-async def _fetch_once(
-    transport: Transport, url: str, part: Path, report: Report | None, max_bytes: int | None
-) -> None:
-    known, have = _note(part), _size(part)
-    if known is None:
-        have = 0
-    headers = {"range": f"bytes={have}-", "if-range": known.validator} if known and have else {}
-    async with _open(transport, url, headers) as (reply, chunks, own):
-        if reply.status == 416 and known is not None and have == known.total:
-            return  # all of it is here already
-        if reply.status not in (200, 206):
-            if reply.status == 416:
-                _forget(part)
-            raise _refusal(reply, own)
-        start = _range_start(reply, have) if reply.status == 206 else 0
-        if start not in (0, have):
-            _forget(part)
-            raise AnswerLost("The server sent another part of the file than was asked for.")
-        if start and known is not None and (now := _validator(reply)) and now != known.validator:
-            _forget(part)  # not every server minds the If-Range
-            raise AnswerLost(
-                "The file was changed at the server meanwhile. It is fetched from its beginning."
-            )
-        total = _total(reply, start)
-        _refuse_too_large(part, total or start, max_bytes)
-        _refuse_full(part, (total or start) - start)
-        if start == 0:
-            _remember(part, _Version(_validator(reply), total))
-        done = looked = start
-        with part.open("r+b" if start else "wb") as file:
-            file.seek(start)
-            async for chunk in _lively(chunks):
-                _refuse_too_large(part, done + len(chunk), max_bytes)
-                if done - looked >= LOOK_BYTES:
-                    looked = done
-                    _refuse_full(part, len(chunk))
-                file.write(chunk)
-                done += len(chunk)
-                if report is not None:
-                    report(done, total)
-            file.truncate()
-            file.flush()
-            os.fsync(file.fileno())
-    if total is not None and done != total:
-        raise AnswerLost(f"The connection ended after {done:,} of {total:,} bytes.")
-
-
-@asynccontextmanager
-async def _open(
-    transport: Transport, url: str, headers: Mapping[str, str]
-) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes], bool]]:
-    """Follows redirects by hand, and shows the key only to the service's own origin when it asks for it.
-
-    The last of the three is whether the reply came from that origin.
-    """
-    with_key = False
-    for _ in range(MAX_REDIRECTS + 1):
-        async with transport.fetch(url, headers=headers, with_key=with_key) as (reply, chunks):
-            if reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers:
-                target, with_key = _address(transport, url, reply.headers["location"]), False
-                if target is None or (url.startswith("https:") and target.startswith("http:")):
-                    raise DownloadFailed("The clip's address leads to one that isn't safe to follow.")
-                url = target
-                continue
-            if reply.status in (401, 403) and not with_key and transport.is_own(url):
-                with_key = True
-                continue
-            yield reply, chunks, transport.is_own(url)
-            return
-    raise DownloadFailed("The clip's address leads from one to the next without end.")
+def _short(seconds: float, expected_seconds: float | None) -> str:
+    """The two lengths in words where a clip is clearly too short; else empty."""
+    if expected_seconds is None or seconds >= 0.9 * expected_seconds - SHORTER_BY_SECONDS:
+        return ""
+    return f"{seconds:.1f} s instead of {expected_seconds:.1f} s"
 
 
 async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -308,25 +318,6 @@ async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             if got < MIN_BYTES_PER_SECOND * spent:
                 raise AnswerLost("The file came too slowly to ever end.")
             spent, got = 0.0, 0
-
-
-def _refuse_too_large(part: Path, size: int, max_bytes: int | None) -> None:
-    """Raises DownloadFailed where there are more bytes than a clip may have."""
-    if max_bytes is None or size <= max_bytes:
-        return
-    _forget(part)
-    raise DownloadFailed(
-        f"The file has more than the {max_bytes / 1e6:.1f} MB that a clip of this length may have, so it "
-        "isn't kept. AsyncClient.download() fetches its address without this bound."
-    )
-
-
-def _refuse_full(part: Path, coming: int) -> None:
-    """Raises the system's own error of a full disk before so many more bytes would fill it."""
-    disk = shutil.disk_usage(part.parent)
-    # Some mounted drives don't tell.
-    if disk.total and disk.free - coming < min(RESERVE_BYTES, disk.total // 20):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _refusal(reply: Reply, own: bool) -> Exception:
@@ -358,28 +349,3 @@ def _validator(reply: Reply) -> str:
     # A weak validator can't promise equal bytes (RFC 9110, 13.1.5).
     found = etag if etag and not etag.startswith("W/") else reply.headers.get("last-modified", "")
     return found if found.isascii() else ""  # no header of ours could say it again
-
-
-def _size(part: Path) -> int:
-    return part.stat().st_size if part.exists() else 0
-
-
-def _note_path(part: Path) -> Path:
-    return part.with_name(part.name + ".json")
-
-
-def _note(part: Path) -> _Version | None:
-    try:
-        version = _Version(**json.loads(_note_path(part).read_text()))
-    except (OSError, ValueError, TypeError):
-        return None
-    return version if version.validator else None
-
-
-def _remember(part: Path, version: _Version) -> None:
-    _note_path(part).write_text(json.dumps(version.__dict__))
-
-
-def _forget(part: Path) -> None:
-    part.unlink(missing_ok=True)
-    _note_path(part).unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -11,20 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic_core import ValidationError
 
-from .. import wire
-from ..errors import (
-    Answer,
-    AuthenticationError,
-    BadRequest,
-    InsufficientBalance,
-    NotFound,
-    PayloadTooLarge,
-    PermissionRefused,
-    RateLimited,
-    ServerError,
-    ServiceError,
-    UnexpectedAnswer,
-)
+from .. import errors, wire
 from ..formatting import terminal_line
 
 if TYPE_CHECKING:
@@ -38,11 +26,17 @@ SAFE_HEADERS = frozenset(
 )
 EXTRACT_CHARACTERS = 300
 
-_PLAIN: Mapping[int, tuple[type[ServiceError], str]] = {
-    401: (AuthenticationError, "The service doesn't accept this API key. It may be mistyped or revoked."),
-    403: (PermissionRefused, "The service refuses this to the key."),
-    404: (NotFound, "The service doesn't know this. It may belong to another account or be gone."),
-    413: (PayloadTooLarge, "The image is larger than the service takes. Make it smaller and send it again."),
+_PLAIN: Mapping[int, tuple[type[errors.ServiceError], str]] = {
+    401: (
+        errors.AuthenticationError,
+        "The service doesn't accept this API key. It may be mistyped or revoked.",
+    ),
+    403: (errors.PermissionRefused, "The service refuses this to the key."),
+    404: (errors.NotFound, "The service doesn't know this. It may belong to another account or be gone."),
+    413: (
+        errors.PayloadTooLarge,
+        "The image is larger than the service takes. Make it smaller and send it again.",
+    ),
 }
 _AMOUNT = r"[^$\d]*?(-?)(?:\$\s*)?(-?\d+(?:[.,]\d+)?)"  # also "-$0.05"
 
@@ -68,9 +62,11 @@ def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: boo
     if not 200 <= reply.status < 300:
         raise error_for(reply)
     empty = not reply.body.strip()
-    body = {} if empty else _json(reply)  # a DELETE is often confirmed by nothing at all (204)
+    body: Any = None
+    with contextlib.suppress(ValueError, RecursionError):
+        body = {} if empty else _loaded(reply.body)  # a DELETE is often confirmed by nothing at all (204)
     if not isinstance(body, Mapping):
-        raise UnexpectedAnswer("The service's answer is not a JSON object.", answer=summary(reply))
+        raise errors.UnexpectedAnswer("The service's answer is not a JSON object.", answer=summary(reply))
     # A whole answer in an envelope is common; the interface has none.
     inner = next((body[name] for name in ("data", "result") if isinstance(body.get(name), Mapping)), None)
     fields = ""
@@ -81,21 +77,21 @@ def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: boo
         except ValidationError as invalid:
             fields = fields or _fields(invalid)
     if empty:
-        raise UnexpectedAnswer("The service's answer is empty, and not JSON.", answer=summary(reply))
+        raise errors.UnexpectedAnswer("The service's answer is empty, and not JSON.", answer=summary(reply))
     # Raised outside the except: the ValidationError quotes its input.
     said = _quoted(terminal_line(wire.words(body))[:EXTRACT_CHARACTERS]) if quote else ""
-    raise UnexpectedAnswer(
+    raise errors.UnexpectedAnswer(
         f"The service's answer lacks something, or it can't be read: {fields}.{said}",
         answer=summary(reply, extract=None if quote else ""),
     )
 
 
-def error_for(reply: Reply) -> ServiceError:
+def error_for(reply: Reply) -> errors.ServiceError:
     """The typed error of a reply that is no success (interface, Errors)."""
     answer = summary(reply)
     said = _said(reply)
     if reply.status == 402:
-        return InsufficientBalance(
+        return errors.InsufficientBalance(
             f"The balance is too low. Nothing was charged.{_quoted(said)}",
             answer=answer,
             balance_usd=_amount_after("balance", said),
@@ -104,25 +100,29 @@ def error_for(reply: Reply) -> ServiceError:
     if reply.status == 429:
         wait = retry_after(reply.headers)
         when = f" It asks to wait {wait:.0f} s." if wait is not None else ""
-        return RateLimited(f"The key's requests are used up.{when}", answer=answer, retry_after_seconds=wait)
+        return errors.RateLimited(
+            f"The key's requests are used up.{when}", answer=answer, retry_after_seconds=wait
+        )
     if reply.status in _PLAIN:
         kind, text = _PLAIN[reply.status]
         return kind(f"{text}{_quoted(said)}", answer=answer)
     if 400 <= reply.status < 500:
-        return BadRequest(f"The service found the request invalid.{_quoted(said)}", answer=answer)
+        return errors.BadRequest(f"The service found the request invalid.{_quoted(said)}", answer=answer)
     if reply.status >= 500:
-        return ServerError(f"The service failed (status {reply.status}).{_quoted(said)}", answer=answer)
-    return UnexpectedAnswer(
+        return errors.ServerError(
+            f"The service failed (status {reply.status}).{_quoted(said)}", answer=answer
+        )
+    return errors.UnexpectedAnswer(
         f"The service answered with status {reply.status}.{_pointing(reply)}", answer=answer
     )
 
 
-def summary(reply: Reply, *, extract: str | None = None) -> Answer:
+def summary(reply: Reply, *, extract: str | None = None) -> errors.Answer:
     """What of a reply is safe to keep in an error."""
     if extract is None:
         extract = reply.body[: EXTRACT_CHARACTERS * 4].decode("utf-8", "replace")
         extract = "".join(c if c.isprintable() else " " for c in extract)[:EXTRACT_CHARACTERS]
-    return Answer(reply.status, {k: v for k, v in reply.headers.items() if k in SAFE_HEADERS}, extract)
+    return errors.Answer(reply.status, {k: v for k, v in reply.headers.items() if k in SAFE_HEADERS}, extract)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -132,14 +132,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds <= 3600 else None
-
-
-def _json(reply: Reply) -> Any:
-    try:
-        return _loaded(reply.body)
-    except (ValueError, RecursionError):
-        pass
-    raise UnexpectedAnswer("The service's answer is not JSON.", answer=summary(reply))
 
 
 def _loaded(body: bytes) -> Any:

@@ -7,48 +7,29 @@ unless its caller asked for more than that.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
-from typing import Protocol
 
-from ..errors import (
-    Answer,
-    AnswerLost,
-    KeyUncertain,
-    RateLimited,
-    ReelbookError,
-    SendInterrupted,
-    ServerError,
-    ServiceUnreachable,
-    SubmissionUncertain,
-    UnexpectedAnswer,
-)
-from ..formatting import dollars
+from .. import errors
 
 MAX_ATTEMPTS = 4
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
 NOT_HERE = frozenset({301, 307, 308})  # to be sent elsewhere as it is: nothing was done (RFC 9110, 15.4)
-QUOTA = 10.0  # repetitions: a whole minute's requests of the default key; more in a row is no hiccup
-REFILL = 0.5  # of a repetition for a success: six of them make up for a call that failed to its last attempt
 
 _rng = random.Random()  # noqa: S311 - jitter, no secret; not the one that a notebook seeds
 
 
-def may_send_again(error: ReelbookError, *, paid: bool, retry_uncertain: bool = False) -> bool:
-    """Whether a request that ended in `error` may be sent again.
-
-    A paid one only without a risk of paying twice, or with `retry_uncertain`, which takes that risk.
-    """
-    if isinstance(error, RateLimited | ServiceUnreachable):
+def may_send_again(error: errors.ReelbookError, *, twice: bool) -> bool:
+    """Whether a request that ended in `error` may be sent again; with `twice` even if it had its effect."""
+    if isinstance(error, errors.RateLimited | errors.ServiceUnreachable):
         return True
-    return (not paid or retry_uncertain) and isinstance(error, AnswerLost | SendInterrupted | ServerError)
+    return twice and isinstance(error, errors.AnswerLost | errors.SendInterrupted | errors.ServerError)
 
 
-def is_uncertain(error: ReelbookError) -> bool:
+def is_uncertain(error: errors.ReelbookError) -> bool:
     """Whether a paid request that ended in `error` may have been accepted all the same."""
-    if isinstance(error, UnexpectedAnswer) and error.answer.status in NOT_HERE:
+    if isinstance(error, errors.UnexpectedAnswer) and error.answer.status in NOT_HERE:
         return False
-    return isinstance(error, AnswerLost | ServerError | UnexpectedAnswer)
+    return isinstance(error, errors.AnswerLost | errors.ServerError | errors.UnexpectedAnswer)
 
 
 def delay_seconds(attempt: int) -> float:
@@ -59,127 +40,3 @@ def delay_seconds(attempt: int) -> float:
     """
     longest = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempt - 1))
     return _rng.uniform(0, longest)
-
-
-class RetryQuota:
-    """How many repetitions a client may make before successes earn it more: a token bucket, as botocore's.
-
-    Few attempts a call don't bound a hundred calls. A client that meets failure after failure soon sends each
-    request once only, and so adds no load to a service that is down.
-    """
-
-    def __init__(self) -> None:
-        self.left = QUOTA
-
-    def take(self, error: ReelbookError) -> bool:
-        """Whether a request that ended in `error` may be repeated as far as the quota goes; takes its price.
-
-        A 429 is no failure of the service and is paced by the key's budget, so it costs nothing.
-        """
-        if isinstance(error, RateLimited):
-            return True
-        if self.left < 1:
-            return False
-        self.left -= 1
-        return True
-
-    def succeeded(self, taken: int = 0) -> None:
-        """A call came to its answer: what its own repetitions took comes back, and a little more."""
-        self.left = min(QUOTA, self.left + max(taken, REFILL))
-
-
-class SubmissionRecord(Protocol):
-    """Who keeps account of a paid request's attempts: each is told before it has its effect.
-
-    A ReelbookError that `sending` raises keeps the attempt from going out, one that `unanswered` raises ends
-    the repetitions.
-    """
-
-    def sending(self) -> None:
-        """The connection stands, and the attempt goes out next."""
-
-    def unsent(self) -> None:
-        """The attempt certainly had no effect, and will be made again."""
-
-    def unanswered(self, error: ReelbookError) -> None:
-        """The attempt may have been accepted, and `retry_uncertain` is about to repeat it."""
-
-
-class Paid:
-    """A request that must not have its effect twice unasked. See `AsyncClient.submit`."""
-
-    def __init__(self, record: SubmissionRecord | None = None, *, retry_uncertain: bool = False) -> None:
-        self.retry_uncertain = retry_uncertain
-        self._record = record
-        self._repeated: list[ReelbookError] = []
-        self._held_back: ReelbookError | None = None
-
-    def sending(self) -> None:
-        """An attempt goes out next; what this raises keeps it from that."""
-        if self._record is not None:
-            self._record.sending()
-
-    def repeats(self, error: ReelbookError) -> bool:
-        """The attempt ended in `error` and may be sent again: tells the caller, who may hold that back."""
-        if not is_uncertain(error):
-            if self._record is not None:
-                self._record.unsent()
-            return True
-        try:
-            if self._record is not None:
-                self._record.unanswered(error)
-        except ReelbookError as held_back:
-            self._held_back = held_back
-            return False
-        self._repeated.append(error)
-        return True
-
-    def failure(self, error: ReelbookError, cost_usd: float) -> ReelbookError:
-        """What the caller is to see of a submission for `cost_usd` whose last attempt ended in `error`."""
-        last_is_uncertain = is_uncertain(error)
-        uncertain = [*self._repeated, *([error] if last_is_uncertain else [])]
-        if not uncertain:
-            return error
-        answer: Answer | None = getattr(uncertain[-1], "answer", None)
-        return SubmissionUncertain(
-            f"{uncertain[-1]}{_heard(uncertain[-1])} {_maybe(len(uncertain), cost_usd)} "
-            f"{self._ended(error, last_is_uncertain)}",
-            estimated_cost_usd=round(cost_usd * len(uncertain), 6),
-            answer=answer,
-            refusal=None if last_is_uncertain else error,
-        )
-
-    def _ended(self, error: ReelbookError, last_is_uncertain: bool) -> str:
-        again = f" again after attempt {len(self._repeated) + 1}" if self._repeated else " again"
-        if self._held_back is not None:
-            return f"It was not sent{again}: {self._held_back}"
-        if last_is_uncertain:
-            return f"It was not sent{again}."
-        return f"It was sent again as asked, and that bought nothing: {error}"
-
-
-def key_uncertain(failure: ReelbookError, name: str) -> KeyUncertain:
-    """What the caller is to see of a key whose answer was lost."""
-    answer: Answer | None = getattr(failure, "answer", None)
-    return KeyUncertain(
-        f"{failure} A key named “{name}” may exist all the same, and its secret can't be seen any "
-        "more. It was not asked for again: list the keys and revoke it.",
-        name=name,
-        answer=answer and replace(answer, extract=""),  # a broken answer may hold the secret
-    )
-
-
-def _heard(error: ReelbookError) -> str:
-    """What came instead of an acceptance, for the ledger to keep: the job's id may be in it."""
-    answer: Answer | None = getattr(error, "answer", None)
-    said = "" if answer is None or answer.status >= 300 else answer.extract.strip()
-    return f" It answered: “{said}”." if said and not said.startswith("<") else ""
-
-
-def _maybe(times: int, cost_usd: float) -> str:
-    if times == 1:
-        return f"The service may be making this clip all the same, and may bill {dollars(cost_usd)}."
-    return (
-        f"It was sent {times} times without a clear answer: the service may be making this clip up to "
-        f"{times} times, and may bill up to {dollars(cost_usd * times)}."
-    )

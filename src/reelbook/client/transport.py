@@ -18,18 +18,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from .. import settings
+from .. import errors, settings
 from ..deadlines import LOOK_SECONDS, Deadline
-from ..errors import (
-    Answer,
-    AnswerLost,
-    ConnectionFailed,
-    DeadlineExceeded,
-    ReelbookError,
-    SendInterrupted,
-    ServiceUnreachable,
-    UnexpectedAnswer,
-)
 from ..secret import Secret
 from .responses import Reply, summary
 
@@ -50,7 +40,7 @@ _NEVER_SENT = (
 
 
 class Transport:
-    """Carries requests to one service with one key. Belongs to one event loop."""
+    """Carries requests to one service with one key, none where it is empty. Belongs to one event loop."""
 
     def __init__(self, base_url: str, key: Secret) -> None:
         self.base_url = base_url
@@ -78,45 +68,35 @@ class Transport:
         path: str,
         *,
         deadline_seconds: float,
-        body: Mapping[str, Any] | None = None,
-        form: Mapping[str, str] | None = None,
-        files: Mapping[str, tuple[str, bytes, str]] | None = None,
-        query: Mapping[str, Any] | None = None,
         fresh: bool = False,
         on_sending: Callable[[], None] | None = None,
+        **content: Any,
     ) -> Reply:
         """Sends one request with the key and returns its reply, whatever its status.
 
-        `fresh` uses a new connection: one kept alive may be closed by the server in the very moment, and
-        leave a paid request uncertain. `on_sending` is called when the connection stands, before the first
-        byte goes out; a ReelbookError that it raises keeps the request back. Raises ServiceUnreachable,
-        AnswerLost or DeadlineExceeded.
+        `content` is what it carries: `json`, `data`, `files`, `params`, as httpx calls them. `fresh` uses a
+        new connection: one kept alive may be closed by the server in the very moment, and leave a paid
+        request uncertain. `on_sending` is called when the connection stands, before the first byte goes out;
+        a ReelbookError that it raises keeps the request back. Raises ServiceUnreachable, AnswerLost or
+        DeadlineExceeded.
         """
         client = self._client("fresh" if fresh else "kept")
         # A paid answer is worth the whole of the call's time.
         answer_seconds = deadline_seconds if fresh else READ_SECONDS
         progress = _Progress(deadline_seconds, answer_seconds, sent=not fresh, on_sending=on_sending)
-        content = (
-            None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        )
-        headers = {"connection": "close"} if fresh else {}
-        if content is not None:
-            headers["content-type"] = "application/json"
         with _Translated(progress, self._masked) as translated, self._counted():
             request = client.build_request(
                 method,
                 self.base_url + path,
-                content=content,
-                headers=headers,
-                data=form,
-                files=files,
-                params=query,
+                headers={"connection": "close"} if fresh else {},
+                extensions={"trace": progress},
+                **content,
             )
             if fresh:
                 assert isinstance(request.stream, httpx.AsyncByteStream)
                 request.stream = _Watched(request.stream, progress)
             async with progress.deadline:
-                response = await _sent(client, request, progress)
+                response = await client.send(request, stream=True)
                 try:
                     return await self._reply(response, progress)
                 finally:
@@ -148,9 +128,9 @@ class Transport:
         try:
             with _Translated(progress, self._masked) as translated, self._counted():
                 asking = {"accept-encoding": "identity", **headers}
-                request = client.build_request("GET", url, headers=asking)
+                request = client.build_request("GET", url, headers=asking, extensions={"trace": progress})
                 async with progress.deadline:
-                    response = await _sent(client, request, progress)
+                    response = await client.send(request, stream=True)
             if response is None:
                 raise translated.error
             yield self._reply_of(response), self._chunks(response)
@@ -193,7 +173,7 @@ class Transport:
             progress.heard = summary(self._reply_of(response, body[:BEGINNING_BYTES], cut=True))
             raise
         reply = self._reply_of(response, body[:BEGINNING_BYTES], cut=True)
-        raise UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
+        raise errors.UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
 
     def _reply_of(
         self, response: httpx.Response, body: bytes | bytearray = b"", *, cut: bool = False
@@ -249,7 +229,7 @@ class _Bearer(httpx.Auth):
         self._transport = transport
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        if self._transport.is_own(str(request.url)):
+        if self._transport.key.reveal() and self._transport.is_own(str(request.url)):
             request.headers["Authorization"] = f"Bearer {self._transport.key.reveal()}"
         yield request
 
@@ -272,7 +252,7 @@ class _Progress:
     ) -> None:
         self.began = False
         self.sent = sent
-        self.heard: Answer | None = None
+        self.heard: errors.Answer | None = None
         self._on_sending = on_sending
         self._seconds = seconds
         self._answer_seconds = answer_seconds
@@ -312,12 +292,6 @@ class _Watched(httpx.AsyncByteStream):
         await self._body.aclose()
 
 
-async def _sent(client: httpx.AsyncClient, request: httpx.Request, progress: _Progress) -> httpx.Response:
-    """Sends a request and reads the answer's head, within `progress.deadline`."""
-    request.extensions["trace"] = progress
-    return await client.send(request, stream=True)
-
-
 class _Translated:
     """Catches what is raised around a request and holds our own error instead, to be raised after the block.
 
@@ -325,7 +299,7 @@ class _Translated:
     of it is no error of httpx: an answer may hold what is no address, no text or no header.
     """
 
-    error: ConnectionFailed
+    error: errors.ConnectionFailed
 
     def __init__(self, progress: _Progress, masked: Callable[[str], str]) -> None:
         self._progress = progress
@@ -337,21 +311,21 @@ class _Translated:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, traceback: object
     ) -> bool:
-        if not isinstance(exc, Exception) or isinstance(exc, ReelbookError):
+        if not isinstance(exc, Exception) or isinstance(exc, errors.ReelbookError):
             return False
         progress, said = self._progress, self._masked(_text(exc))
         if isinstance(exc, _NEVER_SENT) or not progress.began:
-            self.error = ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
+            self.error = errors.ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
         elif not progress.sent:
-            self.error = SendInterrupted(
+            self.error = errors.SendInterrupted(
                 "The connection broke while the request was being sent, so the service can't have accepted "
                 f"it. It may find the image too large.{said}"
             )
         elif isinstance(exc, TimeoutError):
-            self.error = DeadlineExceeded("No complete answer came before the call's deadline.")
+            self.error = errors.DeadlineExceeded("No complete answer came before the call's deadline.")
         else:
-            self.error = AnswerLost(f"The connection broke before the answer was complete.{said}")
-        if isinstance(self.error, AnswerLost):
+            self.error = errors.AnswerLost(f"The connection broke before the answer was complete.{said}")
+        if isinstance(self.error, errors.AnswerLost):
             self.error.answer = progress.heard
         return True
 

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from .. import validation, wire
+from .. import wire
 from ..errors import InvalidInput
 from ..media.images import PreparedImage, prepare
 from ..requests import FIELDS, JobRequest
@@ -82,7 +82,7 @@ class Sweep:
         name: str | None = None,
         **axes: Any,
     ) -> None:
-        validation.prompt(template)
+        FIELDS["prompt"].checked(template)
         template, replaced = _replaced(template, replace)
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
@@ -143,7 +143,7 @@ class Sweep:
         kept = session._sweeps.record(sweep_id)
         record: Mapping[str, Any] = kept.record
         digests = [each for axis in record["axes"] if axis["name"] == "image" for each in axis["values"]]
-        images = {each: image for each in digests if (image := session._jobs.image(each)) is not None}
+        images = {each: image for each in digests if (image := session._jobs.images.find(each)) is not None}
         return SweepRun(session, cls.from_record(record, images=images), record=kept)
 
     @classmethod
@@ -208,7 +208,7 @@ class _Grid:
             raise InvalidInput(f'The design "{design}" takes no sample.')
         if base and design != "one-at-a-time":
             raise InvalidInput('A base is for design="one-at-a-time".')
-        seed = validation.seed(seed)
+        seed = FIELDS["seed"].checked(seed)
         if design == "grid":
             places = designs.grid(self.sizes)
         elif design == "one-at-a-time":

@@ -9,15 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
 from typing import Any, overload
 
-from ..errors import (
-    AuthenticationError,
-    InsufficientBalance,
-    LedgerUnavailable,
-    PermissionRefused,
-    ReelbookError,
-    SubmissionUncertain,
-    WaitTimeout,
-)
+from .. import errors
 from ..event_thread import EventThread, Future, until_done
 from ..formatting import dollars
 from ..requests import JobRequest
@@ -27,17 +19,22 @@ from .clip import Clip
 from .job import Job
 
 # What the service will say to the rest of a batch too: why it stops, and what to do.
-_STOPPED_BY: dict[type[ReelbookError], tuple[str, str]] = {
-    InsufficientBalance: ("the balance ended", "Add credits"),
-    AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
-    PermissionRefused: ("the service refuses this to the key", "Look at what it says"),
-    LedgerUnavailable: ("the ledger couldn't be written", "Set that right"),
-    SubmissionUncertain: (
+_STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
+    errors.InsufficientBalance: ("the balance ended", "Add credits"),
+    errors.AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
+    errors.PermissionRefused: ("the service refuses this to the key", "Look at what it says"),
+    errors.LedgerUnavailable: ("the ledger couldn't be written", "Set that right"),
+    errors.SubmissionUncertain: (
         "the service leaves submissions unanswered",
         "Find out what became of those with session.reconcile()",
     ),
 }
-_REFUSALS = (InsufficientBalance, AuthenticationError, PermissionRefused, LedgerUnavailable)
+_REFUSALS = (
+    errors.InsufficientBalance,
+    errors.AuthenticationError,
+    errors.PermissionRefused,
+    errors.LedgerUnavailable,
+)
 MOST_UNCERTAIN = 3  # a service that answers none of these answers the rest no better, and may bill them all
 
 
@@ -60,7 +57,7 @@ class Batch(Sequence[Job]):
         self._jobs = tuple(jobs)
         self._distinct = tuple(dict.fromkeys(jobs))  # with `once`, equal requests are one job
         self._thread = thread
-        self._stop_error: ReelbookError | None = None
+        self._stop_error: errors.ReelbookError | None = None
         self._ended = 0
         # The n-th is done when n of the jobs have ended, so that any number can wait for any of them.
         self._ends: list[Future[Job]] = [Future() for _ in self._distinct]
@@ -114,10 +111,7 @@ class Batch(Sequence[Job]):
 
     @property
     def estimated_cost_usd(self) -> float:
-        """What its clips cost by the estimate; nothing for those that were refused or taken back.
-
-        A clip that an earlier run of the cell paid for is counted.
-        """
+        """What its clips cost by the estimate, an earlier run's too; refused and taken back ones nothing."""
         paid = (job for job in self._distinct if state(job.state).charge != "none")
         return round(sum(job.request.estimated_cost_usd for job in paid if job.request is not None), 6)
 
@@ -174,7 +168,7 @@ class Batch(Sequence[Job]):
             # Last, so that who is told of a refusal finds the rest taken back.
             self._ends[place].set_result(job)
 
-    def _stop(self, error: ReelbookError) -> None:
+    def _stop(self, error: errors.ReelbookError) -> None:
         self._stop_error = error
         why, remedy = _stopped_by(error)
         reason = f"Taken back before it was sent: {why}. Nothing was paid. {remedy} and submit it again."
@@ -186,7 +180,7 @@ class Batch(Sequence[Job]):
         for end in self._ends:
             if not end.wait(None if deadline is None else deadline - time.monotonic()):
                 waiting = sum(not one.done() for one in self._ends)
-                raise WaitTimeout(
+                raise errors.WaitTimeout(
                     f"{waiting} of {len(self._ends)} jobs haven't ended after {timeout:g} s. "
                     "They go on, are watched and are billed."
                 )
@@ -207,7 +201,7 @@ class Batch(Sequence[Job]):
         missing = [job for job in self._distinct if job.clip is None]
         if not missing:
             return [job.clip for job in self._jobs if job.clip is not None]
-        error = self._stop_error or missing[0].error or ReelbookError("Its watch was taken up again.")
+        error = self._stop_error or missing[0].error or errors.ReelbookError("Its watch was taken up again.")
         here = len(self._distinct) - len(missing)
         said = (
             self.stopped or f"{here} of {len(self._distinct)} clips are there: see each job's clip and error."
@@ -244,7 +238,7 @@ class Clips(Iterator[Clip]):
         return await job
 
 
-def stop_error(jobs: Iterable[Job]) -> ReelbookError | None:
+def stop_error(jobs: Iterable[Job]) -> errors.ReelbookError | None:
     """The error of one of the jobs that the others would meet, too; None without one."""
     unanswered = []
     for job in jobs:
@@ -255,11 +249,11 @@ def stop_error(jobs: Iterable[Job]) -> ReelbookError | None:
     return unanswered[-1] if len(unanswered) >= MOST_UNCERTAIN else None
 
 
-def stop_reason(error: ReelbookError, then: str) -> str:
+def stop_reason(error: errors.ReelbookError, then: str) -> str:
     """Why the rest isn't sent, and what to do before `then`: "The balance ended. Add credits and …"."""
     why, remedy = _stopped_by(error)
     return f"{why.capitalize()}. {remedy} and {then}."
 
 
-def _stopped_by(error: ReelbookError) -> tuple[str, str]:
+def _stopped_by(error: errors.ReelbookError) -> tuple[str, str]:
     return next(said for kind, said in _STOPPED_BY.items() if isinstance(error, kind))

@@ -9,27 +9,22 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from .. import settings
+from .. import errors, settings
 from ..account.connection import Service
 from ..account.limits import caller
 from ..client.transport import Transport
-from ..deadlines import Deadline
-from ..errors import (
-    ConfigurationError,
-    LedgerTrouble,
-    LedgerUnavailable,
-    ReelbookError,
-    ServiceUnreachable,
-)
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
 from ..formatting import count, dollars
-from ..ledger import LedgerFile
+from ..ledger import Entry, LedgerFile
 from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
+
+if TYPE_CHECKING:
+    from ..sandbox.handle import Sandbox
 
 IDENTIFY_SECONDS = 3.0
 IN_CODE: Final = ", pass it as an argument, or ask=True. connect('sandbox') needs none."
@@ -39,22 +34,28 @@ NO_LEDGER: Final = (
     "counts this kernel alone."
 )
 
-_Name = tuple[str, str, str, str, float | None, str | None]
+
+class _Name(NamedTuple):
+    """What is the same for the same session; of the home's own sandbox there is no address and no key."""
+
+    url: str
+    key: str  # its fingerprint
+    home: Path
+    max_spend_usd: float | None
+    ledger: str | None
 
 
-class _News(NamedTuple):
-    """What there is to say of a new session: what is wrong with its ledger, how many jobs it took up.
+class _Place(NamedTuple):
+    """Where a session's service is."""
 
-    `uncertain` are the estimates, in USD, of what was sent and never answered.
-    """
-
-    notice: str | None
-    resumed: int
-    uncertain: Sequence[float]
+    key: Secret
+    url: str
+    service: Service
+    sandbox: Sandbox | None
 
 
 _sessions: dict[_Name, Session] = {}
-_untold: dict[_Name, _News] = {}
+_untold: dict[_Name, int] = {}  # how many jobs a new session took up, until that was said
 _lock = threading.Lock()
 
 
@@ -99,15 +100,15 @@ def connect(
     folder = settings.home(home)
     limit = settings.max_spend_usd(max_spend)
     if ledger not in ("home", None):
-        raise ConfigurationError("The ledger must be 'home' or None.")
+        raise errors.ConfigurationError("The ledger must be 'home' or None.")
     if service not in ("auto", "sandbox", "live"):
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"The service must be 'auto', 'sandbox' or 'live', not {quotable(service)}. "
             "An API key goes in api_key=…"
         )
     if service == "sandbox":
         if api_key is not None or address_given is not None:
-            raise ConfigurationError(
+            raise errors.ConfigurationError(
                 "The sandbox has its own key and address: leave api_key and base_url out."
             )
         if configured_sandbox() is None:
@@ -117,38 +118,31 @@ def connect(
     if key is None and address is None and service == "auto":
         return _own_sandbox(folder, limit, ledger)
     if key is None and address is not None and service == "sandbox":
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"A sandbox answers at the configured address ({address.source}), and your key is missing. "
             f"Set {settings.API_KEY} as your card has it; or, to start a sandbox of your own, set "
             f'{settings.BASE_URL} to "".'
         )
     if key is None:
         found = f"the address ({address.source})" if address else "neither key nor address"
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"An API key is missing; there is {found}. "
             f"Set {settings.API_KEY}{'' if address else f' and {settings.BASE_URL}'}{IN_CODE}"
         )
     if address is None:
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"The service's address is missing; there is a key ({key.source}). "
             f"Set {settings.BASE_URL}{IN_CODE}"
         )
     url = settings.checked_base_url(address.value)
-    name = ("address", url, key.value.fingerprint, str(folder), limit, ledger)
+    name = _Name(url, key.value.fingerprint, folder, limit, ledger)
     secret = settings.checked_key(key.value)
 
-    def make() -> Session:
+    def reach() -> _Place:
         kind: Service = "sandbox" if service == "sandbox" or _is_sandbox(url) else "live"
-        return Session(
-            secret,
-            url,
-            service=kind,
-            home=folder,
-            max_spend_usd=limit,
-            ledger=_opened_ledger(folder, kind, ledger),
-        )
+        return _Place(secret, url, kind, None)
 
-    return _opened(name, make)
+    return _opened(name, reach)
 
 
 def connect_own_sandbox(home: str | os.PathLike[str] | None = None) -> Session:
@@ -170,7 +164,7 @@ def configured_sandbox() -> str | None:
         url = settings.checked_base_url(address.value)
     answer = _is_sandbox(url)
     if answer is None and url.startswith("http://"):
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"Nothing answers at {url}, which {settings.BASE_URL} names ({address.source}), so nobody can "
             "tell whether it is your class's sandbox. Nothing was started. Look whether it runs and you are "
             f'in its network; or, to start a sandbox of your own, set {settings.BASE_URL} to "".'
@@ -181,21 +175,11 @@ def configured_sandbox() -> str | None:
 def _own_sandbox(folder: Path, limit: float | None, kept: str | None) -> Session:
     from ..sandbox import server
 
-    name = ("sandbox", "", "", str(folder), limit, kept)
-
-    def make() -> Session:
+    def reach() -> _Place:
         sandbox = server.ensure(folder)
-        return Session(
-            sandbox.api_key,
-            sandbox.url,
-            service="sandbox",
-            home=folder,
-            sandbox=sandbox,
-            max_spend_usd=limit,
-            ledger=_opened_ledger(folder, "sandbox", kept),
-        )
+        return _Place(sandbox.api_key, sandbox.url, "sandbox", sandbox)
 
-    return _opened(name, make)
+    return _opened(_Name("", "", folder, limit, kept), reach)
 
 
 def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFile:
@@ -209,63 +193,69 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
         except BaseException:
             ledger.close()
             raise
-    except LedgerUnavailable as error:
+    except errors.LedgerUnavailable as error:
         if service == "live":
             raise
         return LedgerFile.in_memory_only(folder, f"{error} {NO_LEDGER}")
     return ledger
 
 
-def _opened(name: _Name, make: Callable[[], Session]) -> Session:
+def _opened(name: _Name, reach: Callable[[], _Place]) -> Session:
     """The session of that name, new where there is none; what there is to say of a new one is said."""
     follow()
     in_notebook = display.in_notebook()
 
     def find_or_make() -> Session:
         with _lock:
-            if (session := _open(name) or _changed_to(name)) is None:
-                session = _sessions[name] = make()
+            if (session := _open(name)) is None:
+                key, url, service, sandbox = reach()
+                session = _sessions[name] = Session(
+                    key,
+                    url,
+                    service=service,
+                    home=name.home,
+                    sandbox=sandbox,
+                    max_spend_usd=name.max_spend_usd,
+                    ledger=_opened_ledger(name.home, service, name.ledger),
+                )
                 # A script asks for it with session.resume(): it may not live as long as the jobs.
-                jobs = session.resume() if in_notebook else ()
-                _untold[name] = _News(session._ledger.file.notice, len(jobs), session._uncertain_usd())
+                _untold[name] = len(session.resume()) if in_notebook else 0
             return session
 
     # Stop ends the waiting. The session is made all the same, and the next connect() finds it.
     session = _open(name) or uninterrupted(find_or_make, "reelbook-connect")
-    if (news := _untold.pop(name, None)) is not None:
-        if news.resumed:
-            clips = count(news.resumed, "unfinished clip")
+    notice = None
+    if (resumed := _untold.pop(name, None)) is not None:
+        notice = session._ledger.file.notice
+        if resumed:
+            clips = count(resumed, "unfinished clip")
             print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().")  # noqa: T201 - said where the person connects
-        if news.uncertain:
+        if uncertain := session._ledger.uncertain_entries():
             # A script's own output may be read by a program.
-            print(_unanswered(news.uncertain, in_notebook), file=sys.stdout if in_notebook else sys.stderr)
-        if news.notice:
-            warnings.warn_explicit(news.notice, LedgerTrouble, **caller()._asdict())
-    if trouble := session.facts.trouble:
-        warnings.warn_explicit(trouble, LedgerTrouble, **caller()._asdict())
+            print(_unanswered(uncertain, in_notebook), file=sys.stdout if in_notebook else sys.stderr)
+    for said in filter(None, (notice, session.facts.trouble)):
+        warnings.warn_explicit(said, errors.LedgerTrouble, **caller()._asdict())
     return session
 
 
-def _unanswered(costs_usd: Sequence[float], in_notebook: bool) -> str:
-    one = len(costs_usd) == 1
+def _unanswered(entries: Sequence[Entry], in_notebook: bool) -> str:
+    one, cost = len(entries) == 1, dollars(sum(each.estimated_cost_usd for each in entries))
     how = "session.reconcile()" if in_notebook else "reelbook jobs resume --find-out"
     return (
-        f"{count(len(costs_usd), 'submission')} {'was' if one else 'were'} never answered (up to "
-        f"{dollars(sum(costs_usd))}): {how} finds out {'whether it was' if one else 'which were'} bought."
+        f"{count(len(entries), 'submission')} {'was' if one else 'were'} never answered (up to {cost}): "
+        f"{how} finds out {'whether it was' if one else 'which were'} bought."
     )
 
 
 def _open(name: _Name) -> Session | None:
-    session = _sessions.get(name)
-    return session if session is not None and not session.closed else None
-
-
-def _changed_to(name: _Name) -> Session | None:
-    """The session that took this key in the place of the one it was opened with."""
-    for (kind, url, _, *rest), session in _sessions.items():
-        if (kind, url, session.keys.fingerprint, *rest) == name and not session.closed:
-            return session
-    return None
+    """The session of that name, or one that took this key in the place of the one it was opened with."""
+    changed = [
+        session
+        for each, session in list(_sessions.items())
+        if each._replace(key=session.keys.fingerprint) == name
+    ]
+    found = [_sessions.get(name), *changed]
+    return next((each for each in found if each is not None and not each.closed), None)
 
 
 def _is_sandbox(url: str) -> bool | None:
@@ -274,22 +264,12 @@ def _is_sandbox(url: str) -> bool | None:
     async def ask() -> bool | None:
         transport = Transport(url, Secret(""))
         try:
-            async with (
-                Deadline(IDENTIFY_SECONDS),
-                transport.fetch(f"{url}/_sandbox/about", headers={}, with_key=False) as (reply, chunks),
-            ):
-                if reply.status != 200:
-                    return False
-                body = b""
-                async for chunk in chunks:
-                    body += chunk
-                    if len(body) > 10_000:
-                        return False
-                about = json.loads(body)
-                return isinstance(about, dict) and about.get("service") == "reelbook-sandbox"
-        except (ServiceUnreachable, TimeoutError):
+            reply = await transport.request("GET", "/_sandbox/about", deadline_seconds=IDENTIFY_SECONDS)
+            about = json.loads(reply.body) if reply.status == 200 else None
+            return isinstance(about, dict) and about.get("service") == "reelbook-sandbox"
+        except (errors.ServiceUnreachable, TimeoutError):
             return None
-        except (ReelbookError, ValueError):
+        except (errors.ReelbookError, ValueError):
             return False
         finally:
             await transport.aclose()

@@ -1,28 +1,35 @@
-"""What a person holds of a submitted clip: what is known of it at any moment, and how to wait for it.
+"""What a person holds of a submitted clip, and the jobs of a session: one `Job` for each entry of the ledger.
 
-What carries it on is its `JobLifecycle`.
+What carries a job on is its `JobLifecycle`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import functools
 import time
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from .. import states
-from ..errors import ReelbookError, WaitTimeout
+from .. import errors, states, wire
+from ..account.limits import Caller, SpendWarner
+from ..client.scheduling.watch import job_failed
 from ..event_thread import Future, until_done
 from ..formatting import terminal_line
-from ..ledger import EarlierRun, Marks
+from ..ledger import EarlierRun, Entry, Funds, Submission
+from ..ledger.search import Filter, Sort
 from ..listeners import Listeners
+from ..media.recent_images import RecentImages
 from ..models import JobStatus
+from ..requests import JobRequest
 from ..suggestions import SuggestsNames
 from . import display
 from .clip import Clip
-from .job_lifecycle import JobLifecycle
+from .job_lifecycle import JobLifecycle, JobServices, JobSnapshot, clip_missing
 
 
 @dataclass(frozen=True)
@@ -147,7 +154,7 @@ class Job(SuggestsNames):
         return self._life.known.status
 
     @property
-    def error(self) -> ReelbookError | None:
+    def error(self) -> errors.ReelbookError | None:
         """What went wrong, or None."""
         return self._life.known.error
 
@@ -190,21 +197,20 @@ class Job(SuggestsNames):
     def view(self) -> JobView:
         """All that a card shows, as of now."""
         known, now = self._life.known, self._thread.now()
-        ended_at = known.ended_at
-        waits = self._life.services.seconds_until_request()
+        ended_at, waits = known.ended_at, self._life.services.seconds_until_request()
+
+        def seconds_until(at: float | None) -> float | None:
+            return None if at is None else max(at - now, waits or 0.0)
+
         return JobView(
             state=known.state,
             watched=known.watched,
             progress=known.progress,
             elapsed_seconds=max(0.0, (now if ended_at is None else ended_at) - known.began_at),
-            remaining_seconds=None
-            if known.known_at is None or ended_at is not None
-            else max(known.known_at - now, waits or 0.0),
+            remaining_seconds=None if ended_at is not None else seconds_until(known.known_at),
             took_seconds=None if ended_at is None else max(0.0, ended_at - known.began_at),
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
-            next_ask_in_seconds=None
-            if known.next_ask_at is None
-            else max(known.next_ask_at - now, waits or 0.0),
+            next_ask_in_seconds=seconds_until(known.next_ask_at),
             waiting_seconds=waits
             if known.state == states.SENDING or (known.watched and ended_at is None)
             else None,
@@ -231,7 +237,9 @@ class Job(SuggestsNames):
         self._thread.refuse_own_thread()
         outcome = self._wanted()
         if not outcome.wait(timeout):
-            raise WaitTimeout(f"Not finished after {timeout:g} s. The job goes on, is watched and is billed.")
+            raise errors.WaitTimeout(
+                f"Not finished after {timeout:g} s. The job goes on, is watched and is billed."
+            )
         return _settled(outcome)
 
     def __await__(self) -> Generator[Any, None, Clip]:
@@ -239,12 +247,10 @@ class Job(SuggestsNames):
 
     def stop_watching(self) -> None:
         """Asks no more about the job. It goes on and is billed; `watch()` takes it up again."""
-        self._thread.refuse_closed()
-        self._thread.loop.call_soon_threadsafe(self._life.stop_watching)
+        self._thread.run(self._life.stop_watching)
 
     def watch(self) -> None:
         """Takes up a job that isn't watched, or a download that broke off."""
-        self._thread.refuse_closed()
         self._thread.run(self._life.watch)
 
     def cancel(self) -> bool:
@@ -255,20 +261,8 @@ class Job(SuggestsNames):
         self, *, starred: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
         """Stars it, sets its note or all its tags; what isn't given stays. The ledger keeps it."""
-        self._thread.refuse_closed()
-        all_tags = None if tags is None else tuple(tags)
-
-        def mark() -> None:
-            had = self._life.known.marks
-            self._life.mark(
-                Marks(
-                    starred=had.starred if starred is None else starred,
-                    note=had.note if note is None else note,
-                    tags=had.tags if all_tags is None else all_tags,
-                )
-            )
-
-        self._thread.run(mark)
+        given = {"starred": starred, "note": note, "tags": None if tags is None else tuple(tags)}
+        self._thread.run(functools.partial(self._life.mark, **given))
 
     def delete_clip(self) -> None:
         """Deletes the clip's file; the record, its marks and its cost stay.
@@ -276,14 +270,10 @@ class Job(SuggestsNames):
         `watch()` fetches it again while its link at the service lives. Raises OSError where the file can't
         be deleted.
         """
-        self._thread.refuse_closed()
         self._thread.run(self._life.delete_clip)
 
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
-        """`callback(job)` is called on the session's thread at every change; its errors are logged.
-
-        Returns what ends that.
-        """
+        """`callback(job)` is called on the session's thread at every change. Returns what ends that."""
         return self._listeners.subscribe(callback)
 
     def _ipython_display_(self) -> None:
@@ -324,3 +314,262 @@ def _settled(outcome: Future[Clip]) -> Clip:
         return outcome.result()
     # A copy: raising the same error again would add to its traceback each time.
     raise copy.copy(error)
+
+
+@dataclass(eq=False)
+class JobRegistry(JobServices):
+    """Makes a session's `Job`s, one for each of the ledger's entries. `tell` hears of every change."""
+
+    images: RecentImages
+    tell: Callable[[Job], None]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._jobs: dict[JobLifecycle, Job] = {}
+        self._found: dict[int, Job] = {}  # by the number of their entry
+        self._warner = SpendWarner(self.ledger)
+
+    def __iter__(self) -> Iterator[Job]:
+        """Those submitted or taken up here, oldest first."""
+        return iter([self._jobs[life] for life in self.own])
+
+    @property
+    def observed(self) -> bool:
+        """Whether anybody looks at one of them, such as a card."""
+        return any(job._listeners for job in self)
+
+    def submit(
+        self,
+        batch: Sequence[Submission],
+        *,
+        caller: Caller,
+        again: bool,
+        retry_uncertain: bool,
+        withdrawn: Callable[[], bool],
+    ) -> list[Job]:
+        """Writes all of them down, or none, and starts those that are new: one step, on the session's thread.
+
+        Raises SpendLimitReached, and SpendingWarning where that is an error.
+        """
+        funds = self.ledger.funds()
+        written = self.ledger.intend(batch, again=again, withdrawn=withdrawn)
+        new = {entry.id: entry for entry, earlier in written if earlier is None}
+        jobs = []
+        try:
+            self._warner.look(list(new.values()), funds, caller)
+            for each, (entry, earlier) in zip(batch, written, strict=True):
+                if earlier is None:
+                    jobs.append(self._intended(each.request, entry, funds, retry_uncertain=retry_uncertain))
+                else:
+                    jobs.append(self.of(entry, watch=True))
+                    jobs[-1].earlier_run = earlier
+        except BaseException:
+            self.ledger.take_back(new.values())
+            raise
+        for job in jobs:
+            if job.entry_id in new:
+                job._life.begin()
+        return jobs
+
+    def send_unsent(self, *, caller: Caller) -> list[Job]:
+        """Submits what kernels have left unsent, but for images that aren't kept. Raises as `submit`."""
+        left, funds = self.ledger.left_unsent(), self.ledger.funds()
+        requests = {entry.id: replace(self._request(entry)) for entry in left}  # checked anew
+        written = self.ledger.intend_again([entry for entry in left if requests[entry.id].complete])
+        try:
+            self._warner.look(written, funds, caller)
+            jobs = [self._intended(requests[entry.id], entry, funds) for entry in written]
+        except BaseException:
+            self.ledger.take_back(written, left_unsent=True)
+            raise
+        for job in jobs:
+            job._life.begin()
+        return jobs
+
+    def keep_images(self, requests: Iterable[JobRequest]) -> None:
+        """Keeps the images of what was submitted, for later kernels. One that can't be kept is let go."""
+        images = {id(image): image for request in requests if (image := request.image) is not None}
+        for image in images.values():
+            with contextlib.suppress(OSError):
+                self.images.keep(image)
+
+    def take_up(self, request_id: str) -> Job:
+        """The job of the service's id, watched."""
+        for job in self:
+            if job.request_id == request_id:
+                return _watched(job)
+        entry = self.ledger.by_request_id(request_id)
+        if entry is not None:
+            return self.of(entry, watch=True)
+        known = JobSnapshot(self.thread.now(), state=wire.PENDING, request_id=request_id)
+        job = self._new(JobLifecycle(self, None, known))
+        job.prompt = self.ledger.tool_calls.prompt_of(request_id)
+        job._life.begin()
+        return job
+
+    def resume(self) -> list[Job]:
+        """Takes up what kernels that are gone have left unfinished."""
+        return [self.of(entry, watch=True) for entry in self.ledger.left_over()]
+
+    def find(self, wanted: Filter, *, sort: Sort, limit: int, after: Job | None) -> list[Job]:
+        """The account's jobs in the ledger, behind `after`. None is watched because it was found."""
+        # One that was taken up by an id which the ledger doesn't know is only known here.
+        first = after is None and wanted.asks_nothing
+        foreign = [job for job in self if job.entry_id is None and first]
+        behind = None if after is None else after.entry_id
+        entries = self.ledger.find(wanted, sort=sort, limit=limit, after=behind)
+        return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
+
+    def heard_balance(self, balance_usd: float) -> None:
+        """The balance was asked for: jobs that ended meanwhile show what they left of it."""
+        for life in self.own:
+            if life.known.ended_at is not None and life.known.balance_after_usd is None:
+                life.learn(balance_after_usd=balance_usd)
+
+    def proof(self) -> str | None:
+        """The id of a clip under way that the service is known to know."""
+        asked = (life for life in self.own if life.running and life.known.asked_at is not None)
+        return next((life.request_id for life in asked if life.request_id is not None), None)
+
+    def close(self) -> int:
+        """Tells those who still wait that the jobs aren't looked after any more. How many weren't sent."""
+        unsent = 0
+        for life in [each for each in self.own if not each.outcome.done()]:
+            # Not one whose first attempt wasn't answered, and may have been bought.
+            asked = life.request_id is None and not life.known.unanswered
+            entry = self.ledger.get(life.entry_id) if asked and life.entry_id is not None else None
+            if entry is not None and entry.state == states.INTENDED:
+                unsent += 1
+                left = _NOT_SENT
+            else:
+                left = _UNANSWERED if life.request_id is None else _GOES_ON
+            error = errors.SessionClosed(f"The session was closed{left}")
+            life.settle(error=error)
+            life.learn(watched=False, next_ask_at=None, known_at=None, error=error)
+        return unsent
+
+    def of(self, entry: Entry, *, watch: bool) -> Job:
+        """The job of an entry: the one there is already, or one made from what was written down."""
+        for job in self:
+            if job.entry_id == entry.id:
+                return _watched(job) if watch else job
+        known = self._remembered(entry)
+        if entry.id not in self._found:
+            life = JobLifecycle(self, self._request(entry), known, entry_id=entry.id)
+            self._found[entry.id] = self._new(life, entry.experiment)
+        job = self._found[entry.id]
+        life = job._life
+        life.known = known
+        life.reopen()  # another kernel may have brought it further
+        if not known.open:
+            life.settle(known.clip, known.error)
+            if watch and states.state(known.state).final:  # another kernel is still sending the rest
+                self.own[life] = None
+        elif watch:
+            life.watch()
+        return job
+
+    def _intended(
+        self, request: JobRequest, entry: Entry, funds: Funds | None, *, retry_uncertain: bool = False
+    ) -> Job:
+        known = JobSnapshot(
+            self.thread.now(),
+            estimated_cost_usd=request.estimated_cost_usd,
+            balance_before_usd=None if funds is None else funds.heard_usd,
+        )
+        self._found.pop(entry.id, None)  # of one that was left unsent
+        life = JobLifecycle(self, request, known, entry_id=entry.id, retry_uncertain=retry_uncertain)
+        return self._new(life, entry.experiment)
+
+    def _new(self, life: JobLifecycle, experiment: str | None = None) -> Job:
+        self._jobs[life] = Job(len(self._jobs) + 1, life, self.tell, experiment=experiment)
+        return self._jobs[life]
+
+    def _request(self, entry: Entry) -> JobRequest:
+        """What was asked for, with its image where that is still among the recent ones."""
+        if entry.image_digest is None:
+            return entry.request
+        return replace(entry.request, image=self.images.find(entry.image_digest))
+
+    def _remembered(self, entry: Entry) -> JobSnapshot:
+        """What the ledger knows of a job, on the session's clock."""
+        ago = self.thread.now() - time.time()
+        clip = _clip(entry, sandbox=self.connection.service == "sandbox")
+        return JobSnapshot(
+            began_at=(entry.accepted_at or entry.intended_at) + ago,
+            # A recorded job that hasn't been sent yet still counts as running.
+            state=states.SENDING if entry.state == states.INTENDED else entry.state,
+            request_id=entry.request_id,
+            watched=False,
+            progress=1.0 if clip else entry.progress,
+            ended_at=None if entry.ended_at is None else entry.ended_at + ago,
+            estimated_cost_usd=entry.estimated_cost_usd,
+            estimated_duration_seconds=entry.estimated_duration_seconds,
+            cost_usd=entry.cost_usd,
+            error=_error(entry, clip),
+            given_up=entry.abandoned_at is not None,
+            clip=clip,
+            marks=entry.marks,
+        )
+
+
+# What becomes of a job when its session is closed.
+_NOT_SENT: Final = " before this was sent. Nothing was paid. The next session's resume(unsent=True) sends it."
+_UNANSWERED: Final = (
+    " before the service answered. It may be making this clip, and may bill it. The next session's "
+    "reconcile() finds out."
+)
+_GOES_ON: Final = ". The job goes on at the service and is billed; the next session's resume() takes it up."
+
+
+def _watched(job: Job) -> Job:
+    """The job, watched again if its watch ended too early."""
+    if job._life.known.open and not job.running:
+        job._life.watch()
+    return job
+
+
+def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
+    """Why there is no clip, in the words that were written down."""
+    said = entry.error or ""
+    if entry.abandoned_at is not None:
+        return errors.NotFound(said, answer=errors.Answer(404))
+    # What was written down of these two is from before it was known what became of them.
+    if entry.state == states.LOST:
+        return errors.SubmissionUncertain(
+            "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in "
+            "the service's web app; sending it again is paid again.",
+            estimated_cost_usd=entry.estimated_cost_usd,
+        )
+    if entry.state == states.NOT_ACCEPTED:
+        return errors.ReelbookError(
+            "The service never answered, and nothing was paid for it. Send it again if you want the clip."
+        )
+    if entry.state in (states.SENDING, states.INTENDED, states.UNCERTAIN):
+        return errors.SubmissionUncertain(
+            said or "Another kernel is sending this; it has no id yet.",
+            estimated_cost_usd=entry.estimated_cost_usd,
+        )
+    if entry.state == states.REFUSED:
+        return errors.ReelbookError(said or "The service never took this job. Nothing was paid.")
+    if entry.state == states.CANCELLED:
+        return errors.SubmissionCancelled(said or "Taken back before it was sent. Nothing was paid.")
+    if entry.state == wire.FAILED:
+        return job_failed(entry.request_id or "", entry.error)
+    if entry.state == wire.COMPLETED and clip is None:
+        return clip_missing(entry.clip_path)
+    return None
+
+
+def _clip(entry: Entry, *, sandbox: bool) -> Clip | None:
+    """The entry's clip, if it still lies where it was put."""
+    if entry.request_id is None or entry.clip_path is None or not Path(entry.clip_path).exists():
+        return None
+    return Clip(
+        Path(entry.clip_path),
+        entry.request_id,
+        request=entry.request,
+        cost_usd=entry.cost_usd,
+        took_seconds=entry.took_seconds,
+        sandbox=sandbox,
+    )

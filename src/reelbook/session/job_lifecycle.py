@@ -14,32 +14,24 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from .. import states, timing
+from .. import errors, states, timing
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection
+from ..client.client import SubmissionRecord
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
 from ..client.scheduling.estimates import Belief, Pace, Took
 from ..client.scheduling.forecast import known_at
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
-from ..errors import (
-    DownloadFailed,
-    InsufficientBalance,
-    LedgerLocked,
-    LinkExpired,
-    NotFound,
-    ReelbookError,
-    ServiceUnreachable,
-    SubmissionCancelled,
-    SubmissionUncertain,
-)
 from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name
 from ..ledger import Ledger, Marks
 from ..models import Accepted, Completed, Failed, JobStatus
 from ..requests import JobRequest
 from .clip import Clip
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +68,7 @@ class JobSnapshot:
     cost_usd: float | None = None
     balance_before_usd: float | None = None
     balance_after_usd: float | None = None
-    error: ReelbookError | None = None
+    error: errors.ReelbookError | None = None
     downloaded: float | None = None
     clip: Clip | None = None
     unanswered: int = 0
@@ -89,26 +81,24 @@ class JobSnapshot:
         return self.request_id is not None and self.clip is None and not states.state(self.state).missing
 
 
+@dataclass(eq=False)
 class JobServices:
-    """What the jobs of one session share: its client, its ledger, and what is learnt of their time."""
+    """What the jobs of one session share: its client, its ledger, and what is learnt of their time.
 
-    def __init__(
-        self,
-        connection: Connection,
-        ledger: Ledger,
-        balance: BalanceTracker,
-        thread: EventThread,
-        clips: Path,
-    ) -> None:
-        self.connection = connection
-        self.client = connection.client
-        self.ledger = ledger
-        self.balance = balance
-        self.thread = thread
-        self.clips = clips
+    `own` are those submitted or taken up here, oldest first, `active` those that a task carries on now.
+    """
+
+    connection: Connection
+    ledger: Ledger
+    balance: BalanceTracker
+    thread: EventThread
+    clips: Path
+
+    def __post_init__(self) -> None:
+        self.client = self.connection.client
+        self.own: dict[JobLifecycle, None] = {}
+        self.active: dict[JobLifecycle, None] = {}
         self.downloads = asyncio.Semaphore(DOWNLOADS_AT_A_TIME)
-        self.own: dict[JobLifecycle, None] = {}  # those submitted or taken up here, oldest first
-        self.active: dict[JobLifecycle, None] = {}  # those that a task carries on now
         # Jobs of one kind share what is learnt of their time while one of them is on its way; afterwards the
         # ledger's records are all that is believed of the next ones.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
@@ -136,17 +126,6 @@ class JobServices:
             pace = self._paces[kind] = Pace([Took(*each) for each in took])
         return pace
 
-    def keep_estimating(self) -> None:
-        """While jobs are watched: what else is asked of the service puts their estimates off."""
-        self.estimate()
-        if self._estimating is None or self._estimating.done():
-            self._estimating = self.thread.spawn(self._estimate_again())
-
-    async def _estimate_again(self) -> None:
-        while any(life.asked_about for life in self.active):
-            await asyncio.sleep(ESTIMATE_SECONDS)
-            self.estimate()
-
     def estimate(self) -> None:
         """Works out for all jobs together when their ends will be known, and tells where that has changed."""
         now = _now()
@@ -161,9 +140,17 @@ class JobServices:
             at = known[life] if life.ends_at is not None and known[life] > now else None
             if (at is None) != (was is None) or abs((at or 0.0) - (was or 0.0)) > ESTIMATE_SECONDS:
                 life.learn(known_at=at)
+        # What else is asked of the service puts the estimates off.
+        if watched and (self._estimating is None or self._estimating.done()):
+            self._estimating = self.thread.spawn(self._estimate_again())
+
+    async def _estimate_again(self) -> None:
+        while any(life.asked_about for life in self.active):
+            await asyncio.sleep(ESTIMATE_SECONDS)
+            self.estimate()
 
 
-class JobLifecycle:
+class JobLifecycle(SubmissionRecord):
     """The life of one job: its state, the task that carries it on, and the outcome that people wait for.
 
     `entry_id` is its number in the ledger, None for a job that was taken up by its id alone. `changed` is
@@ -246,25 +233,24 @@ class JobLifecycle:
             self.learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
-        """Takes it back if it wasn't sent. False if it was, or is over.
-
-        With `later` also as soon as it turns out that what was sent had no effect.
-        """
+        """Takes it back if it wasn't sent; else False, and with `later` as soon as that had no effect."""
         if self.known.state != states.SENDING or self._task is None:
             return False
         if not self.quiet.is_set():
             if later:
                 self._unwanted = reason
             return False
-        if not self.services.ledger.cancelled(self._entry):
+        if not self.services.ledger.cancelled(_known(self.entry_id)):
             return False
         self._task.cancel()
-        error = SubmissionCancelled(reason)
+        error = errors.SubmissionCancelled(reason)
         self.finish(error=error, state=states.CANCELLED, ended_at=_now())
         return True
 
-    def mark(self, marks: Marks) -> None:
-        """Keeps what a person put to it. One that the ledger doesn't know has it in this kernel only."""
+    def mark(self, **changes: Any) -> None:
+        """Changes what a person put to it. One that the ledger doesn't know has it in this kernel only."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        marks = replace(self.known.marks, **given)
         if self.entry_id is not None:
             marks = self.services.ledger.annotations.mark(self.entry_id, marks)
         self.learn(marks=marks)
@@ -286,7 +272,9 @@ class JobLifecycle:
         self.keep(**changes)
         self.changed()
 
-    def finish(self, clip: Clip | None = None, error: ReelbookError | None = None, **changes: Any) -> None:
+    def finish(
+        self, clip: Clip | None = None, error: errors.ReelbookError | None = None, **changes: Any
+    ) -> None:
         """The last thing that is learnt of it, and its outcome, as one: nobody sees it half ended."""
         over = {"watched": False, "next_ask_at": None, "known_at": None, "clip": clip, "error": error}
         with self._ending:
@@ -294,7 +282,7 @@ class JobLifecycle:
             self.settle(clip, error)
         self.changed()
 
-    def settle(self, clip: Clip | None = None, error: ReelbookError | None = None) -> None:
+    def settle(self, clip: Clip | None = None, error: errors.ReelbookError | None = None) -> None:
         """The outcome, for whoever waits or will."""
         if self.outcome.done():
             return
@@ -308,7 +296,7 @@ class JobLifecycle:
         if self.outcome.done():
             self.outcome = Future()
 
-    def found_out(self, state: str, error: ReelbookError) -> None:
+    def found_out(self, state: str, error: errors.ReelbookError) -> None:
         """What became of it, or why that can't be told: whoever waits from now on hears of that."""
         self.reopen()
         self.settle(error=error)
@@ -355,17 +343,17 @@ class JobLifecycle:
                 await self._watch()
             if isinstance(self.known.status, Completed):
                 await self._download(self.known.status)
-        except ReelbookError as error:
-            if isinstance(error, NotFound) and self.request_id is not None:
+        except errors.ReelbookError as error:
+            if isinstance(error, errors.NotFound) and self.request_id is not None:
                 error = self._given_up(error)
             self.finish(error=error)
         except Exception as bug:
             self.finish(error=unforeseen(bug))
             raise
 
-    def _given_up(self, error: NotFound) -> NotFound:
+    def _given_up(self, error: errors.NotFound) -> errors.NotFound:
         """The error of a job that its service doesn't know. Later kernels ask again, and less often."""
-        said = NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
+        said = errors.NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
         self.learn(given_up=True)
         if self.entry_id is not None:
             self.services.ledger.abandoned(self.entry_id, str(said))
@@ -376,17 +364,17 @@ class JobLifecycle:
     async def _submit(self) -> None:
         ledger, balance = self.services.ledger, self.services.balance
         try:
-            accepted = await self._sent_or_told()
+            accepted = await self._send()
             self._refuse_anothers_id(accepted.request_id)
-        except SubmissionUncertain as error:
-            ledger.uncertain(self._entry, str(error))
+        except errors.SubmissionUncertain as error:
+            ledger.uncertain(_known(self.entry_id), str(error))
             self.learn(state=states.UNCERTAIN, ended_at=_now())
             balance.answer_lost()
             raise
-        except ReelbookError as error:
-            ledger.refused(self._entry, str(error))
+        except errors.ReelbookError as error:
+            ledger.refused(_known(self.entry_id), str(error))
             self.learn(state=states.REFUSED, ended_at=_now())
-            if isinstance(error, InsufficientBalance):
+            if isinstance(error, errors.InsufficientBalance):
                 balance.moved()
             raise
         finally:
@@ -397,83 +385,81 @@ class JobLifecycle:
             state=accepted.status,
             accepted_at=_now(),
             request_id=accepted.request_id,
-            estimated_cost_usd=accepted.estimated_cost_usd or self._asked.estimated_cost_usd,
+            estimated_cost_usd=accepted.estimated_cost_usd or _known(self.request).estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
         self.submitted.set()
         try:
             ledger.accepted(
-                self._entry,
+                _known(self.entry_id),
                 accepted.request_id,
                 estimated_cost_usd=accepted.estimated_cost_usd or None,  # as the job's card shows it
                 estimated_duration_seconds=accepted.estimated_duration_seconds,
             )
         except Exception as error:
-            raise ReelbookError(
+            raise errors.ReelbookError(
                 f"The service took this clip as {accepted.request_id}, but the ledger couldn't keep that id: "
                 f"{error!r}. The job goes on and is billed. Note the id; watch() fetches the clip."
             ) from error
         self.changed()
 
-    async def _sent_or_told(self) -> Accepted:
+    async def _send(self) -> Accepted:
         """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is
         never left without a verdict.
         """
         try:
             await self.services.connection.reach()
-            return await self._send()
-        except ReelbookError:
+            while True:
+                try:
+                    return await self.services.client.submit(
+                        _known(self.request), retry_uncertain=self._retry_uncertain, record=self
+                    )
+                except errors.LedgerLocked as locked:  # nothing went out
+                    self.learn(error=locked)
+                    await asyncio.sleep(LOCKED_SECONDS)
+                    self.learn(error=None)
+        except errors.ReelbookError as error:
+            if isinstance(error, errors.SubmissionUncertain) and error.refusal is not None:
+                self.services.ledger.refused(_known(self.entry_id), str(error.refusal))
+                self.entry_id = self._unanswered[-1]
             raise
         except Exception as bug:
             if self.quiet.is_set():
                 raise unforeseen(bug) from bug
-            cost = self._asked.estimated_cost_usd
-            raise SubmissionUncertain(
-                f"{unforeseen(bug)}. The request was sent, so the service may be making this clip all the "
-                f"same, and may bill {dollars(cost)}. It was not sent again.",
-                estimated_cost_usd=cost,
+            raise self._uncertain(
+                f"{unforeseen(bug)}. It was sent, so the service may be making this clip all the same"
             ) from bug
 
-    async def _send(self) -> Accepted:
-        while True:
-            try:
-                return await self.services.client.submit(
-                    self._asked, retry_uncertain=self._retry_uncertain, record=self
-                )
-            except LedgerLocked as locked:  # nothing went out
-                self.learn(error=locked)
-                await asyncio.sleep(LOCKED_SECONDS)
-                self.learn(error=None)
-            except SubmissionUncertain as error:
-                if error.refusal is not None:
-                    self.services.ledger.refused(self._entry, str(error.refusal))
-                    self.entry_id = self._unanswered[-1]
-                raise
+    def _uncertain(self, said: str) -> errors.SubmissionUncertain:
+        cost = _known(self.request).estimated_cost_usd
+        return errors.SubmissionUncertain(
+            f"{said}, and may bill {dollars(cost)}. It was not sent again.", estimated_cost_usd=cost
+        )
 
     # What the client says of its attempts: see `SubmissionRecord`.
 
     def sending(self) -> None:
         """An attempt goes out next."""
         self._refuse_unwanted()
-        if not self.services.ledger.sending(self._entry):
-            raise SubmissionCancelled(TAKEN_BACK)
+        if not self.services.ledger.sending(_known(self.entry_id)):
+            raise errors.SubmissionCancelled(TAKEN_BACK)
         self.quiet.clear()
 
     def unsent(self) -> None:
         """The attempt had no effect and waits to be made again."""
         self._refuse_unwanted()
-        self.services.ledger.unsent(self._entry)
+        self.services.ledger.unsent(_known(self.entry_id))
         if not self._unanswered:
             self.quiet.set()
             if self._unwanted is not None:
                 self.cancel(self._unwanted)
 
-    def unanswered(self, error: ReelbookError) -> None:
+    def unanswered(self, error: errors.ReelbookError) -> None:
         """The attempt may have been accepted, and is repeated all the same."""
         if self._unwanted is not None:
-            raise SubmissionCancelled("It was taken back.")
-        entry_id = self._entry
-        self.entry_id = self.services.ledger.repeat(entry_id, self._asked, error)
+            raise errors.SubmissionCancelled("It was taken back.")
+        entry_id = _known(self.entry_id)
+        self.entry_id = self.services.ledger.repeat(entry_id, _known(self.request), error)
         self._unanswered.append(entry_id)
         self.services.balance.answer_lost()
         self.learn(unanswered=len(self._unanswered))
@@ -481,22 +467,16 @@ class JobLifecycle:
     def _refuse_unwanted(self) -> None:
         # Where an attempt was never answered, nobody can say any more that nothing was paid.
         if self._unanswered and self._unwanted is not None:
-            raise SubmissionCancelled("It was taken back.")
+            raise errors.SubmissionCancelled("It was taken back.")
 
     def _refuse_anothers_id(self, request_id: str) -> None:
-        """Raises SubmissionUncertain where the service gave this job an id that another one has already.
-
-        Asked about, it would tell of the other one's clip, and nobody could say whether there is a second.
-        """
+        """Raises SubmissionUncertain for an id that another job has: nobody could tell their clips apart."""
         other = self.services.ledger.by_request_id(request_id)
         if other is None or other.id == self.entry_id:
             return
-        cost = self._asked.estimated_cost_usd
-        error = SubmissionUncertain(
+        error = self._uncertain(
             f"The service answered with the id of another job, {request_id}, “{other.prompt[:40]}”, so they "
-            f"can't be told apart. It may be making this clip too, and may bill {dollars(cost)}. It was not "
-            "sent again.",
-            estimated_cost_usd=cost,
+            "can't be told apart. It may be making this clip too"
         )
         _log.warning("%s", error)
         raise error
@@ -506,18 +486,20 @@ class JobLifecycle:
     async def _watch(self) -> None:
         belief = self._belief()
         self._expect(belief.remaining_seconds(_now()))
-        self.services.keep_estimating()
+        self.services.estimate()
         # One that was given up before is asked about a few times, in case the service has found it again.
         patience = 0.0 if self.known.given_up else PATIENCE_SECONDS
-        watching = self.services.client.watch(self._id, belief=belief, patience_seconds=patience)
+        watching = self.services.client.watch(
+            _known(self.request_id), belief=belief, patience_seconds=patience
+        )
         async with aclosing(watching) as observations:
             async for seen in observations:
-                if isinstance(seen.error, ServiceUnreachable):
+                if isinstance(seen.error, errors.ServiceUnreachable):
                     await self.services.connection.reach()
                 self._observe(seen)
         if isinstance(self.known.status, Failed):
             self.services.balance.moved()
-            raise job_failed(self._id, self.known.status.error)
+            raise job_failed(_known(self.request_id), self.known.status.error)
 
     def _belief(self) -> Belief:
         """What is known of the job's time before the first question."""
@@ -553,7 +535,7 @@ class JobLifecycle:
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
         if isinstance(status, Failed):
-            changes |= {"error": job_failed(self._id, status.error)}
+            changes |= {"error": job_failed(_known(self.request_id), status.error)}
         self.keep(**changes)
         self._expect(seen.remaining_seconds)
         self.services.estimate()
@@ -562,10 +544,7 @@ class JobLifecycle:
             self.write_down(status, seen.took and (seen.took.at_least, seen.took.at_most))
 
     def write_down(self, status: JobStatus, took: tuple[float, float] | None = None) -> None:
-        """The service's answer about the job, for later kernels. Of a foreign job only the cost is kept.
-
-        `took` is at least and at most how many seconds it took, where it has ended.
-        """
+        """Keeps the service's answer, of a foreign job the cost alone. `took`: seconds at least, at most."""
         done = status if isinstance(status, Completed) else None
         if self.entry_id is not None:
             self.services.ledger.status(
@@ -580,7 +559,7 @@ class JobLifecycle:
             )
         elif done is not None:
             self.services.ledger.tool_jobs.ended(
-                self._id, seconds=done.duration_seconds, cost_usd=done.cost_usd
+                _known(self.request_id), seconds=done.duration_seconds, cost_usd=done.cost_usd
             )
 
     # The download.
@@ -593,28 +572,30 @@ class JobLifecycle:
                 async with self.services.downloads:
                     await self._fetch(status)
                 return
-            except LinkExpired as expired:
+            except errors.LinkExpired as expired:
                 status = await self._with_fresh_link(status, expired, links_left)
 
-    async def _with_fresh_link(self, status: Completed, expired: LinkExpired, links_left: int) -> Completed:
+    async def _with_fresh_link(
+        self, status: Completed, expired: errors.LinkExpired, links_left: int
+    ) -> Completed:
         """The job's status now, with another link than the expired one. Raises LinkExpired if it has none."""
         said = f"{FRESH_LINKS} fresh links that the service gave don't work either."
         if links_left:
             said = "The service gives no other link now."
             try:
-                fresh = await self.services.client.status(self._id, for_download=True)
-            except ReelbookError as error:
+                fresh = await self.services.client.status(_known(self.request_id), for_download=True)
+            except errors.ReelbookError as error:
                 fresh, said = status, f"The service couldn't be asked for another: {error}"
             if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
                 self.learn(status=fresh)
                 self.write_down(fresh)
                 return fresh
-        raise LinkExpired(f"{expired} {said} What arrived is kept; fetch it again later.") from None
+        raise errors.LinkExpired(f"{expired} {said} What arrived is kept; fetch it again later.") from None
 
     async def _fetch(self, status: Completed) -> None:
         if not status.video_url:
-            raise LinkExpired("The service says the clip is completed, but not where it lies.")
-        path = self.services.clips / file_name(self._id, ".mp4", room=SUFFIX_BYTES)
+            raise errors.LinkExpired("The service says the clip is completed, but not where it lies.")
+        path = self.services.clips / file_name(_known(self.request_id), ".mp4", room=SUFFIX_BYTES)
         seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
         asked = seconds if self.request is None else self.request.duration_seconds
 
@@ -634,7 +615,7 @@ class JobLifecycle:
         took = (self.known.ended_at or _now()) - self.known.began_at
         clip = Clip(
             path,
-            self._id,
+            _known(self.request_id),
             request=self.request,
             cost_usd=status.cost_usd,
             took_seconds=took if self.request is not None else None,
@@ -644,40 +625,30 @@ class JobLifecycle:
             self.services.ledger.downloaded(self.entry_id, path)
         self.finish(clip, downloaded=None)
 
-    @property
-    def _id(self) -> str:
-        """The id that the service gave when it accepted the job."""
-        assert self.request_id is not None
-        return self.request_id
-
-    @property
-    def _entry(self) -> int:
-        """The number of its entry: every job that is submitted here was written down before."""
-        assert self.entry_id is not None
-        return self.entry_id
-
-    @property
-    def _asked(self) -> JobRequest:
-        """What is asked for: known of every job that is submitted here."""
-        assert self.request is not None
-        return self.request
-
 
 def state_of(status: JobStatus) -> str:
     """The state that the service names; set apart where its word means something else here."""
     return f"{status.status} by the service" if status.status in states.OWN else status.status
 
 
-def clip_missing(path: Path | str | None) -> DownloadFailed:
+def clip_missing(path: Path | str | None) -> errors.DownloadFailed:
     """The error of a finished clip whose file isn't there."""
     where = f" It was at {path}." if path else ""
-    return DownloadFailed(f"The clip isn't on this disk.{where} watch() fetches it while its link lives.")
+    return errors.DownloadFailed(
+        f"The clip isn't on this disk.{where} watch() fetches it while its link lives."
+    )
 
 
-def unforeseen(bug: Exception) -> ReelbookError:
+def unforeseen(bug: Exception) -> errors.ReelbookError:
     """A mistake of ours, or of a library, as an error that callers expect."""
-    return ReelbookError(f"Something unforeseen went wrong: {bug!r}")
+    return errors.ReelbookError(f"Something unforeseen went wrong: {bug!r}")
 
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+def _known(value: T | None) -> T:
+    """What every job has by then: its request and entry where it is submitted here, its id once accepted."""
+    assert value is not None
+    return value

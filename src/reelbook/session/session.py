@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
 
-from .. import validation, wire
+from .. import wire
 from ..account import Facts, Receipt, Spending
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection, Service
@@ -27,21 +27,29 @@ from ..account.reconcile import Reconciler
 from ..account.usage_history import UsageHistory
 from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
-from ..errors import InvalidInput, LedgerLocked, SessionClosed
+from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..formatting import file_name
-from ..ledger import LedgerFile, Submission, SweepRecord, ToolCalls
+from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
 from ..ledger.records import named_states, origin, refuse_strange
 from ..ledger.search import Filter
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
-from ..requests import BatchItem, BatchOptions, ImageOptions, JobRequest, TextOptions, checked, lists_options
+from ..requests import (
+    BatchItem,
+    BatchOptions,
+    ImageOptions,
+    JobRequest,
+    TextOptions,
+    checked,
+    checked_days,
+    checked_identifier,
+    lists_options,
+)
 from ..secret import Secret, veiled
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
-from .job import Job
-from .job_lifecycle import JobServices
-from .job_registry import JobRegistry
+from .job import Job, JobRegistry
 from .reconciliation import Reconciliation, tell_jobs
 from .sweeps import SweepControl
 from .tools import Place, Tooling, configured
@@ -120,6 +128,7 @@ class Session(Tooling, SuggestsNames):
     `with rb.connect() as session:` waits at its end until all that was submitted has been sent.
     """
 
+    _ledger: Ledger
     _made: ClassVar[weakref.WeakSet[Session]] = weakref.WeakSet()
 
     def __init__(
@@ -161,12 +170,10 @@ class Session(Tooling, SuggestsNames):
             observed=lambda: bool(self._listeners) or self._jobs.observed,
         )
         host = service if sandbox else urlsplit(base_url).netloc.lower()
-        clips = home / "clips" / file_name(host)
-        services = JobServices(self._connection, self._ledger, self._balance, self._thread, clips)
-        self._jobs = JobRegistry(services, RecentImages(home), tell=self._tell)
-        self._sweeps = SweepControl(
-            self._submit, self._jobs, self._ledger, self._client, self._balance, self._thread
-        )
+        shared = (self._connection, self._ledger, self._balance, self._thread)
+        clips, images = home / "clips" / file_name(host), RecentImages(home)
+        self._jobs = JobRegistry(*shared, clips, images, self._tell)
+        self._sweeps = SweepControl(self._submit, self._jobs)
         self._reconciler = Reconciler(self._connection, self._ledger, self._balance)
         self.keys = Keys(
             key,
@@ -176,16 +183,15 @@ class Session(Tooling, SuggestsNames):
             clip_under_way=lambda: self._thread.run(self._jobs.proof),
         )
         self._left_unsent = 0
-        self._thread.on_ending(services.answered)
-        self._thread.on_close(self._client.aclose)
-        self._thread.on_close(self._close_ledger)
-        self._thread.on_exit(self._tell_unsent)
+        self._thread.settling.append(self._jobs.answered)
+        self._thread.closing += (self._client.aclose, self._close_ledger)
+        self._thread.telling.append(self._tell_unsent)
         self._made.add(self)
 
     @classmethod
     def of(cls, job: Job) -> Session:
         """The session that looks after the job."""
-        return next(each for each in cls._made if each._jobs.services is job._life.services)
+        return next(each for each in cls._made if each._jobs is job._life.services)
 
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
@@ -197,7 +203,7 @@ class Session(Tooling, SuggestsNames):
         """Waits until all that was submitted is answered, then closes. After an error it closes at once."""
         try:
             if kind is None and not self.closed:
-                self._thread.call(self._jobs.services.submitted())
+                self._thread.call(self._jobs.submitted())
         finally:
             self.close()
 
@@ -233,7 +239,8 @@ class Session(Tooling, SuggestsNames):
         """
         if not request.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
-        return self._submit_requests([request], again=again, once=once, retry_uncertain=retry_uncertain)[0]
+        batch = self._submissions([request], once)
+        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)[0]
 
     @by_name
     @lists_options("text-to-video")
@@ -293,7 +300,7 @@ class Session(Tooling, SuggestsNames):
         InvalidInput and SpendLimitReached before anything is sent.
         """
         image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
-        request = JobRequest.from_image(image, prompt, prepare=self._client.prepare_image, **options)
+        request = JobRequest.from_image(image, prompt, **options)
         return self.submit(request, again=again, once=once, retry_uncertain=retry_uncertain)
 
     @by_name
@@ -322,17 +329,15 @@ class Session(Tooling, SuggestsNames):
         the limit: then nothing was written down or sent.
         """
         self._thread.refuse_closed()
-        wanted = checked(requests, options, self._client.prepare_image)
-        submit = functools.partial(
-            self._submit_requests, again=again, once=once, retry_uncertain=retry_uncertain
-        )
+        wanted = checked(requests, options)
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
-            if once is None or again:
-                jobs = submit(wanted)
-            else:  # equal requests are one job
-                distinct = {each.sameness: each for each in wanted}
-                made = dict(zip(distinct, submit(list(distinct.values())), strict=True))
-                jobs = [made[each.sameness] for each in wanted]
+            batch = self._submissions(wanted, once)
+        if once is not None and not again:  # equal requests are one job
+            batch = list({each.sameness: each for each in batch}.values())
+        jobs = self._submit(batch, again=again, retry_uncertain=retry_uncertain)
+        if len(jobs) < len(wanted):
+            made = {each.sameness: job for each, job in zip(batch, jobs, strict=True)}
+            jobs = [made[each.sameness] for each in wanted]
         return Batch(jobs, self._thread)
 
     def map(
@@ -347,8 +352,7 @@ class Session(Tooling, SuggestsNames):
 
     def job(self, request_id: str) -> Job:
         """Takes up a job by its id, such as one that another kernel submitted, and watches it."""
-        request_id = validation.identifier(request_id, "request_id")
-        self._thread.refuse_closed()
+        request_id = checked_identifier(request_id, "request_id")
         return self._thread.run(lambda: self._jobs.take_up(request_id))
 
     @property
@@ -370,10 +374,10 @@ class Session(Tooling, SuggestsNames):
         and so are images that `REELBOOK_HOME/images` has no longer. Raises SpendLimitReached, and then none
         of it is sent.
         """
-        self._thread.refuse_closed()
         jobs = self._thread.run(self._jobs.resume)
         if unsent:
-            jobs += self._thread.run(functools.partial(self._jobs.send_unsent, caller=caller()))
+            called = caller()
+            jobs += self._thread.run(lambda: self._jobs.send_unsent(caller=called))
         return tuple(jobs)
 
     @property
@@ -408,11 +412,8 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.close()
 
-    def _submit_requests(
-        self, requests: Sequence[JobRequest], *, again: bool, once: str | None, retry_uncertain: bool
-    ) -> list[Job]:
-        batch = self._ledger.submissions(requests, experiment=current_experiment(), once=once)
-        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)
+    def _submissions(self, requests: Sequence[JobRequest], once: str | None) -> list[Submission]:
+        return self._ledger.submissions(requests, experiment=current_experiment(), once=once)
 
     def _submit(
         self, batch: Sequence[Submission], *, again: bool = False, retry_uncertain: bool = False
@@ -455,12 +456,8 @@ class Session(Tooling, SuggestsNames):
         """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""
         said = self._ledger.file.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
-
-        async def tell() -> None:
-            self._tell(None)
-
-        with contextlib.suppress(SessionClosed):
-            self._thread.submit(tell())
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._thread.loop.call_soon_threadsafe(self._tell, None)
 
     def _tell_unsent(self) -> None:
         if self._left_unsent:
@@ -495,7 +492,6 @@ class Session(Tooling, SuggestsNames):
         of the page before. To find a job isn't to watch it: `job.watch()`, or waiting for it, takes it up.
         Raises InvalidInput for a state that there isn't.
         """
-        self._thread.refuse_closed()
         if state is not None:
             state = named_states(state)
             refuse_strange(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
@@ -521,17 +517,14 @@ class Session(Tooling, SuggestsNames):
         Every word of `text` must begin a word of the prompt, or of a note on its clip. It asks the ledger
         alone. Raises SessionClosed.
         """
-        self._thread.refuse_closed()
         return tuple(self._ledger.prompts(text, limit))
 
     def tags(self) -> dict[str, int]:
         """The tags in use in alphabetical order, and how many jobs have each."""
-        self._thread.refuse_closed()
         return self._ledger.annotations.tags()
 
     def experiments(self) -> list[str]:
         """The names of the experiments, the one used last first."""
-        self._thread.refuse_closed()
         return self._ledger.annotations.experiments()
 
     def pick(self, winner: Job | Clip | str, among: Iterable[Job | Clip | str]) -> None:
@@ -540,27 +533,20 @@ class Session(Tooling, SuggestsNames):
         Clips that the ledger doesn't know are left out. Raises InvalidInput where that is no choice:
         `winner` isn't among them, or is alone.
         """
-        self._thread.refuse_closed()
         ids = list(dict.fromkeys(map(_request_id, among)))
         chosen = _request_id(winner)
         if not chosen or chosen not in ids or len(ids) < 2:
             raise InvalidInput("A winner is one of at least two clips. Nothing was kept.")
         self._ledger.annotations.pick(chosen, [each for each in ids if each])
-        known = filter(None, (self._ledger.by_request_id(each) for each in ids if each))
-        jobs = [self._jobs.of(entry, watch=False) for entry in known]
-
-        def tell() -> None:
-            for job in jobs:
-                self._listeners.tell(job)
-
-        self._thread.run(tell)
+        for entry in filter(None, (self._ledger.by_request_id(each) for each in ids if each)):
+            job = self._jobs.of(entry, watch=False)
+            self._thread.run(functools.partial(self._listeners.tell, job))
 
     def picks(self, *, limit: int = 100) -> tuple[Picked, ...]:
         """The winners that were picked, in Compare or by `pick()`, the newest first.
 
         A table of them: `[(each.winner.request.prompt, len(each.among)) for each in session.picks()]`.
         """
-        self._thread.refuse_closed()
         found = []
         for pick in self._ledger.annotations.picks(limit=limit):
             entries = {number: self._ledger.file.get(number) for number in (pick.winner, *pick.among)}
@@ -579,7 +565,6 @@ class Session(Tooling, SuggestsNames):
 
         `rb.Sweep.open(session, each.id).resume()` goes on with the clips that are missing.
         """
-        self._thread.refuse_closed()
         return tuple(self._ledger.sweeps.all())
 
     def spending(self) -> Spending:
@@ -588,16 +573,8 @@ class Session(Tooling, SuggestsNames):
         `print(session.spending())` says it in a sentence. A clip that an agent tool bought is among them once
         it was taken up and has ended.
         """
-        self._thread.refuse_closed()
-        own, counted = self._ledger.spend_here(), self._ledger.spend()
-        return Spending(
-            own.spent_usd,
-            own.reserved_usd,
-            own.uncertain_usd,
-            own.tools_usd,
-            limit_usd=self._ledger.max_spend_usd,
-            of_key=counted,
-        )
+        own, of_key = self._ledger.spend_here(), self._ledger.spend()
+        return Spending(**vars(own), limit_usd=self._ledger.max_spend_usd, of_key=of_key)
 
     def receipt(
         self,
@@ -611,7 +588,6 @@ class Session(Tooling, SuggestsNames):
         `since` and `until` (not included) are times of the submission: datetimes, or epoch seconds.
         `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
         """
-        self._thread.refuse_closed()
         from_at, to_at = epoch(since), epoch(until)
         entries = self._ledger.bought(experiment=experiment, since=from_at, until=to_at)
         tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
@@ -628,11 +604,8 @@ class Session(Tooling, SuggestsNames):
         return self._call(lambda _: self._balance.usage(days))
 
     def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
-        """What was used day by day in the last `days` days: see `UsageHistory`. Doesn't wait.
-
-        It stops after `most_requests`, if given.
-        """
-        validation.days(days)
+        """What was used day by day in the last `days` days, by `most_requests` at most. Doesn't wait."""
+        checked_days(days)
         return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
@@ -645,11 +618,7 @@ class Session(Tooling, SuggestsNames):
         return self._thread.call(self._reconciled(alone=alone))
 
     def _fetch_link(self, url: str) -> Path:
-        """Fetches a video that a tool's result points at, once, and returns its file.
-
-        From https and from the tool server's own address only, and without key or user id. Raises
-        InvalidInput and DownloadFailed.
-        """
+        """The file of a video that a tool's result points at: from https or the server's own address."""
 
         async def fetch(server: ToolServer) -> Path:
             if not url.lower().startswith("https:") and origin(url) != origin(server.url):
@@ -664,23 +633,16 @@ class Session(Tooling, SuggestsNames):
     # For panels and the terminal.
 
     def _spending_notes(self, cost_usd: float) -> tuple[str, ...]:
-        """What there is to say before a submission of that cost; empty while limit and balance are far off.
-
-        By what was last heard of the balance: nothing is asked.
-        """
-        self._thread.refuse_closed()
+        """What there is to say before a submission of that cost, by the balance as last heard."""
+        facts = self.facts
         near = spend_notices(
             cost_usd,
             spend=self._ledger.spend(),
-            limit_usd=self._ledger.max_spend_usd,
-            balance_usd=None if (funds := self._balance.funds) is None else funds.left_usd,
-            to_come_usd=0.0 if funds is None else funds.to_come_usd,
+            limit_usd=facts.max_spend_usd,
+            balance_usd=facts.balance_usd,
+            to_come_usd=facts.to_come_usd,
         )
         return tuple(each.text for each in near)
-
-    def _uncertain_usd(self) -> list[float]:
-        """What each submission that was never answered may have cost."""
-        return [entry.estimated_cost_usd for entry in self._ledger.uncertain_entries()]
 
     def _refresh_balance(self) -> Future[None]:
         """Asks for the balance, if nobody here has, and doesn't wait; `facts` change when it is there."""
@@ -701,9 +663,6 @@ class Session(Tooling, SuggestsNames):
 
     def _tool_called(self) -> None:
         self._balance.moved()
-
-    def _tool_ledger(self) -> ToolCalls:
-        return self._ledger.tool_calls
 
     def _tool_place(self) -> Place | None:
         return None if self._connection.sandbox is not None else configured()

@@ -5,22 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .. import states, wire
-from ..account.balance import BalanceTracker
 from ..account.limits import without_spend_warnings
 from ..client.scheduling.estimates import Pace, Took
 from ..client.scheduling.forecast import forecast
 from ..errors import InvalidInput, ReelbookError
-from ..event_thread import EventThread
-from ..ledger import Entry, Ledger, Submission, SweepCell, SweepRecord
+from ..ledger import Entry, Submission, SweepCell, SweepRecord
 from ..requests import JobRequest
-from .job import Job
-from .job_registry import JobRegistry
-
-if TYPE_CHECKING:
-    from ..client import AsyncClient
+from .job import Job, JobRegistry
 
 Submit = Callable[[Sequence[Submission]], list[Job]]
 
@@ -37,21 +31,11 @@ class HeldCell(NamedTuple):
 class SweepControl:
     """One session's sweeps. What gives jobs or buys is called on the session's own thread."""
 
-    def __init__(
-        self,
-        submit: Submit,
-        jobs: JobRegistry,
-        ledger: Ledger,
-        client: AsyncClient,
-        balance: BalanceTracker,
-        thread: EventThread,
-    ) -> None:
-        self.thread = thread
+    def __init__(self, submit: Submit, jobs: JobRegistry) -> None:
+        self.thread = jobs.thread
         self._submit = submit
         self._jobs = jobs
-        self._ledger = ledger
-        self._client = client
-        self._balance = balance
+        self._ledger = jobs.ledger
 
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
@@ -73,10 +57,7 @@ class SweepControl:
     def buy(
         self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, experiment: str | None
     ) -> Job:
-        """Submits a cell that was `seen` with that job, or gives the job that it has got meanwhile.
-
-        Raises SpendLimitReached.
-        """
+        """Submits a cell that was `seen` with that job, or gives the one it has by now."""
         entry = None
         if seen is not None and seen.entry_id is not None:
             entry = self._ledger.get(seen.entry_id)
@@ -102,8 +83,10 @@ class SweepControl:
     def found(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
         """By sameness the entries whose clips are what the requests would make: those with a fixed seed."""
         fixed = [each for each in requests if each.seed not in (None, wire.RANDOM_SEED)]
-        completed = self._ledger.sweeps.completed(fixed)
-        return {sameness: entry for sameness, entry in completed.items() if _has_clip(entry)}
+        completed = self._ledger.sweeps.completed(fixed).items()
+        return {
+            each: entry for each, entry in completed if entry.clip_path and Path(entry.clip_path).exists()
+        }
 
     @property
     def limit_left_usd(self) -> float | None:
@@ -113,10 +96,11 @@ class SweepControl:
 
     def balance_left_usd(self) -> float | None:
         """What is left of the balance; asked for where nobody heard it, None where that fails."""
-        if self._balance.funds is None:
+        balance = self._jobs.balance
+        if balance.funds is None:
             with contextlib.suppress(ReelbookError):
-                self.thread.call(self._balance.balance())
-        return None if (funds := self._balance.funds) is None else funds.left_usd
+                self.thread.call(balance.balance())
+        return None if (funds := balance.funds) is None else funds.left_usd
 
     def forecast(self, requests: Sequence[JobRequest]) -> tuple[float, float, float]:
         """When all of these would be here, in seconds from now: early, likely and late."""
@@ -125,9 +109,5 @@ class SweepControl:
         for kind, request in zip(kinds, requests, strict=True):
             if kind not in paces:
                 paces[kind] = Pace([Took(*each) for each in self._ledger.took_seconds(request, alike=True)])
-        budget = self.thread.run(self._client.copied_budget)
+        budget = self.thread.run(self._jobs.client.copied_budget)
         return forecast([paces[kind] for kind in kinds], budget, self.thread.now())
-
-
-def _has_clip(entry: Entry) -> bool:
-    return entry.clip_path is not None and Path(entry.clip_path).exists()

@@ -14,20 +14,12 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .. import settings
+from .. import errors, settings
 from ..agent_tools.parsing import found_jobs
 from ..agent_tools.server import ToolServer, checked_arguments
 from ..agent_tools.types import OnProgress, Tool, ToolProgress, ToolResult, ToolServerInfo
-from ..errors import (
-    ConfigurationError,
-    InvalidInput,
-    ReelbookError,
-    ServiceUnreachable,
-    ToolCallUncertain,
-    WaitTimeout,
-)
 from ..event_thread import EventThread, Future, until_done
-from ..ledger import LedgerFile, ToolCall, ToolCalls
+from ..ledger import Ledger, LedgerFile, ToolCall
 from ..ledger.tool_calls import Outcome
 from ..secret import Secret
 
@@ -61,13 +53,10 @@ class ToolRun:
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> ToolResult:
-        """Waits for the result, for code that can't await. Ctrl-C or a timeout in seconds end only that.
-
-        Raises WaitTimeout, and what `ToolServer.call` raises.
-        """
+        """Waits for the result, for code that can't await. Raises WaitTimeout, and as `ToolServer.call`."""
         self._thread.refuse_own_thread()
         if not self._future.wait(timeout):
-            raise WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
+            raise errors.WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
         return self._ended()
 
     def cancel(self) -> None:
@@ -90,7 +79,7 @@ class ToolRun:
         try:
             return self._future.result()
         except CancelledError:
-            raise ToolCallUncertain(
+            raise errors.ToolCallUncertain(
                 "The call was ended before its result came. It may have been carried out, and billed."
             ) from None
 
@@ -99,6 +88,7 @@ class Tooling(ABC):
     """What a `Session` and the `Tools` of `connect_tools()` do with their tool server."""
 
     _thread: EventThread
+    _ledger: Ledger | LedgerFile
     __server: ToolServer | None = None
     __place: tuple[str, str] | None = None
 
@@ -155,8 +145,7 @@ class Tooling(ABC):
 
     def tool_calls(self, limit: int = 20) -> list[ToolCall]:
         """The last calls of this home by the ledger, the newest first."""
-        self._thread.refuse_closed()
-        return self._tool_ledger().recent(limit)
+        return self._ledger.tool_calls.recent(limit)
 
     def _list_tools(self) -> Future[tuple[Tool, ...]]:
         """As `tools()`, for a panel, which can't wait. Raises ConfigurationError."""
@@ -188,7 +177,7 @@ class Tooling(ABC):
         deadline_seconds: float | None,
     ) -> ToolResult:
         """Calls a tool, written down before and after."""
-        calls, user_id = self._tool_ledger(), server.user_id
+        calls, user_id = self._ledger.tool_calls, server.user_id
         number = calls.add(server.url, user_id, tool, arguments)
         began = time.monotonic()
         outcome: Outcome = "cancelled"
@@ -203,7 +192,7 @@ class Tooling(ABC):
             error = user_id.masked(str(result)) if result.is_error else None
             request_ids = tuple(dict.fromkeys(job.request_id for job in found_jobs(result) if job.request_id))
             return result
-        except ReelbookError as failed:
+        except errors.ReelbookError as failed:
             outcome, error = _outcome(failed), str(failed)
             raise
         finally:
@@ -211,15 +200,8 @@ class Tooling(ABC):
             calls.ended(number, outcome, took_seconds=took, request_ids=request_ids, error=error)
 
     @abstractmethod
-    def _tool_ledger(self) -> ToolCalls:
-        """Where the calls are kept."""
-
-    @abstractmethod
     def _tool_place(self) -> Place | None:
-        """Where the tool server is and who asks, found on the caller's thread as Colab's secrets must be.
-
-        None where only the session's thread can find out, by `_moved_place`.
-        """
+        """Where the server is and who asks; None where only the session's thread can find out."""
 
     async def _moved_place(self) -> Place:
         return configured()
@@ -240,13 +222,15 @@ class Tools(Tooling):
     `close()` ends the connection, and `closed` says so. The calls stay in the ledger.
     """
 
+    _ledger: LedgerFile
+
     def __init__(self, mcp_url: str, user_id: Secret, home: Path) -> None:
         ToolServer(mcp_url, user_id)  # raises for what can't be used, before a thread is started
         self.mcp_url = mcp_url
         self._place = (mcp_url, user_id)
         self._ledger = LedgerFile.open(home)
         self._thread = EventThread("reelbook-tools")
-        self._thread.on_close(self._close_ledger)
+        self._thread.closing.append(self._close_ledger)
 
     def __repr__(self) -> str:
         return f"<Tools {self.mcp_url}{' closed' if self.closed else ''}>"
@@ -271,9 +255,6 @@ class Tools(Tooling):
 
     def _tool_called(self) -> None:
         """Without a session there is no balance to ask for."""
-
-    def _tool_ledger(self) -> ToolCalls:
-        return self._ledger.tool_calls
 
     def _tool_place(self) -> Place | None:
         return self._place
@@ -307,14 +288,18 @@ def configured(
     if address is None or user is None:
         names = ((settings.MCP_URL, address), (settings.USER_ID, user))
         missing = " and ".join(name for name, found in names if found is None)
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"The agent tool server isn't configured: set {missing}, as the dashboard's API page has it. The "
             'sandbox has its own: connect("sandbox").'
         )
     return address.value.reveal(), user.value
 
 
-def _outcome(error: ReelbookError) -> Outcome:
-    if isinstance(error, ToolCallUncertain):
+def _outcome(error: errors.ReelbookError) -> Outcome:
+    if isinstance(error, errors.ToolCallUncertain):
         return "uncertain"
-    return "unsent" if isinstance(error, ServiceUnreachable | ConfigurationError | InvalidInput) else "failed"
+    return (
+        "unsent"
+        if isinstance(error, errors.ServiceUnreachable | errors.ConfigurationError | errors.InvalidInput)
+        else "failed"
+    )

@@ -11,11 +11,12 @@ from typing import Any
 
 import traitlets
 
-from reelbook import settings, validation, wire
+from reelbook import settings, wire
 from reelbook.account import Rotation
 from reelbook.account.keys import next_name
 from reelbook.errors import ReelbookError
 from reelbook.models import ApiKey, CreatedKey
+from reelbook.requests import checked_key_name, checked_rate_limit
 from reelbook.session import Session
 
 from ..text import keys as words
@@ -165,7 +166,7 @@ class KeyManager(WorksInBackground):
         self._list()
 
     def _on_create(self, content: dict[str, Any], _: object) -> None:
-        name, limit = validation.key_name(content.get("called")), validation.rate_limit(content.get("limit"))
+        name, limit = checked_key_name(content.get("called")), checked_rate_limit(content.get("limit"))
 
         def create() -> None:
             self._show(self.session.keys.create(name, rate_limit=limit))
@@ -173,7 +174,7 @@ class KeyManager(WorksInBackground):
         self._start_work("Making the key", create, self._look)
 
     def _on_rotate(self, content: dict[str, Any], _: object) -> None:
-        name, limit = validation.key_name(content.get("called")), validation.rate_limit(content.get("limit"))
+        name, limit = checked_key_name(content.get("called")), checked_rate_limit(content.get("limit"))
 
         def rotate() -> None:
             rotation = self.session.keys.rotate(name, rate_limit=limit)
