@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -164,7 +165,7 @@ def test_a_clip_that_a_tool_may_have_bought_is_not_taken_for_the_uncertain_one(
     found = verdict(session, alone=alone)
     assert (found.answer, found.if_alone) == ("can't tell", "can't tell")
     assert "agent tool" in str(found)
-    later(session, 10)
+    later(session, 60)
     session.usage()
     second = lose(session, sandbox, "reset_before")
     later(session, 10)
@@ -176,8 +177,8 @@ def test_without_figures_from_before_the_figures_are_shown(session: rb.Session, 
     """Nothing to compare with: that is said, with what to do, and it goes on counting as uncertain."""
     job = lose(session, sandbox)
     found = session.reconcile()
-    assert (found.verdicts[0].answer, found.before_at, found.changes) == ("can't tell", None, ())
-    assert "nothing known from before" in str(found)
+    assert found.verdicts[0].answer == "can't tell"
+    assert re.search(r"known from before .*\n  Now: balance \$2\d.*, requests 1\.", str(found))
     assert "web app" in found.verdicts[0].advice
     assert job.state == "uncertain"
 
@@ -193,10 +194,7 @@ def test_two_requests_are_asked_and_their_times_are_said(session: rb.Session, sa
     found = session.reconcile(alone=True)
     now = sandbox.state()["requests"]
     assert (now["balance"] - arrived.get("balance", 0), now["usage"] - arrived["usage"]) == (1, 1)
-    assert found.before_at is not None
-    assert found.now_at is not None
-    assert found.before_at < found.now_at
-    assert f"requests 0 at {found.before_at:%H:%M:%S} → 1 at {found.now_at:%H:%M:%S}" in str(found)
+    assert re.search(r"Requests 0 at \d\d:\d\d:\d\d → 1 at \d\d:\d\d:\d\d\.", str(found))
     assert repr(found) == str(found)
 
 

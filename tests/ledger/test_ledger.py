@@ -101,19 +101,14 @@ def test_a_late_answer_does_not_undo_the_end(ledger: Ledger) -> None:
     assert (entry.state, entry.progress, entry.video_url) == ("completed", None, "https://cdn/fresh.mp4")
 
 
-@pytest.mark.parametrize(
-    ("accepted", "request_id", "state"),
-    [(True, None, "lost"), (False, None, "not accepted"), (True, "req-9", "pending")],
-)
-def test_an_uncertain_one_is_settled_by_what_is_found_out(
-    ledger: Ledger, accepted: bool, request_id: str | None, state: str
-) -> None:
-    """It was accepted, it wasn't, or its id was found and it can be watched again."""
+@pytest.mark.parametrize(("accepted", "state"), [(True, "lost"), (False, "not accepted")])
+def test_an_uncertain_one_is_settled_by_what_is_found_out(ledger: Ledger, accepted: bool, state: str) -> None:
+    """It was accepted, or it wasn't."""
     entry_id = intend(ledger, fox()).entry.id
     ledger.sending(entry_id)
     ledger.uncertain(entry_id, "no answer")
-    ledger.settle(entry_id, accepted=accepted, request_id=request_id)
-    assert (known(ledger, entry_id).state, known(ledger, entry_id).request_id) == (state, request_id)
+    ledger.settle(entry_id, accepted=accepted)
+    assert known(ledger, entry_id).state == state
 
 
 def test_what_is_not_uncertain_is_not_settled(ledger: Ledger) -> None:

@@ -34,7 +34,7 @@ def test_the_oldest_ledger_opens_with_all_that_is_in_it(folder: Path) -> None:
             ("completed", "a red fox runs through snow", "req-1"),
         ]
         assert ledger.spend() == Spend(0.252, 0.25, 0.25)
-        assert ledger.samples.last() == Sample(at=1_800_000_000, balance_usd=9.5, total_spent_usd=0.5)
+        assert ledger.samples.list() == [Sample(at=1_800_000_000, balance_usd=9.5, total_spent_usd=0.5)]
         assert ledger.took_seconds(fox().request) == [(0, 60, 40)]
         assert not intend(ledger, fox(place=Place("cell"))).new
         assert intend(ledger, fox()).entry.id == 4

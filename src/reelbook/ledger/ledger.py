@@ -24,14 +24,14 @@ from ..executions import CellId, current_execution, is_another
 from ..formatting import dollars
 from ..requests import JobRequest
 from ..secret import Secret
-from . import money, records, search, sweeps
+from . import money, records, sweeps
 from .annotations import Annotations
 from .classrooms import Classrooms
 from .kernels import Kernel
 from .places import PlaceCounter, place_columns
-from .records import Account, EarlierRun, Entry, Spend, Submission, micro
+from .records import Account, EarlierRun, Entry, Spend, Submission, stored
 from .request_log import RequestLog
-from .search import EVERYTHING, Filter, Sort
+from .search import Entries, marks, matching
 from .store import Store, touch, unusable
 from .sweeps import Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
@@ -40,25 +40,18 @@ BUSY_SECONDS: Final = 20.0  # at the opening: long enough for many kernels on a 
 # Each later kernel asks again about a job that the service didn't know; not for ever.
 GIVEN_UP_SECONDS: Final = 7 * 86_400.0
 USAGE_DAYS: Final = 30
-MANY_ENTRIES: Final = 5000
-PROMPTS_PAGE: Final = 200
-ALL_ENTRIES: Final = 2**31
 RECENT_SECONDS: Final = 3600.0
-# A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
-LONG_SECONDS: Final = 7 * 86_400.0
-LATE_SECONDS: Final = 600.0
 TIMES_KEPT: Final = 50
 
 # What bought nothing may be asked for again. A failed one may have been billed, but gave no clip.
 _NOT_MADE: Final = (*states.names(charge="none"), wire.FAILED)
 _ENDED: Final = (wire.COMPLETED, wire.FAILED)
-_LAST_CHARACTER: Final = "\U0010ffff"
 
 TookSeconds = tuple[float, float, float | None]
 """How long a job took at least and at most, and what the service had estimated."""
 
 
-class LedgerFile:
+class LedgerFile(Entries):
     """The ledger of one home, `REELBOOK_HOME/ledger.db`, whoever's key its rows were bought with.
 
     `LedgerFile.open(home)` makes it. Rows belong to an `Account`; a key is in none of them. `classrooms` says
@@ -66,7 +59,7 @@ class LedgerFile:
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
-        self._store = store
+        super().__init__(store, None)
         self._kernel = kernel
         self._clock = clock
         self._accounts: dict[int, Account] = {}
@@ -121,12 +114,7 @@ class LedgerFile:
 
     def accounts(self) -> list[Account]:
         """Every account that ever submitted from this home, oldest first."""
-        return self._store.read(
-            lambda db: [
-                Account(row["id"], row["origin"], row["fingerprint"])
-                for row in db.execute("SELECT id, origin, fingerprint FROM accounts ORDER BY id")
-            ]
-        )
+        return [Account(*row) for row in self._store.rows("SELECT * FROM accounts ORDER BY id")]
 
     @property
     def trouble(self) -> str | None:
@@ -166,39 +154,12 @@ class LedgerFile:
         ids = f" Ids that it doesn't have: {', '.join(self.received)}." if self.received else ""
         return f"{trouble} It was closed all the same, and what was learnt since is lost.{ids}"
 
-    def get(self, entry_id: int) -> Entry | None:
-        """The entry with that number."""
-        return next(iter(self._entries("id = ?", entry_id)), None)
-
-    def by_request_id(self, request_id: str) -> Entry | None:
-        """The newest entry of the service's id."""
-        return next(iter(self._entries("request_id = ? ORDER BY id DESC LIMIT 1", request_id)), None)
-
-    def beginning_with(self, beginning: str, *, limit: int = 10) -> list[Entry]:
-        """The entries whose id at the service begins so, newest first."""
-        wanted = "request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?"
-        return self._entries(wanted, beginning, beginning + _LAST_CHARACTER, limit)
-
-    def find(
-        self,
-        wanted: Filter = EVERYTHING,
-        *,
-        sort: Sort = "newest",
-        limit: int = 50,
-        after: int | None = None,
-    ) -> list[Entry]:
-        """A page of all accounts' entries; see `Ledger.find`."""
-        return search.page(self._store, None, wanted, sort=sort, limit=limit, after=after)
-
-    def _entries(self, wanted: str, *values: object) -> list[Entry]:
-        return self._store.read(lambda db: _entries(db, wanted, *values))
-
     def _restore_accounts(self, copy: sqlite3.Connection) -> None:
         for account in self._accounts.values():
             records.restore(copy, account)
 
 
-class Ledger:
+class Ledger(Entries):
     """One account's submissions and money, and what a session has heard of both. It knows entries, no jobs.
 
     `file` is the home's ledger that it is a part of. `max_spend_usd` limits what the account's clips may cost
@@ -209,13 +170,11 @@ class Ledger:
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
+        super().__init__(file._store, account.id)
         self.file = file
         self.account = account
         self.max_spend_usd = max_spend_usd
         self.opened_at = time.time()
-        self._store = file._store
-        self._entries = file._entries
-        self.get = file.get
         self._kernel = file._kernel
         self._clock = file._clock
         self._places = PlaceCounter()
@@ -327,13 +286,13 @@ class Ledger:
         wanted = {entry.id for entry in entries}
 
         def work(db: sqlite3.Connection) -> list[Entry]:
-            left = [entry for entry in _entries(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
+            left = [entry for entry in matching(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
             self._check_limit(db, left)
             changes = {"state": states.INTENDED, "left_unsent": 0, "kernel": self._kernel.name}
             changes |= {"intended_at": self._clock(), "ended_at": None, "error": None}
             for entry in left:
                 _change(db, entry.id, (), changes)
-            return [again for entry in left for again in _entries(db, "id = ?", entry.id)]
+            return [again for entry in left for again in matching(db, "id = ?", entry.id)]
 
         return self._store.write(work)
 
@@ -386,7 +345,7 @@ class Ledger:
             "error": None,
         }
         if estimated_cost_usd is not None:
-            changes["estimated_cost_micro"] = micro(estimated_cost_usd)
+            changes["estimated_cost_usd"] = estimated_cost_usd
         self._change(entry_id, **changes)
         self.file.received = [*self.file.received, request_id] if self._store.trouble else []
 
@@ -423,25 +382,22 @@ class Ledger:
         forecast.
         """
         heard = {
+            "state": state,
             "progress": progress,
             "video_url": video_url,
             "actual_seconds": duration_seconds,
-            "cost_micro": None if cost_usd is None else micro(cost_usd),
+            "cost_usd": cost_usd,
             "error": error,
         }
-        changes = {"state": state, **{name: value for name, value in heard.items() if value is not None}}
-        (known,) = self._store.read(lambda db: db.execute(_ROW, (entry_id,)).fetchall()) or (None,)
-        if (
-            known is not None
-            and known["abandoned_at"] is None
-            and all(known[name] == value for name, value in changes.items())
-        ):
-            return
-        now, watcher = self._clock(), self._kernel.name if watched else None
-        self._store.keep(
-            lambda db: _hear(db, entry_id, changes, now, watcher, took),
-            flush=known is None or known["state"] != state,
-        )
+        changes = stored({name: value for name, value in heard.items() if value is not None})
+        known = self._store.row(_ROW, entry_id)
+        is_news = known is None or any(known[name] != value for name, value in changes.items())
+        if known is None or is_news or known["abandoned_at"] is not None:
+            now, watcher = self._clock(), self._kernel.name if watched else None
+            self._store.keep(
+                lambda db: _hear(db, entry_id, changes, now, watcher, took),
+                flush=known is None or known["state"] != state,
+            )
 
     def downloaded(self, entry_id: int, path: Path | str) -> None:
         """The clip lies whole at `path`."""
@@ -449,21 +405,14 @@ class Ledger:
 
     def abandoned(self, entry_id: int, error: str) -> None:
         """The service says that it doesn't know the job, which stays unfinished for a week from then on."""
-        now = self._clock()
-        self._store.keep(
-            lambda db: db.execute(
-                "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?",
-                (now, error, entry_id),
-            )
-        )
+        given_up = "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?"
+        values = (self._clock(), error, entry_id)
+        self._store.keep(lambda db: db.execute(given_up, values))
 
-    def settle(self, entry_id: int, *, accepted: bool, request_id: str | None = None) -> None:
-        """What became of an uncertain one. With a `request_id` the job can be watched again."""
-        if accepted and request_id is not None:
-            self.accepted(entry_id, request_id)
-        else:
-            after = states.LOST if accepted else states.NOT_ACCEPTED
-            self._change(entry_id, only_from=(states.UNCERTAIN,), state=after)
+    def settle(self, entry_id: int, *, accepted: bool) -> None:
+        """What became of an uncertain one."""
+        after = states.LOST if accepted else states.NOT_ACCEPTED
+        self._change(entry_id, only_from=(states.UNCERTAIN,), state=after)
 
     # What a new kernel takes up.
 
@@ -472,14 +421,9 @@ class Ledger:
 
         What they were sending is uncertain now; what they had only written down is cancelled.
         """
-        rows = self._store.read(
-            lambda db: db.execute(
-                f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}",  # noqa: S608 - our own words
-                (self.account.id,),
-            ).fetchall()
-        )
         recovered: list[Entry] = []
-        for (name,) in rows:
+        kernels = f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}"  # noqa: S608 - our own words
+        for (name,) in self._store.rows(kernels, self.account.id):
             if (fate := self._kernel.fate(name)) == "lives":
                 continue
             settle = functools.partial(
@@ -497,8 +441,7 @@ class Ledger:
         """
         self.recover()
         left = self.unfinished()
-        wanted = [each for each in left if among is None or each.id in among]
-        return [entry for entry in wanted if self.take_up(entry)]
+        return [each for each in left if (among is None or each.id in among) and self.take_up(each)]
 
     def unfinished(self, *, watched_elsewhere: bool = False) -> list[Entry]:
         """Jobs that were accepted and have no clip here yet, oldest first.
@@ -538,49 +481,6 @@ class Ledger:
         )
         return took or (self._took("mode = ?", request.mode) if alike else [])
 
-    # What is found again.
-
-    def by_request_id(self, request_id: str) -> Entry | None:
-        """The newest entry of the service's id."""
-        wanted = "request_id = ? AND account = ? ORDER BY id DESC LIMIT 1"
-        return next(iter(self._entries(wanted, request_id, self.account.id)), None)
-
-    def find(
-        self,
-        wanted: Filter = EVERYTHING,
-        *,
-        sort: Sort = "newest",
-        limit: int = 50,
-        after: int | None = None,
-    ) -> list[Entry]:
-        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry."""
-        return search.page(self._store, self.account.id, wanted, sort=sort, limit=limit, after=after)
-
-    def prompts(self, text: str, limit: int) -> list[str]:
-        """The prompts with these words, the one used last first and each once."""
-        wanted, found = Filter(text=text), dict[str, None]()
-        page = self.find(wanted, limit=PROMPTS_PAGE)
-        while page and len(found) < limit:
-            found.update(dict.fromkeys(entry.prompt for entry in page))
-            full = len(page) == PROMPTS_PAGE
-            page = self.find(wanted, limit=PROMPTS_PAGE, after=page[-1].id) if full else []
-        return list(found)[:limit]
-
-    def entries_since(self, since: float) -> list[Entry]:
-        """What was submitted from that time on (epoch seconds), newest first."""
-        return self.find(Filter(since=since), limit=MANY_ENTRIES)
-
-    def uncertain_entries(self) -> list[Entry]:
-        """What was sent and never answered, oldest first."""
-        return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
-
-    def others_since(self, at: float) -> list[Entry]:
-        """The entries that may have moved money or counts since then; uncertain ones aside."""
-        under_way = self.find(Filter(state=states.names(group="under way")), limit=MANY_ENTRIES)
-        recent = self.entries_since(at - LONG_SECONDS)
-        found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != states.UNCERTAIN}
-        return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
-
     def is_here(self, bought: Entry | ToolJob) -> bool:
         """Whether this kernel bought it since this session began."""
         at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
@@ -600,12 +500,6 @@ class Ledger:
         """The same of what this kernel submitted since this session began."""
         return self.spend(since=self.opened_at, process=os.getpid())
 
-    def bought(self, *, experiment: str | None, since: float | None, until: float | None) -> list[Entry]:
-        """All that cost something or may have, oldest first."""
-        wanted = Filter(experiment=experiment, since=since, until=until)
-        found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
-        return [entry for entry in found if entry.charge != "none"]
-
     def funds(self, *, since: float | None = None) -> money.Funds | None:
         """What is left of the balance; None where nobody heard it since then (epoch seconds).
 
@@ -621,11 +515,8 @@ class Ledger:
 
         That is the last one before what is uncertain; others may have asked for any period since.
         """
-        samples, uncertain = self.samples, self.uncertain_entries()
-        sent_at = uncertain[0].sent_at if uncertain else None
-        last = samples.last(before=sent_at, having="total_requests")
-        last = last or samples.last(having="total_requests")
-        return int(last.period_days) if last is not None and last.period_days else USAGE_DAYS
+        uncertain = self.uncertain_entries()
+        return self.samples.period_days(uncertain[0].sent_at if uncertain else None) or USAGE_DAYS
 
     # Helpers.
 
@@ -638,13 +529,11 @@ class Ledger:
 
     def _took(self, wanted: str, *values: object) -> list[TookSeconds]:
         """Of clips that one kernel watched from beginning to end, the last submitted last."""
-        rows = self._store.read(
-            lambda db: db.execute(
-                "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "  # noqa: S608 - our own words
-                "estimated_duration_seconds FROM entries WHERE account = ? AND took_seconds IS NOT NULL "
-                f"AND {wanted} ORDER BY id DESC LIMIT {TIMES_KEPT}",
-                (self.account.id, *values),
-            ).fetchall()
+        rows = self._store.rows(
+            "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "  # noqa: S608 - our own words
+            "estimated_duration_seconds FROM entries WHERE account = ? AND took_seconds IS NOT NULL "
+            f"AND {wanted} ORDER BY id DESC LIMIT {TIMES_KEPT}",
+            *(self.account.id, *values),
         )
         return [tuple(row) for row in reversed(rows)]
 
@@ -664,7 +553,7 @@ class Ledger:
             **place_columns(new.place),
             "kernel": self._kernel.name,
             "intended_at": now,
-            "estimated_cost_micro": micro(new.estimated_cost_usd),
+            "estimated_cost_usd": new.estimated_cost_usd,
         }
         entry = Entry.of(records.insert(db, "entries", values))
         if new.cell is not None:
@@ -691,10 +580,10 @@ class Ledger:
         cell_id = None if place.cell_id is None else place.cell_id.id
         # A union, as SQLite wouldn't take the two indexes for an OR.
         one = "SELECT id FROM entries WHERE account = ? AND {} = ? AND nth = ? AND sameness = ?"
-        return _entries(
+        return matching(
             db,
             f"id IN ({one.format('cell')} UNION ALL {one.format('cell_id')}) "
-            f"AND state NOT IN ({_marks(_NOT_MADE)}) ORDER BY id DESC",
+            f"AND state NOT IN ({marks(_NOT_MADE)}) ORDER BY id DESC",
             *(self.account.id, place.cell, place.nth, new.sameness),
             *(self.account.id, cell_id, place.nth, new.sameness),
             *_NOT_MADE,
@@ -703,11 +592,8 @@ class Ledger:
     def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
         """The cells that asked for the same before, as far as they have ids: each may be another cell."""
 
-        def read(db: sqlite3.Connection) -> set[CellId]:
-            twins = (twin for each in batch for twin in self._twins(db, each))
-            return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
-
-        return self._store.read(read)
+        twins = self._store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
+        return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 
 
 # The names of two states stand in conditions whose indexes have them: those wouldn't be used otherwise.
@@ -716,25 +602,17 @@ _LEFT_UNSENT: Final = "account = ? AND left_unsent = 1 ORDER BY id"
 _ROW: Final = "SELECT * FROM entries WHERE id = ?"
 
 
-def _entries(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry]:
-    rows = db.execute(f"SELECT * FROM entries WHERE {wanted}", values)  # noqa: S608 - our own words
-    return [Entry.of(row) for row in rows]
-
-
 def _change(
     db: sqlite3.Connection, entry_id: int, only_from: tuple[str, ...], changes: dict[str, Any]
 ) -> bool:
     """Changes an entry, only from certain states where any are given. Whether it did."""
-    condition = f" AND state IN ({_marks(only_from)})" if only_from else ""
+    condition = f" AND state IN ({marks(only_from)})" if only_from else ""
+    columns = stored(changes)
     cursor = db.execute(
-        f"UPDATE entries SET {', '.join(f'{name} = ?' for name in changes)} WHERE id = ?{condition}",  # noqa: S608 - our own column names
-        (*changes.values(), entry_id, *only_from),
+        f"UPDATE entries SET {', '.join(f'{name} = ?' for name in columns)} WHERE id = ?{condition}",  # noqa: S608 - our own column names
+        (*columns.values(), entry_id, *only_from),
     )
     return cursor.rowcount == 1
-
-
-def _marks(values: Collection[str]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _hear(

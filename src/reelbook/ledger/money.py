@@ -7,17 +7,16 @@ whole micro-USD, so that a limit is compared exactly.
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from .. import states, wire
 from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
 from ..models import Balance, Usage
-from .records import MICRO, PRICE, Entry, Sample, Spend, Submission, insert, micro, usd
+from .records import MICRO, PRICE, Entry, Sample, Spend, Submission, insert, micro, read
 from .store import Store
 
 # A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
@@ -132,17 +131,12 @@ def _sums(
     return _Sums(*(sums[name] for name in ("spent", "reserved", "uncertain", "tools", "understated")))
 
 
-Figure = Literal["balance_usd", "total_spent_usd", "total_requests", "total_seconds", "total_cost_usd"]
-
-_COLUMNS: Final[dict[str, str]] = {
-    "balance_usd": "balance_micro",
-    "total_spent_usd": "total_spent_micro",
-    "total_requests": "total_requests",
-    "total_seconds": "total_seconds",
-    "total_cost_usd": "total_cost_micro",
-    "period_days": "period_days",
-    "asked_at": "asked_at",
-}
+def sample_of(told: Balance | Usage, at: float, asked_at: float | None = None) -> Sample:
+    """What a billing endpoint said at that time, to a question asked at that one (epoch seconds)."""
+    known = told.model_dump(include={"total_requests", "total_seconds", "total_cost_usd", "period_days"})
+    balance = told.balance_usd if isinstance(told, Balance) else told.current_balance_usd
+    spent = told.total_spent_usd
+    return Sample(at, balance_usd=balance, total_spent_usd=spent, asked_at=asked_at, **known)
 
 
 class Samples:
@@ -152,55 +146,30 @@ class Samples:
         self._store = store
         self._account = account
 
-    def hear(self, told: Balance | Usage, *, asked_at: float) -> None:
-        """Keeps what a billing endpoint said, to a question asked at that time (epoch seconds)."""
-        known = told.model_dump(include={"total_requests", "total_seconds", "total_cost_usd", "period_days"})
-        balance = told.balance_usd if isinstance(told, Balance) else told.current_balance_usd
-        spent = told.total_spent_usd
-        self.add(Sample(time.time(), balance_usd=balance, total_spent_usd=spent, asked_at=asked_at, **known))
-
     def add(self, sample: Sample) -> None:
         """Notes what was said."""
-        row = {
-            column: micro(value) if value is not None and column.endswith("_micro") else value
-            for field, column in _COLUMNS.items()
-            for value in (getattr(sample, field),)
-        }
-        values = {"account": self._account, "at": sample.at, **row}
+        values = {"account": self._account, **vars(sample)}
         self._store.keep(lambda db: insert(db, "samples", values), flush=False)
 
-    def last(self, *, before: float | None = None, having: Figure | None = None) -> Sample | None:
-        """The newest sample, taken before that moment and holding that figure where they are given."""
-        found = self.list(before=before, having=having, limit=1)
-        return found[0] if found else None
-
     def list(
-        self,
-        *,
-        since: float | None = None,
-        before: float | None = None,
-        having: Figure | None = None,
-        limit: int = 1000,
+        self, *, since: float | None = None, before: float | None = None, limit: int = 1000
     ) -> list[Sample]:
         """The samples from `since` until `before` (not included), newest first."""
-        held = "" if having is None else f"AND {_COLUMNS[having]} IS NOT NULL "
-        values = (self._account, since, before, limit)
-        rows = self._store.read(
-            lambda db: db.execute(
-                "SELECT * FROM samples WHERE account = ?1 AND at >= coalesce(?2, -9e99) "  # noqa: S608 - our own names
-                f"AND at < coalesce(?3, 9e99) {held}ORDER BY at DESC, id DESC LIMIT ?4",
-                values,
-            ).fetchall()
+        rows = self._store.rows(
+            "SELECT * FROM samples WHERE account = ? AND at >= coalesce(?, -9e99) "
+            "AND at < coalesce(?, 9e99) ORDER BY at DESC, id DESC LIMIT ?",
+            *(self._account, since, before, limit),
         )
-        return [_sample(row) for row in rows]
+        return [read(Sample, row) for row in rows]
 
-
-def _sample(row: sqlite3.Row) -> Sample:
-    figures: dict[str, Any] = {
-        field: usd(row[column]) if column.endswith("_micro") else row[column]
-        for field, column in _COLUMNS.items()
-    }
-    return Sample(at=row["at"], **figures)
+    def period_days(self, before: float | None) -> int | None:
+        """The period of the last usage that was told before that moment; of the last one where none was."""
+        rows = self._store.rows(
+            "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
+            "AND period_days > 0 ORDER BY at < coalesce(?, 9e99) DESC, at DESC, id DESC LIMIT 1",
+            *(self._account, before),
+        )
+        return int(rows[0][0]) if rows else None
 
 
 @dataclass(frozen=True)

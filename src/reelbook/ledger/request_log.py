@@ -111,25 +111,18 @@ class RequestLog:
         `limit` is how many requests a minute the service said that the key has.
         """
         at = self._instant()
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "
-                "WHERE id = ? AND kernel = ?",
-                (at.epoch, at.steady, limit, place, self._kernel),
-            )
-
-        self._store.keep(work, flush=False, lasting=False)
+        self._keep(
+            "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "
+            "WHERE id = ? AND kernel = ?",
+            *(at.epoch, at.steady, limit, place, self._kernel),
+        )
 
     def give_back(self, place: int) -> None:
         """It was never sent."""
-        self._store.keep(
-            lambda connection: connection.execute(
-                "DELETE FROM requests WHERE id = ? AND kernel = ?", (place, self._kernel)
-            ),
-            flush=False,
-            lasting=False,
-        )
+        self._keep("DELETE FROM requests WHERE id = ? AND kernel = ?", place, self._kernel)
+
+    def _keep(self, statement: str, *values: object) -> None:
+        self._store.keep(lambda db: db.execute(statement, values), flush=False, lasting=False)
 
 
 @functools.cache

@@ -64,13 +64,13 @@ def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str 
     # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
     with acquire(FileLock(home / "ledger.lock"), busy_seconds):
         if path.is_file() and path.stat().st_size == 0:
-            return _after_emptying(path, busy_seconds)
+            return _begun_anew(path, busy_seconds, "empty")
         try:
             return patiently(lambda: _ready(path), busy_seconds), None
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-        return _after_damage(path, busy_seconds)
+        return _begun_anew(path, busy_seconds, "damaged")
 
 
 def open_memory() -> sqlite3.Connection:
@@ -90,9 +90,8 @@ def patiently(attempt: Callable[[], T], busy_seconds: float) -> T:
         except sqlite3.Error as error:
             if primary_code(error) != sqlite3.SQLITE_BUSY or not pause:
                 raise
-        time.sleep(
-            min(pause, _PAUSE_SECONDS)
-        )  # SQLite doesn't wait by itself where two would wait for each other
+        # SQLite doesn't wait by itself where two would wait for each other.
+        time.sleep(min(pause, _PAUSE_SECONDS))
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -158,33 +157,27 @@ def _at_newest_schema(path: Path, synchronous: str = "FULL") -> sqlite3.Connecti
     return connection
 
 
-def _after_damage(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
+def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.Connection, str]:
+    """A new ledger in the place of one that is damaged or empty, with all that can still be read.
+
+    That is of the file itself, or else of the newest one that was damaged before it.
+    """
+    earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
     kept = _moved_aside(path)
     suspicion(path).unlink(missing_ok=True)
     connection = patiently(lambda: _ready(path), busy_seconds)
-    return connection, (
-        f"The ledger was damaged. {count(_saved(kept, connection), 'job')} could be read and went into a "
-        f"new one; the damaged file is kept as {kept}. {_MISSING}"
-    )
-
-
-def _after_emptying(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
-    earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
-    kept = _moved_aside(path)
-    connection = patiently(lambda: _ready(path), busy_seconds)
-    said = f"The ledger was empty: {path} had 0 bytes, and what it knew of jobs and money is gone from it. "
-    for copy in earlier:
+    copy, saved = kept, 0
+    for copy in (kept, *earlier):
         if saved := _saved(copy, connection):
-            # The lost ledger may have known that it was sent since.
-            connection.execute("UPDATE entries SET left_unsent = 0")
-            said += (
-                f"{count(saved, 'job')} could be read from an earlier one, {copy}, and went into a new one. "
-            )
             break
-    else:
-        said += "A new one was begun. "
+    source = ""
+    if saved and copy != kept:
+        source = f" from an earlier one, {copy},"
+        # The lost ledger may have known that it was sent since.
+        connection.execute("UPDATE entries SET left_unsent = 0")
     return connection, (
-        f"{said}The empty file is kept as {kept}. A spending limit counts only what is in the new one: "
+        f"The ledger was {damage}. {count(saved, 'job')} could be read{source} and went into a new one; the "
+        f"{damage} file is kept as {kept}. A spending limit counts only what is in the new one: "
         f"session.balance() says what is left. {_MISSING}"
     )
 
@@ -327,6 +320,14 @@ class Store:
                 return work(self._turned_to_copy(error))
 
         return self._thread.call(read)
+
+    def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        """The rows that a query gives."""
+        return self.read(lambda connection: connection.execute(query, values).fetchall())
+
+    def row(self, query: str, *values: object) -> sqlite3.Row | None:
+        """The first row that a query gives; None where it gives none."""
+        return next(iter(self.rows(query, *values)), None)
 
     def write(self, work: Work[T], *, flush: bool = True, withdrawn: Callable[[], bool] = lambda: False) -> T:
         """The result of `work`, done on the disk in a transaction of its own: all of it or nothing.
@@ -687,15 +688,12 @@ def on_network(folder: Path, mounts: str | None = None) -> bool:
             mounts = MOUNTS.read_text(errors="replace")
         except OSError:
             return False
-    kind, depth = "", -1
-    for line in mounts.splitlines():
-        fields = line.split(" ")
-        if len(fields) < 3:
-            continue
-        mount = Path(_OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[1]))
+    nearest = (-1, 0, "")
+    for number, line in enumerate(mounts.splitlines()):
+        _, where, kind, *_ = (*line.split(" "), "", "")
+        mount = Path(_OCTAL.sub(lambda found: chr(int(found[1], 8)), where))
         # A later mount hides an earlier one at the same place.
-        if folder.is_relative_to(mount) and len(mount.parts) >= depth:
-            kind, depth = fields[2], len(mount.parts)
-    if kind.startswith("fuse"):
-        return not kind.startswith(_LOCAL_FUSE)
-    return kind.startswith(_NETWORK)
+        if kind and folder.is_relative_to(mount):
+            nearest = max(nearest, (len(mount.parts), number, kind))
+    kind = nearest[-1]
+    return not kind.startswith(_LOCAL_FUSE) if kind.startswith("fuse") else kind.startswith(_NETWORK)

@@ -31,7 +31,7 @@ from ..errors import InvalidInput, LedgerLocked, SessionClosed
 from ..event_thread import EventThread, Future
 from ..formatting import file_name
 from ..ledger import LedgerFile, Submission, SweepRecord, ToolCalls
-from ..ledger.records import named_states, origin, refuse_strange
+from ..ledger.records import named_states, origin
 from ..ledger.search import Filter
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
@@ -497,8 +497,7 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.refuse_closed()
         if state is not None:
-            state = named_states(state)
-            refuse_strange(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
+            state = named_states(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
         wanted = Filter(
             text=text,
             since=epoch(since),
@@ -613,7 +612,7 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.refuse_closed()
         from_at, to_at = epoch(since), epoch(until)
-        entries = self._ledger.bought(experiment=experiment, since=from_at, until=to_at)
+        entries = self._ledger.bought(Filter(experiment=experiment, since=from_at, until=to_at))
         tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
         name = "sandbox" if self.service == "sandbox" else urlsplit(self.base_url).netloc
         accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
@@ -692,8 +691,8 @@ class Session(Tooling, SuggestsNames):
 
     async def _reconciled(self, *, alone: bool) -> Reconciliation:
         try:
-            comparison = await self._reconciler.compare(alone=alone)
-            return tell_jobs(comparison, lambda entry: self._jobs.of(entry, watch=False))
+            findings = await self._reconciler.find_out(alone=alone)
+            return tell_jobs(findings, lambda entry: self._jobs.of(entry, watch=False))
         finally:
             self._tell(None)
 
