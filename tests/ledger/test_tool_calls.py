@@ -10,8 +10,6 @@ from ledger.doubles import SERVICE, Clock, fox, intend
 
 from reelbook.errors import SpendLimitReached
 from reelbook.ledger import Ledger, Spend
-from reelbook.ledger.recovery import rescue
-from reelbook.ledger.store import open_memory
 from reelbook.secret import Secret
 
 USER = Secret("user-planted-7f3a")
@@ -133,14 +131,3 @@ def test_what_its_cost_is_short_of_the_price_counts_as_uncertain(
     call(ledger, "req-1", prompt="a fox")
     ledger.tool_jobs.ended("req-1", seconds=seconds, cost_usd=cost)
     assert ledger.spend() == Spend(cost, 0.0, uncertain, tools_usd=cost)
-
-
-def test_both_survive_a_damaged_ledger(ledger: Ledger) -> None:
-    """They are copied with the rest of what can be read."""
-    call(ledger, "req-1", prompt="a fox")
-    ledger.tool_jobs.ended("req-1", seconds=5.0, cost_usd=0.25)
-    target = open_memory()
-    ledger._store.read(lambda source: rescue(source, target))
-    assert [row["tool"] for row in target.execute("SELECT tool FROM tool_calls")] == ["tool"]
-    assert [row["request_id"] for row in target.execute("SELECT request_id FROM tool_jobs")] == ["req-1"]
-    target.close()

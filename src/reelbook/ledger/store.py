@@ -34,8 +34,7 @@ from ..errors import LedgerLocked, LedgerUnavailable, SessionClosed
 from ..event_thread import CLOSED, Future
 from ..formatting import count
 from .kernels import lock_holder
-from .migrations import NewerLedger, migrate
-from .recovery import rescue
+from .schema import NewerLedger, migrate, rescue
 
 _log = logging.getLogger(__name__)
 
