@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from support.ledgers import ledger_in
+
 from reelbook.account.connection import Connection
-from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -30,8 +31,7 @@ def using(
         async with connection.client:
             await use(connection)
 
-    ledger = Ledger.open(home, "sandbox", sandbox.api_key)
-    with ledger:
+    with ledger_in(home, "sandbox", sandbox.api_key) as ledger:
         asyncio.run(main())
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.ledgers import ledger_in
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.account.limits import Spending, spend_notices, without_spend_warnings
-from reelbook.ledger import Ledger, Spend, Submission
+from reelbook.ledger import Spend, Submission
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
@@ -126,7 +127,7 @@ def test_a_session_counts_its_own_and_the_limit_counts_all(session: rb.Session, 
 
 def test_another_process_isn_t_this_session(home: Path) -> None:
     """A kernel beside this one has its own total, and its clips count towards the limit of both."""
-    with Ledger.open(home, "https://service.example", Secret("sk-planted-spending")) as ledger:
+    with ledger_in(home, "https://service.example", Secret("sk-planted-spending")) as ledger:
         ledger.intend([Submission(JobRequest.from_text("a fox", duration_seconds=1))])
         own = ledger.get(1)
         assert own is not None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from support.ledgers import ledger_in
 
 from reelbook.ledger import Entry, Ledger, LedgerFile, Place, Submission
 from reelbook.ledger.search import Filter
@@ -24,8 +27,8 @@ import os, sys, time
 from pathlib import Path
 from ledger.doubles import KEY, SERVICE, find, fox, intend, intend_many
 from reelbook.errors import LedgerLocked, SpendLimitReached
-from reelbook.ledger import Ledger
-ledger = Ledger.open(Path(sys.argv[1]), SERVICE, KEY)
+from reelbook.ledger import LedgerFile
+ledger = LedgerFile.open(Path(sys.argv[1])).ledger(SERVICE, KEY)
 def say(*words):
     print(*words, flush=True)
 def wait():
@@ -60,9 +63,14 @@ def fox(
     return Submission(JobRequest(**{**given, **asked}), experiment, place, repeats)
 
 
-def opened(folder: Path, **options: Any) -> Ledger:
+def opened(folder: Path, **options: Any) -> contextlib.AbstractContextManager[Ledger]:
     """The test's account in the ledger of that home, for another kernel."""
-    return Ledger.open(folder, SERVICE, KEY, **options)
+    return ledger_in(folder, SERVICE, KEY, **options)
+
+
+def left_open(folder: Path, **options: Any) -> Ledger:
+    """The same, which the test closes: `file.close()`."""
+    return LedgerFile.open(folder, **options).ledger(SERVICE, KEY)
 
 
 class Intended(NamedTuple):

@@ -86,12 +86,12 @@ def test_marks_are_kept_while_the_disk_takes_no_writes(ledger: Ledger) -> None:
     ledger.annotations.mark(number, Marks(note="mind", tags=("keep",)))
     ledger.accepted(number, "req-1")
     ledger.annotations.pick("req-1", ["req-1"])
-    disk = ledger._store._connection
+    disk = ledger.store._connection
     disk.execute("PRAGMA query_only=1")
     ledger.annotations.mark(number, Marks(True, "mind", ("keep",)))
-    assert ledger.file.trouble is not None
+    assert ledger.store.trouble is not None
     assert [each.marks.note for each in find(ledger, tag="keep")] == ["mind"]
     assert len(ledger.annotations.picks()) == 1
     disk.execute("PRAGMA query_only=0")
-    ledger.file.prove_writable()
+    ledger.store.prove_writable()
     assert [each.marks.starred for each in find(ledger, tag="keep")] == [True]

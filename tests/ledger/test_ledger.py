@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, opened, tell
+from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, left_open, opened, tell
 
 from reelbook.ledger import Entry, Ledger, Marks
 from reelbook.secret import Secret
@@ -41,7 +41,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
     ledger.status(entry.id, "completed", video_url="https://cdn/1.mp4", duration_seconds=5.04, cost_usd=0.252)
     ledger.downloaded(entry.id, folder / "req-1.mp4")
     with opened(folder) as again:
-        assert again.file.trouble is None
+        assert again.store.trouble is None
         kept = again.by_request_id("req-1")
     assert kept == Entry(
         id=entry.id,
@@ -260,7 +260,7 @@ for number in range(100_000):
         reported += writer.stdout.read().split("\n")[:-1]
     assert {each for each in reported if ledger.by_request_id(each) is None} == set()
     assert len(set(reported)) == len(reported) >= 30
-    assert ledger.file.trouble is None
+    assert ledger.store.trouble is None
 
 
 def test_what_a_killed_kernel_left_half_done_is_settled(ledger: Ledger, kernel: Kernel, clock: Clock) -> None:
@@ -289,7 +289,7 @@ wait()
 
 def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger) -> None:
     """A session that is closed in the middle of things leaves nothing reserved for ever."""
-    other = opened(folder)
+    other = left_open(folder)
     sent, unsent = (intend(other, fox()).entry.id for _ in range(2))
     other.sending(sent)
     assert ledger.recover() == []
@@ -299,7 +299,7 @@ def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger) -> None
 
 def test_two_kernels_begin_a_ledger_together(folder: Path, kernel: Kernel) -> None:
     """Four processes that open a home without a ledger at the same moment share one, without trouble."""
-    code = "intend(ledger, fox())\nsay(ledger.file.trouble, ledger.account.id)\nwait()"
+    code = "intend(ledger, fox())\nsay(ledger.store.trouble, ledger.account.id)\nwait()"
     kernels = [kernel(code) for _ in range(4)]
     assert [heard(each) for each in kernels] == ["None 1"] * 4
     with opened(folder) as ledger:

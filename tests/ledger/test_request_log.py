@@ -49,7 +49,7 @@ def answered(ledger: Ledger, moment: Instant, place: int, limit: int | None = No
 @pytest.fixture
 def other(ledger: Ledger) -> Iterator[Ledger]:
     """The ledger of another kernel of the same home."""
-    with opened(ledger._store.path.parent) as kernel:
+    with opened(ledger.store.path.parent) as kernel:
         yield kernel
 
 
@@ -166,7 +166,7 @@ def test_old_requests_are_forgotten(ledger: Ledger) -> None:
     """The table doesn't grow with the years."""
     for minute in range(100):
         Fits().asked(ledger, at(60 * minute))
-    rows = ledger._store.read(
+    rows = ledger.store.read(
         lambda connection: connection.execute("SELECT count(*) FROM requests").fetchone()
     )
     assert rows[0] == 6

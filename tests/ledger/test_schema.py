@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from ledger.doubles import find, fox, intend, opened
+from ledger.doubles import find, fox, intend, left_open, opened
 
 from reelbook.ledger import CellId, Ledger, Marks, Place, Sample, Spend, schema
 from reelbook.ledger.schema import NUMBER, PASSING, TABLES, NewerLedger, migrate, rescue
@@ -51,7 +51,7 @@ def test_a_ledger_of_every_schema_opens_with_its_jobs_and_money(folder: Path, nu
             "CREATE VIRTUAL TABLE prompts USING fts5(prompt, content='entries', content_rowid='id')"
         )
     with opened(folder) as ledger:
-        assert (ledger.file.trouble, ledger.account.id) == (None, 1)
+        assert (ledger.store.trouble, ledger.account.id) == (None, 1)
         assert [(entry.state, entry.prompt, entry.request_id) for entry in find(ledger)] == [
             ("pending", "a still image", "req-2"),
             ("uncertain", "a wolf", None),
@@ -84,7 +84,7 @@ def test_no_column_of_the_last_schema_is_lost(folder: Path) -> None:
             marks = ", ".join("?" * len(values))
             connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", tuple(values.values()))
             before[table] = values
-    opened(folder).file.close()
+    left_open(folder).file.close()
     with closing(read(folder / "ledger.db")) as connection:
         for table, values in before.items():
             key = next(iter(values))
@@ -163,7 +163,7 @@ def test_a_source_of_an_older_schema_gives_what_it_has(target: sqlite3.Connectio
 
 def test_every_table_is_saved_but_what_passes(ledger: Ledger, target: sqlite3.Connection) -> None:
     """Classrooms, tools' calls and their clips with the rest; the log of requests is soon learnt anew."""
-    connection = ledger._store._connection
+    connection = ledger.store._connection
     for number, table in enumerate(TABLES):
         if table in ("salt", "accounts"):
             continue

@@ -154,7 +154,7 @@ def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:
 
 def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger) -> None:
     """No page of any filter sorts or goes through the whole table: the plan reads an index in its order."""
-    connection = ledger._store._connection
+    connection = ledger.store._connection
     asked: list[str] = []
     connection.set_trace_callback(asked.append)
     given: dict[str, Any]

@@ -163,10 +163,12 @@ def test_what_a_killed_kernel_never_sent_uses_up_no_limit_and_is_bought_now(sand
     """Also in a script, which takes up nothing by itself."""
     write = f"""
 import os, pathlib
-from reelbook.ledger import Ledger, Place, Submission
+from reelbook.ledger import LedgerFile, Place, Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
-ledger = Ledger.open(pathlib.Path({str(sandbox.home)!r}), "sandbox", Secret({sandbox.api_key.reveal()!r}))
+ledger = LedgerFile.open(pathlib.Path({str(sandbox.home)!r})).ledger(
+    "sandbox", Secret({sandbox.api_key.reveal()!r})
+)
 fox = Submission(JobRequest("text-to-video", "a fox", 1, "1:1", 7), place=Place.once("fox"))
 ledger.intend([fox])
 os._exit(0)

@@ -55,9 +55,9 @@ def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:
             if left:
                 other.status(left.pop(), "completed", cost_usd=0.25)
 
-        ledger._store.read(lambda connection: connection.set_progress_handler(meanwhile, 20))
+        ledger.store.read(lambda connection: connection.set_progress_handler(meanwhile, 20))
         known = ledger.spend()
-        ledger._store.read(lambda connection: connection.set_progress_handler(None, 0))
+        ledger.store.read(lambda connection: connection.set_progress_handler(None, 0))
     assert len(left) < 8
     assert known.committed_usd == 2.0
 

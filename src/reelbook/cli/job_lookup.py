@@ -125,8 +125,8 @@ def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup | Non
         yield None
         return
     with LedgerFile.open(folder) as file:
-        if file.trouble:
-            say(file.trouble, err=True)
+        if file.store.trouble:
+            say(file.store.trouble, err=True)
         yield JobLookup(file, service)
 
 

@@ -1,11 +1,11 @@
 """The ledger: what becomes of each submission of an account, what it cost, and all that is asked about both.
 
 `LedgerFile` is the file of a home, for what needs no account: classrooms, tool calls, everybody's entries.
-`LedgerFile.ledger(service, key)` is the `Ledger` of one account in it, and `Ledger.open` does both at once.
+`LedgerFile.ledger(service, key)` is the `Ledger` of one account in it.
 
 Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns.
 Where the disk takes no writes, what is about to be paid is refused with LedgerUnavailable, what was learnt is
-kept until it does, and `trouble` says so.
+kept until it does, and `store.trouble` says so.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .places import PlaceCounter, place_columns
 from .records import Account, EarlierRun, Entry, Spend, Submission, stored
 from .request_log import RequestLog
 from .search import Entries, marks, matching
-from .store import Store, touch, unusable
+from .store import Store, unusable
 from .sweeps import Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 
@@ -66,7 +66,7 @@ class LedgerFile(Entries):
         self.received: list[str] = []  # ids that the disk doesn't have yet
         self.classrooms = Classrooms(store, clock)
         self.tool_calls = ToolCalls(store, clock)
-        store.on_copy(self._restore_accounts)
+        store.prepare_copy = self._restore_accounts
 
     @classmethod
     def open(
@@ -108,36 +108,13 @@ class LedgerFile(Entries):
 
         With `same_as` the key takes that account's place, for good: jobs, limits and spend go on.
         """
-        account = self._store.write(lambda db: records.account_of(db, origin, key, same_as))
+        account = self.store.write(lambda db: records.account_of(db, origin, key, same_as))
         self._accounts[account.id] = account
         return account
 
     def accounts(self) -> list[Account]:
         """Every account that ever submitted from this home, oldest first."""
-        return [Account(*row) for row in self._store.rows("SELECT * FROM accounts ORDER BY id")]
-
-    @property
-    def trouble(self) -> str | None:
-        """Why the ledger can't be written now, what is safe and what to do; None if it can."""
-        return self._store.trouble
-
-    @property
-    def notice(self) -> str | None:
-        """What there was to say when it was opened, such as that it was damaged."""
-        return self._store.notice
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether all that is noted ends with this kernel."""
-        return self._store.in_memory
-
-    def prove_writable(self) -> None:
-        """Raises LedgerUnavailable where nothing can be written down."""
-        self._store.write(touch)
-
-    def on_trouble(self, callback: Callable[[], None]) -> None:
-        """`callback` is called, on a thread of the ledger's, when `trouble` begins or ends."""
-        self._store.on_trouble(callback)
+        return [Account(*row) for row in self.store.rows("SELECT * FROM accounts ORDER BY id")]
 
     def close(self) -> str | None:
         """Settles what this kernel has not sent, or not heard of, and closes the file.
@@ -145,9 +122,9 @@ class LedgerFile(Entries):
         What it has not sent is left unsent: see `Ledger.intend_again`. Returns what there is to say where the
         disk still takes no writes: the ids that it doesn't have.
         """
-        trouble, now = self._store.trouble, self._clock()
-        self._store.keep(lambda db: _settle(db, self._kernel.name, now))
-        written = self._store.close()
+        trouble, now = self.store.trouble, self._clock()
+        self.store.keep(lambda db: _settle(db, self._kernel.name, now))
+        written = self.store.close()
         self._kernel.end(settled=written)
         if written:
             return None
@@ -170,7 +147,7 @@ class Ledger(Entries):
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
-        super().__init__(file._store, account.id)
+        super().__init__(file.store, account.id)
         self.file = file
         self.account = account
         self.max_spend_usd = max_spend_usd
@@ -178,42 +155,14 @@ class Ledger(Entries):
         self._kernel = file._kernel
         self._clock = file._clock
         self._places = PlaceCounter()
-        self.requests = RequestLog(self._store, self._kernel.name, account)
-        self.samples = money.Samples(self._store, account.id)
-        self.annotations = Annotations(self._store, account.id, self._clock)
-        self.sweeps = Sweeps(self._store, account.id, self._kernel, self._clock, self._places)
+        self.requests = RequestLog(self.store, self._kernel.name, account)
+        self.samples = money.Samples(self.store, account.id)
+        self.annotations = Annotations(self.store, account.id, self._clock)
+        self.sweeps = Sweeps(self.store, account.id, self._kernel, self._clock, self._places)
         self.tool_calls = file.tool_calls
-        self.tool_jobs = ToolJobs(self._store, account.id, self._kernel.name, self._clock)
+        self.tool_jobs = ToolJobs(self.store, account.id, self._kernel.name, self._clock)
         # What a kernel that is gone never sent must neither use up the limit nor be waited for.
         self.recover()
-
-    @classmethod
-    def open(
-        cls,
-        home: Path,
-        service: str,
-        key: Secret,
-        *,
-        max_spend_usd: float | None = None,
-        busy_seconds: float = BUSY_SECONDS,
-        clock: Callable[[], float] = time.time,
-    ) -> Ledger:
-        """The ledger of `key` at `service` in `home`; leaving its context closes the file.
-
-        See `LedgerFile.open` and `LedgerFile.ledger`.
-        """
-        file = LedgerFile.open(home, busy_seconds=busy_seconds, clock=clock)
-        try:
-            return file.ledger(service, key, max_spend_usd=max_spend_usd)
-        except BaseException:
-            file.close()
-            raise
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
 
     def change_key(self, key: Secret) -> None:
         """`key` takes the place of the account's key: jobs, limits and spend go on, requests count anew."""
@@ -265,7 +214,7 @@ class Ledger(Entries):
                 for each, twin in zip(batch, twins, strict=True)
             ]
 
-        return self._store.write(work, withdrawn=withdrawn)
+        return self.store.write(work, withdrawn=withdrawn)
 
     def take_back(self, entries: Iterable[Entry], *, left_unsent: bool = False) -> None:
         """What was written down and isn't sent is not to be sent; with `left_unsent` it may be later."""
@@ -294,7 +243,7 @@ class Ledger(Entries):
                 _change(db, entry.id, (), changes)
             return [again for entry in left for again in matching(db, "id = ?", entry.id)]
 
-        return self._store.write(work)
+        return self.store.write(work)
 
     def repeat(self, entry_id: int, request: JobRequest, error: Exception) -> int:
         """What may have been bought goes out again all the same. Returns the number of its new entry.
@@ -322,7 +271,7 @@ class Ledger(Entries):
     def sending(self, entry_id: int) -> bool:
         """The request goes out next. False: it was taken back meanwhile, so it must not be sent."""
         changes = {"state": states.SENDING, "sent_at": self._clock()}
-        return self._store.write(lambda db: _change(db, entry_id, (states.INTENDED, states.SENDING), changes))
+        return self.store.write(lambda db: _change(db, entry_id, (states.INTENDED, states.SENDING), changes))
 
     def unsent(self, entry_id: int) -> None:
         """The request certainly didn't arrive (429, no connection): it waits for its next attempt."""
@@ -347,7 +296,7 @@ class Ledger(Entries):
         if estimated_cost_usd is not None:
             changes["estimated_cost_usd"] = estimated_cost_usd
         self._change(entry_id, **changes)
-        self.file.received = [*self.file.received, request_id] if self._store.trouble else []
+        self.file.received = [*self.file.received, request_id] if self.store.trouble else []
 
     def refused(self, entry_id: int, error: str) -> None:
         """The service said no, or the request never reached it for good: nothing was bought."""
@@ -390,11 +339,11 @@ class Ledger(Entries):
             "error": error,
         }
         changes = stored({name: value for name, value in heard.items() if value is not None})
-        known = self._store.row(_ROW, entry_id)
+        known = self.store.row(_ROW, entry_id)
         is_news = known is None or any(known[name] != value for name, value in changes.items())
         if known is None or is_news or known["abandoned_at"] is not None:
             now, watcher = self._clock(), self._kernel.name if watched else None
-            self._store.keep(
+            self.store.keep(
                 lambda db: _hear(db, entry_id, changes, now, watcher, took),
                 flush=known is None or known["state"] != state,
             )
@@ -407,7 +356,7 @@ class Ledger(Entries):
         """The service says that it doesn't know the job, which stays unfinished for a week from then on."""
         given_up = "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?"
         values = (self._clock(), error, entry_id)
-        self._store.keep(lambda db: db.execute(given_up, values))
+        self.store.keep(lambda db: db.execute(given_up, values))
 
     def settle(self, entry_id: int, *, accepted: bool) -> None:
         """What became of an uncertain one."""
@@ -423,13 +372,13 @@ class Ledger(Entries):
         """
         recovered: list[Entry] = []
         kernels = f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}"  # noqa: S608 - our own words
-        for (name,) in self._store.rows(kernels, self.account.id):
+        for (name,) in self.store.rows(kernels, self.account.id):
             if (fate := self._kernel.fate(name)) == "lives":
                 continue
             settle = functools.partial(
                 _settle, kernel=name, now=self._clock(), account=self.account.id, sure=fate == "gone"
             )
-            recovered += self._store.keep(settle)
+            recovered += self.store.keep(settle)
             if not self._entries(f"{_UNSENT} AND kernel = ? LIMIT 1", name):  # in any account
                 self._kernel.forget(name)
         return recovered
@@ -463,7 +412,7 @@ class Ledger(Entries):
         """This kernel looks after the job from now on. False if another one was quicker."""
         taken = "UPDATE entries SET kernel = ?, resumed = 1 WHERE id = ? AND kernel = ?"
         values = (self._kernel.name, entry.id, entry.kernel)
-        return self._store.keep(lambda db: db.execute(taken, values).rowcount == 1)
+        return self.store.keep(lambda db: db.execute(taken, values).rowcount == 1)
 
     def is_own(self, entry: Entry) -> bool:
         """Whether this kernel looks after it."""
@@ -494,7 +443,7 @@ class Ledger(Entries):
 
         Of those from `since` on (epoch seconds) and of one process, where they are given.
         """
-        return self._store.read(lambda db: money.spend(db, self.account.id, since, process))
+        return self.store.read(lambda db: money.spend(db, self.account.id, since, process))
 
     def spend_here(self) -> Spend:
         """The same of what this kernel submitted since this session began."""
@@ -508,7 +457,7 @@ class Ledger(Entries):
         if since is None:
             since = min(self.opened_at, time.time() - RECENT_SECONDS)
         lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
-        return self._store.read(lambda db: money.funds(db, self.account.id, since, lives))
+        return self.store.read(lambda db: money.funds(db, self.account.id, since, lives))
 
     def usage_days(self) -> int:
         """The period to ask for, so that the answer can be compared with the one that matters.
@@ -521,7 +470,7 @@ class Ledger(Entries):
     # Helpers.
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
-        return self._store.keep(lambda db: _change(db, entry_id, only_from, changes))
+        return self.store.keep(lambda db: _change(db, entry_id, only_from, changes))
 
     def _check_limit(self, db: sqlite3.Connection, new: Sequence[Submission | Entry]) -> None:
         if self.max_spend_usd is not None:
@@ -529,7 +478,7 @@ class Ledger(Entries):
 
     def _took(self, wanted: str, *values: object) -> list[TookSeconds]:
         """Of clips that one kernel watched from beginning to end, the last submitted last."""
-        rows = self._store.rows(
+        rows = self.store.rows(
             "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "  # noqa: S608 - our own words
             "estimated_duration_seconds FROM entries WHERE account = ? AND took_seconds IS NOT NULL "
             f"AND {wanted} ORDER BY id DESC LIMIT {TIMES_KEPT}",
@@ -592,7 +541,7 @@ class Ledger(Entries):
     def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
         """The cells that asked for the same before, as far as they have ids: each may be another cell."""
 
-        twins = self._store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
+        twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
         return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 
 

@@ -73,7 +73,7 @@ class Entries:
     """The entries of an account, or those of all accounts where it is None."""
 
     def __init__(self, store: Store, account_id: int | None) -> None:
-        self._store = store
+        self.store = store
         self._account_id = account_id
 
     def get(self, entry_id: int) -> Entry | None:
@@ -116,7 +116,7 @@ class Entries:
             fitting = (row for row in rows if not beginnings or _has_words(row, beginnings))
             return [Entry.of(row) for row in itertools.islice(fitting, limit)]
 
-        return self._store.read(read)
+        return self.store.read(read)
 
     def prompts(self, text: str, limit: int) -> list[str]:
         """The prompts with these words, the one used last first and each once."""
@@ -149,7 +149,7 @@ class Entries:
         return [entry for entry in found if entry.charge != "none"]
 
     def _entries(self, wanted: str, *values: object) -> list[Entry]:
-        return self._store.read(lambda db: matching(db, wanted, *values))
+        return self.store.read(lambda db: matching(db, wanted, *values))
 
 
 def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry]:

@@ -278,7 +278,8 @@ class Store:
         self._locked = False
         self._damaged = False
         self._refused = ""
-        self._prepare: Work[None] = lambda connection: None
+        # Puts what can't be done without into a copy, of which the disk may have given nothing.
+        self.prepare_copy: Work[None] = lambda connection: None
         self._told: list[Callable[[], None]] = []
 
     @classmethod
@@ -298,10 +299,6 @@ class Store:
         """A store that ends with the process, for who wants no file; `notice` says that it is one."""
         thread = _Thread()
         return cls(thread, thread.call(open_memory), home / FILE_NAME, in_memory=True, notice=notice)
-
-    def on_copy(self, prepare: Work[None]) -> None:
-        """`prepare` puts what can't be done without into a copy, of which the disk may have given nothing."""
-        self._prepare = prepare
 
     def on_trouble(self, callback: Callable[[], None]) -> None:
         """`callback` is called, on the store's thread, when `trouble` begins or ends."""
@@ -355,6 +352,10 @@ class Store:
         except BaseException:
             interrupted = True
             raise
+
+    def prove_writable(self) -> None:
+        """Raises LedgerUnavailable where nothing can be written down."""
+        self.write(_touch)
 
     def keep(self, work: Work[T], *, flush: bool = True, lasting: bool = True) -> T:
         """The result of `work`, as `write`; where the disk doesn't take it, done in memory until it does.
@@ -450,7 +451,7 @@ class Store:
                 self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
             rescue(self._connection, copy)
             copy.execute("BEGIN")
-            self._prepare(copy)
+            self.prepare_copy(copy)
             copy.execute("COMMIT")
             self._copy = copy
             self._return_later()
@@ -477,7 +478,7 @@ class Store:
         # On a disk that is nearly full one write may fit and the next one not: it has to have some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
-        self._transaction(touch, True)
+        self._transaction(_touch, True)
         while self._owed:
             work, flush = self._owed[0]
             try:
@@ -647,7 +648,7 @@ def _sqlite_error(code: int, said: str) -> sqlite3.DatabaseError:
     return error
 
 
-def touch(connection: sqlite3.Connection) -> None:
+def _touch(connection: sqlite3.Connection) -> None:
     """Writes what stands there already: a full disk shows itself by a page that it must take."""
     connection.execute("UPDATE salt SET salt = salt")
 

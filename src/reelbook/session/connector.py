@@ -205,7 +205,7 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
     try:
         ledger = LedgerFile.open(folder)
         try:
-            ledger.prove_writable()
+            ledger.store.prove_writable()
         except BaseException:
             ledger.close()
             raise
@@ -227,7 +227,7 @@ def _opened(name: _Name, make: Callable[[], Session]) -> Session:
                 session = _sessions[name] = make()
                 # A script asks for it with session.resume(): it may not live as long as the jobs.
                 jobs = session.resume() if in_notebook else ()
-                _untold[name] = _News(session._ledger.file.notice, len(jobs), session._uncertain_usd())
+                _untold[name] = _News(session._ledger.store.notice, len(jobs), session._uncertain_usd())
             return session
 
     # Stop ends the waiting. The session is made all the same, and the next connect() finds it.

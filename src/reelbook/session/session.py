@@ -141,7 +141,7 @@ class Session(Tooling, SuggestsNames):
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
         self._ledger = file.ledger(name, key, max_spend_usd=max_spend_usd)
-        file.on_trouble(self._ledger_changed)
+        file.store.on_trouble(self._ledger_changed)
         self._connection = Connection(
             key,
             base_url,
@@ -386,8 +386,8 @@ class Session(Tooling, SuggestsNames):
             budget.limit,
             budget.back_in_seconds,
             self._ledger.max_spend_usd,
-            self._ledger.file.trouble,
-            not self._ledger.file.in_memory,
+            self._ledger.store.trouble,
+            not self._ledger.store.in_memory,
             0.0 if funds is None else funds.to_come_usd,
             self._client.key_trouble,
         )
@@ -453,7 +453,7 @@ class Session(Tooling, SuggestsNames):
 
     def _ledger_changed(self) -> None:
         """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""
-        said = self._ledger.file.trouble or "The ledger can be written again."
+        said = self._ledger.store.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
 
         async def tell() -> None:
@@ -464,7 +464,7 @@ class Session(Tooling, SuggestsNames):
 
     def _tell_unsent(self) -> None:
         if self._left_unsent:
-            say_unsent(self._left_unsent, self.home, kept=not self._ledger.file.in_memory)
+            say_unsent(self._left_unsent, self.home, kept=not self._ledger.store.in_memory)
 
     @by_name
     def jobs(
