@@ -48,12 +48,12 @@ def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger) -> None:
 
 
 def test_a_key_has_one_account_at_each_service(connection: sqlite3.Connection) -> None:
-    """By origin and fingerprint; a later key has the account's number and requests of its own."""
+    """By origin and fingerprint; a later key has the account's number."""
     first = records.account_of(connection, SERVICE, KEY)
     assert records.account_of(connection, SERVICE, KEY) == first
     assert records.account_of(connection, "http://elsewhere", KEY).id != first.id
     later = records.account_of(connection, SERVICE, Secret("sk-later"), same_as=first)
-    assert (later.id, later.requests_id) == (first.id, -(later.later_key or 0))
+    assert later.id == first.id
 
 
 def test_an_account_in_use_is_restored(connection: sqlite3.Connection) -> None:

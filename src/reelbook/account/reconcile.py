@@ -91,50 +91,41 @@ class Evidence:
     tool_calls: Sequence[ToolCall] = ()
 
 
-class Reconciler:
-    """Compares for one session, on its thread."""
+async def find_out(
+    connection: Connection, ledger: Ledger, balance: BalanceTracker, *, alone: bool
+) -> list[Finding]:
+    """Asks for balance and usage once each, and settles in the ledger what is sure."""
+    if not ledger.uncertain_entries():
+        return []
+    await connection.reach()
+    now = await _ask(ledger, balance)
+    rules = SANDBOX if connection.service == "sandbox" else LIVE
+    findings = await asyncio.to_thread(lambda: compare(_evidence(ledger, now, rules), alone=alone))
+    for each in findings:
+        if each.answer != "can't tell":
+            ledger.settle(each.entry.id, accepted=each.answer == "accepted")
+    return findings
 
-    def __init__(self, connection: Connection, ledger: Ledger, balance: BalanceTracker) -> None:
-        self._connection = connection
-        self._ledger = ledger
-        self._balance = balance
 
-    async def find_out(self, *, alone: bool) -> list[Finding]:
-        """Asks for balance and usage once each, and settles in the ledger what is sure."""
-        if not self._ledger.uncertain_entries():
-            return []
-        await self._connection.reach()
-        now = await self._ask()
-        findings = await asyncio.to_thread(lambda: compare(self._evidence(now), alone=alone))
-        for each in findings:
-            if each.answer != "can't tell":
-                self._ledger.settle(each.entry.id, accepted=each.answer == "accepted")
-        return findings
+async def _ask(ledger: Ledger, balance: BalanceTracker) -> Sample:
+    # By the time before the questions: what was posted by then is in the answers.
+    began = time.time()
+    money = sample_of(await balance.balance(), began)
+    try:
+        usage = sample_of(await balance.usage(ledger.usage_days()), began)
+    except AuthenticationError:
+        raise
+    except ServiceError:
+        return money  # the money alone tells something too
+    spent = money.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
+    return replace(usage, balance_usd=money.balance_usd, total_spent_usd=spent)
 
-    async def _ask(self) -> Sample:
-        # By the time before the questions: what was posted by then is in the answers.
-        began = time.time()
-        money = sample_of(await self._balance.balance(), began)
-        try:
-            usage = sample_of(await self._balance.usage(self._ledger.usage_days()), began)
-        except AuthenticationError:
-            raise
-        except ServiceError:
-            return money  # the money alone tells something too
-        spent = money.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
-        return replace(usage, balance_usd=money.balance_usd, total_spent_usd=spent)
 
-    def _evidence(self, now: Sample) -> Evidence:
-        samples = self._ledger.samples.list(before=now.at, limit=SAMPLES)
-        oldest = min((each.at for each in samples), default=now.at)
-        return Evidence(
-            uncertain=self._ledger.uncertain_entries(),
-            others=self._ledger.others_since(oldest),
-            samples=samples,
-            now=now,
-            rules=SANDBOX if self._connection.service == "sandbox" else LIVE,
-            tool_calls=self._ledger.tool_calls.recent(KEPT),
-        )
+def _evidence(ledger: Ledger, now: Sample, rules: Rules) -> Evidence:
+    samples = ledger.samples.list(before=now.at, limit=SAMPLES)
+    others = ledger.others_since(min((each.at for each in samples), default=now.at))
+    tool_calls = ledger.tool_calls.recent(KEPT)
+    return Evidence(ledger.uncertain_entries(), others, samples, now, rules, tool_calls)
 
 
 def compare(evidence: Evidence, *, alone: bool) -> list[Finding]:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from .records import Marks, Pick, insert, read
-from .store import Store
+from .store import Part
 
 
-class Annotations:
+class Annotations(Part):
     """The marks of an account's entries. They are a person's own: none is ever sent to the service."""
-
-    def __init__(self, store: Store, account: int, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._account = account
-        self._clock = clock
 
     def mark(self, entry_id: int, marks: Marks) -> Marks:
         """Keeps what a person put to an entry; returns it as it is kept.

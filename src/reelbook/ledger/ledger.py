@@ -14,7 +14,8 @@ import functools
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +34,7 @@ from .records import Account, EarlierRun, Entry, Spend, Submission, stored
 from .request_log import RequestLog
 from .search import Entries, marks, matching
 from .store import Store, unusable
-from .sweeps import Sweeps
+from .sweeps import NewSweep, Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 
 BUSY_SECONDS: Final = 20.0  # at the opening: long enough for many kernels on a slow disk
@@ -155,12 +156,13 @@ class Ledger(Entries):
         self._kernel = file._kernel
         self._clock = file._clock
         self._places = PlaceCounter()
+        bound = (self.store, account.id, self._kernel, self._clock)
         self.requests = RequestLog(self.store, self._kernel.name, account)
-        self.samples = money.Samples(self.store, account.id)
-        self.annotations = Annotations(self.store, account.id, self._clock)
-        self.sweeps = Sweeps(self.store, account.id, self._kernel, self._clock, self._places)
+        self.samples = money.Samples(*bound)
+        self.annotations = Annotations(*bound)
+        self.sweeps = Sweeps(*bound)
         self.tool_calls = file.tool_calls
-        self.tool_jobs = ToolJobs(self.store, account.id, self._kernel.name, self._clock)
+        self.tool_jobs = ToolJobs(*bound)
         # What a kernel that is gone never sent must neither use up the limit nor be waited for.
         self.recover()
 
@@ -180,6 +182,11 @@ class Ledger(Entries):
             Submission(request, experiment, self._places.place(request.sameness, execution, once=once))
             for request in requests
         ]
+
+    def new_sweep(self, name: str, record: Mapping[str, object]) -> NewSweep:
+        """A sweep as it is written down, at its place in the cell that runs on this thread."""
+        new = NewSweep(name, record)
+        return replace(new, place=self._places.place(new.sameness, current_execution()))
 
     def intend(
         self,

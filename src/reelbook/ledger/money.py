@@ -17,7 +17,7 @@ from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
 from ..models import Balance, Usage
 from .records import MICRO, PRICE, Entry, Sample, Spend, Submission, insert, micro, read
-from .store import Store
+from .store import Part
 
 # A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
 # clip takes.
@@ -139,12 +139,8 @@ def sample_of(told: Balance | Usage, at: float, asked_at: float | None = None) -
     return Sample(at, balance_usd=balance, total_spent_usd=spent, asked_at=asked_at, **known)
 
 
-class Samples:
+class Samples(Part):
     """What the billing endpoints said of the account, and when (interface, Balance and Usage summary)."""
-
-    def __init__(self, store: Store, account: int) -> None:
-        self._store = store
-        self._account = account
 
     def add(self, sample: Sample) -> None:
         """Notes what was said."""

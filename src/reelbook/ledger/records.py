@@ -33,18 +33,12 @@ MOST_USD: Final = 1e9  # many of them add up to less than the file's integers ho
 class Account:
     """Whose rows they are: one key at one service. `fingerprint` tells keys apart, not what they are.
 
-    A key that took the place of another one has that one's `id`, and a number in `later_key`.
+    A key that took the place of another one has that one's `id`.
     """
 
     id: int
     origin: str
     fingerprint: str
-    later_key: int | None = None
-
-    @property
-    def requests_id(self) -> int:
-        """Under which number its requests are counted: a rate limit is a key's own."""
-        return self.id if self.later_key is None else -self.later_key
 
 
 @dataclass(frozen=True)
@@ -357,26 +351,20 @@ def account_of(
             "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",
             (*named, same_as.id),
         )
-    later = connection.execute(
-        "SELECT id, account FROM later_keys WHERE origin = ? AND fingerprint = ?", named
-    ).fetchone()
-    if later is not None:
-        return Account(later["account"], *named, later_key=later["id"])
-    connection.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
-    row = connection.execute("SELECT * FROM accounts WHERE origin = ? AND fingerprint = ?", named).fetchone()
-    return Account(row["id"], row["origin"], row["fingerprint"])
+    later = "SELECT account FROM later_keys WHERE origin = ? AND fingerprint = ?"
+    row = connection.execute(later, named).fetchone()
+    if row is None:
+        connection.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
+        own = "SELECT id FROM accounts WHERE origin = ? AND fingerprint = ?"
+        row = connection.execute(own, named).fetchone()
+    return Account(row[0], *named)
 
 
 def restore(connection: sqlite3.Connection, account: Account) -> None:
     """Puts an account that is in use into a ledger that lost it."""
-    connection.execute(
-        "INSERT OR IGNORE INTO accounts VALUES (?, ?, ?)", (account.id, account.origin, account.fingerprint)
-    )
-    if account.later_key is not None:
-        connection.execute(
-            "INSERT OR IGNORE INTO later_keys VALUES (?, ?, ?, ?)",
-            (account.later_key, account.origin, account.fingerprint, account.id),
-        )
+    values = (account.id, account.origin, account.fingerprint)
+    for columns in ("accounts (id, origin, fingerprint)", "later_keys (account, origin, fingerprint)"):
+        connection.execute(f"INSERT OR IGNORE INTO {columns} VALUES (?, ?, ?)", values)  # noqa: S608 - our own names
 
 
 def origin(service: str) -> str:

@@ -68,7 +68,7 @@ class RequestLog:
         """
         instant = self._instant()
         bound = {
-            "account": self.account.requests_id,
+            "of_key": f"{self.account.origin} {self.account.fingerprint}",
             "kernel": self._kernel,
             "boot": instant.boot,
             "steady": instant.steady,
@@ -82,7 +82,7 @@ class RequestLog:
             # Another machine's clock may be a little ahead; times far in the future mean nothing.
             rows = connection.execute(
                 f"SELECT {_AGE} AS age, answered, told_limit FROM requests "  # noqa: S608 - our own words
-                "WHERE account = :account AND kernel <> :kernel AND age >= -:window AND age < :oldest "
+                "WHERE of_key = :of_key AND kernel <> :kernel AND age >= -:window AND age < :oldest "
                 "ORDER BY id",
                 bound,
             ).fetchall()
@@ -93,12 +93,12 @@ class RequestLog:
             if not fits([now - age for age in counts], told):
                 return None
             connection.execute(
-                f"DELETE FROM requests WHERE account = :account AND {_AGE} NOT BETWEEN -:kept AND :kept",  # noqa: S608 - our own words
+                f"DELETE FROM requests WHERE of_key = :of_key AND {_AGE} NOT BETWEEN -:kept AND :kept",  # noqa: S608 - our own words
                 bound,
             )
             cursor = connection.execute(
-                "INSERT INTO requests (account, kernel, at, steady, boot) "
-                "VALUES (:account, :kernel, :epoch, :steady, :boot)",
+                "INSERT INTO requests (of_key, kernel, at, steady, boot) "
+                "VALUES (:of_key, :kernel, :epoch, :steady, :boot)",
                 bound,
             )
             return cursor.lastrowid

@@ -24,8 +24,7 @@ TABLES: Final = {
         fingerprint TEXT NOT NULL,
         UNIQUE (origin, fingerprint)
     """,
-    # A key that took the place of another one: its rows are the account's, its requests are its own. Those
-    # are counted under the number below zero, which no account has.
+    # A key that took the place of another one: its rows are the account's, its requests are its own.
     "later_keys": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         origin TEXT NOT NULL,
@@ -111,10 +110,11 @@ TABLES: Final = {
         total_cost_micro INTEGER,
         period_days REAL
     """,
-    # `steady` is when by the steady clock of the machine's start `boot`; `at` may be set.
+    # `of_key` is the key's origin and fingerprint. `steady` is when by the steady clock of the machine's
+    # start `boot`; `at` may be set.
     "requests": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
-        account INTEGER NOT NULL,
+        of_key TEXT NOT NULL,
         kernel TEXT NOT NULL,
         at REAL NOT NULL,
         steady REAL NOT NULL,
@@ -224,7 +224,7 @@ INDEXES: Final = (
     "WHERE took_seconds IS NOT NULL",
     "tags_by_entry ON tags (entry)",
     "samples_by_time ON samples (account, at)",
-    "requests_by_time ON requests (account, at)",
+    "requests_by_time ON requests (of_key, at)",
     "sweeps_by_sameness ON sweeps (account, sameness)",
 )
 _GONE: Final = ("images", "fixed_windows")

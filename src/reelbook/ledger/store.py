@@ -33,7 +33,7 @@ from ..deadlines import Countdown, acquire
 from ..errors import LedgerLocked, LedgerUnavailable, SessionClosed
 from ..event_thread import CLOSED, Future
 from ..formatting import count
-from .kernels import lock_holder
+from .kernels import Kernel, lock_holder
 from .schema import NewerLedger, migrate, rescue
 
 _log = logging.getLogger(__name__)
@@ -79,18 +79,27 @@ def open_memory() -> sqlite3.Connection:
     return connection
 
 
-def patiently(attempt: Callable[[], T], busy_seconds: float) -> T:
-    """The result of `attempt`, which is done again for `busy_seconds` where other programs lock the file."""
-    countdown = Countdown(busy_seconds)
+def patiently(
+    attempt: Callable[[], T],
+    seconds: float,
+    *,
+    pause_seconds: float = _PAUSE_SECONDS,
+    passes: Callable[[sqlite3.Error], bool] = lambda error: primary_code(error) == sqlite3.SQLITE_BUSY,
+) -> T:
+    """The result of `attempt`, which is done again for so long where what it met `passes`.
+
+    That is left out where other programs lock the file. SQLite itself waits for a slice within an attempt,
+    and doesn't where two would wait for each other.
+    """
+    countdown = Countdown(seconds)
     while True:
-        pause = countdown.next_pause(_SLICE_SECONDS)  # so long SQLite itself may wait within an attempt
+        pause = countdown.next_pause(max(_SLICE_SECONDS, pause_seconds))
         try:
             return attempt()
         except sqlite3.Error as error:
-            if primary_code(error) != sqlite3.SQLITE_BUSY or not pause:
+            if not pause or not passes(error):
                 raise
-        # SQLite doesn't wait by itself where two would wait for each other.
-        time.sleep(min(pause, _PAUSE_SECONDS))
+        time.sleep(min(pause, pause_seconds))
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -230,20 +239,11 @@ def _reading_damaged(path: Path) -> Iterator[sqlite3.Connection]:
 
 Work = Callable[[sqlite3.Connection], T]
 
+# What a disk or another program can be at fault for; any other error is ours.
 _DISK: Final = frozenset(
-    {
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_PROTOCOL,
-    }
-)
+    getattr(sqlite3, f"SQLITE_{name}")
+    for name in ("BUSY", "LOCKED", "PROTOCOL", "FULL", "IOERR", "READONLY", "PERM", "CANTOPEN")
+) | {*_DAMAGE}
 
 
 class Withdrawn(Exception):
@@ -342,7 +342,7 @@ class Store:
             if self._copy is not None and not self._returned():
                 raise self._refusal()
             try:
-                return patiently(lambda: self._transaction(work, flush, given_up), self._busy_seconds)
+                return self._on_disk(work, flush, given_up)
             except sqlite3.Error as error:
                 self._turned_to_copy(error)
                 raise self._refusal() from error
@@ -366,13 +366,13 @@ class Store:
         def keep() -> T:
             if self._copy is None or self._returned():
                 try:
-                    return patiently(lambda: self._transaction(work, flush), self._busy_seconds)
+                    return self._on_disk(work, flush)
                 except sqlite3.Error as error:
                     self._turned_to_copy(error)
             assert self._copy is not None
             if lasting:
                 self._owed.append((work, flush))
-            return self._in_copy(work)
+            return _transaction(self._copy, work)
 
         return self._thread.call(keep)
 
@@ -383,58 +383,21 @@ class Store:
         """
 
         def close() -> bool:
-            written = self._copy is None or self._paid_at_last()
+            written = True
             if self._copy is not None:
+                passes = lambda _: not self._damaged  # noqa: E731
+                try:
+                    patiently(self._pay, _CLOSING_SECONDS, pause_seconds=_RETURN_SECONDS, passes=passes)
+                except sqlite3.Error:
+                    written = False
                 self._copy.close()
             self._connection.close()
             return written
 
         return self._thread.end(close)
 
-    def _paid_at_last(self) -> bool:
-        countdown = Countdown(_CLOSING_SECONDS)
-        while True:
-            pause = countdown.next_pause(_RETURN_SECONDS)
-            try:
-                self._pay()
-                return True
-            except sqlite3.Error:
-                if self._damaged or not pause:
-                    return False
-            time.sleep(pause)
-
-    def _transaction(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
-        connection = self._connection
-        connection.rollback()  # whatever broke off before, the next write begins anew
-        _refuse(given_up)
-        # The connection stays at FULL, so that forgetting to ask for it can't lose money.
-        if not flush:
-            connection.execute("PRAGMA synchronous=NORMAL")
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            _refuse(given_up)  # that may have waited
-            result = work(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            # After a full disk SQLite may have taken it back already.
-            with contextlib.suppress(sqlite3.Error):
-                connection.rollback()
-            raise
-        finally:
-            if not flush:
-                connection.execute("PRAGMA synchronous=FULL")
-        return result
-
-    def _in_copy(self, work: Work[T]) -> T:
-        assert self._copy is not None
-        self._copy.execute("BEGIN")
-        try:
-            result = work(self._copy)
-        except BaseException:
-            self._copy.rollback()
-            raise
-        self._copy.execute("COMMIT")
-        return result
+    def _on_disk(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
+        return patiently(lambda: _transaction(self._connection, work, flush, given_up), self._busy_seconds)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what the disk can still be read of. Raises what isn't the disk's fault."""
@@ -450,9 +413,7 @@ class Store:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
             rescue(self._connection, copy)
-            copy.execute("BEGIN")
-            self.prepare_copy(copy)
-            copy.execute("COMMIT")
+            _transaction(copy, self.prepare_copy)
             self._copy = copy
             self._return_later()
         why, remedy = f"The ledger can't be written: {_reason(error, self.path)}.", _remedy(error, self.path)
@@ -478,11 +439,11 @@ class Store:
         # On a disk that is nearly full one write may fit and the next one not: it has to have some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
-        self._transaction(_touch, True)
+        _transaction(self._connection, _touch)
         while self._owed:
             work, flush = self._owed[0]
             try:
-                self._transaction(work, flush)
+                _transaction(self._connection, work, flush)
             except sqlite3.Error as error:
                 if primary_code(error) in _DISK:
                     raise
@@ -512,6 +473,16 @@ class Store:
         return kind(self._refused)
 
 
+class Part:
+    """What the ledger of an account has on one subject."""
+
+    def __init__(self, store: Store, account: int, kernel: Kernel, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._account = account
+        self._kernel = kernel
+        self._clock = clock
+
+
 class _Thread:
     """Carries out calls one after the other. Calls from within a call are a part of it."""
 
@@ -532,11 +503,9 @@ class _Thread:
             return call()
         future: Future[T] = Future()
         with self._door:
-            ended = self._ended
-            if not ended:
-                self._calls.put((call, future))
-        if ended:
-            raise SessionClosed(CLOSED)
+            if self._ended:
+                raise SessionClosed(CLOSED)
+            self._calls.put((call, future))
         try:
             return future.result()
         finally:
@@ -572,11 +541,35 @@ class _Thread:
 def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:
     while (given := calls.get()) is not None:
         call, future = given
-        try:
-            future.set_result(call())
-        except BaseException as error:
-            future.set_exception(error)
+        future.carry_out(call)
         del given, call, future  # nothing is kept until the next call
+
+
+def _transaction(
+    connection: sqlite3.Connection,
+    work: Work[T],
+    flush: bool = True,
+    given_up: Callable[[], bool] = lambda: False,
+) -> T:
+    connection.rollback()  # whatever broke off before, the next write begins anew
+    _refuse(given_up)
+    # The connection stays at FULL, so that forgetting to ask for it can't lose money.
+    if not flush:
+        connection.execute("PRAGMA synchronous=NORMAL")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        _refuse(given_up)  # that may have waited
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        # After a full disk SQLite may have taken it back already.
+        with contextlib.suppress(sqlite3.Error):
+            connection.rollback()
+        raise
+    finally:
+        if not flush:
+            connection.execute("PRAGMA synchronous=FULL")
+    return result
 
 
 def _refuse(given_up: Callable[[], bool]) -> None:
@@ -599,11 +592,10 @@ def unusable(error: Exception, path: Path) -> LedgerUnavailable:
 
 
 def _remedy(error: sqlite3.Error, path: Path) -> str:
+    said = ("It" if _is_lock(error) else "Set that right; it") + " is tried again all the time."
     if is_damage(error):
-        return f"Restart the kernel: what can be read of it goes into a new one. The file is {path}."
-    if _is_lock(error):
-        return f"It is tried again all the time. The file is {path}."
-    return f"Set that right; it is tried again all the time. The file is {path}."
+        said = "Restart the kernel: what can be read of it goes into a new one."
+    return f"{said} The file is {path}."
 
 
 def _reason(error: Exception, path: Path) -> str:

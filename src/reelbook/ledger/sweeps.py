@@ -10,21 +10,20 @@ import hashlib
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ..executions import current_execution, is_another
+from ..executions import is_another
 from ..formatting import local
 from ..requests import JobRequest
 from ..states import CANCELLED, LEFT_OUT, PLANNED, names
-from .kernels import Kernel
-from .places import Place, PlaceCounter, place_columns, place_of
+from .places import Place, place_columns, place_of
 from .records import Entry, SweepCell, insert, told_state
 from .search import matching
-from .store import Store
+from .store import Part
 
 # What is wished of a sweep.
 RUNNING: Final = "running"
@@ -49,7 +48,7 @@ class NewSweep:
 
     name: str
     record: Mapping[str, object]
-    planned_seconds: Seconds
+    planned_seconds: Seconds = (0.0, 0.0, 0.0)
     place: Place | None = None
 
     @cached_property
@@ -90,27 +89,8 @@ class KeptCell(NamedTuple):
     left_out: bool
 
 
-class Sweeps:
-    """The account's sweeps. `places` tells where in a cell each is asked for."""
-
-    def __init__(
-        self,
-        store: Store,
-        account: int,
-        kernel: Kernel,
-        clock: Callable[[], float],
-        places: PlaceCounter,
-    ) -> None:
-        self._store = store
-        self._account = account
-        self._places = places
-        self._kernel = kernel
-        self._clock = clock
-
-    def new(self, name: str, record: Mapping[str, object], planned_seconds: Seconds) -> NewSweep:
-        """A sweep as it is written down, at its place in the cell that runs on this thread."""
-        new = NewSweep(name, record, planned_seconds)
-        return replace(new, place=self._places.place(new.sameness, current_execution()))
+class Sweeps(Part):
+    """The account's sweeps."""
 
     def earlier(self, new: NewSweep) -> int | None:
         """The number of the sweep that an earlier run of the same notebook cell began; None for a first."""

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from .. import wire
 from ..secret import Secret
 from .records import fingerprint, insert, origin, read
-from .store import Store
+from .store import Part, Store
 
 # "failed" was answered with an error, "unsent" never arrived, "uncertain" was sent and never answered.
 Outcome = Literal["done", "tool error", "failed", "unsent", "uncertain", "cancelled"]
@@ -117,14 +117,8 @@ class ToolJob:
     cost_usd: float
 
 
-class ToolJobs:
+class ToolJobs(Part):
     """The account's clips that tools bought."""
-
-    def __init__(self, store: Store, account: int, kernel: str, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._account = account
-        self._kernel = kernel
-        self._clock = clock
 
     def ended(self, request_id: str, *, seconds: float | None, cost_usd: float | None) -> None:
         """Keeps what a clip cost, once, if a call of this home bought it and no entry counts it.
@@ -137,7 +131,7 @@ class ToolJobs:
         values = {
             "account": self._account,
             "request_id": request_id,
-            "kernel": self._kernel,
+            "kernel": self._kernel.name,
             "ended_at": self._clock(),
             "seconds": seconds,
             "cost_usd": cost_usd,

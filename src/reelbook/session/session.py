@@ -23,7 +23,7 @@ from ..account.connection import Connection, Service
 from ..account.keys import Keys
 from ..account.limits import caller, say_unsent, spend_notices
 from ..account.receipt import receipt_of
-from ..account.reconcile import Reconciler
+from ..account.reconcile import find_out
 from ..account.usage_history import UsageHistory
 from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
@@ -167,7 +167,6 @@ class Session(Tooling, SuggestsNames):
         self._sweeps = SweepControl(
             self._submit, self._jobs, self._ledger, self._client, self._balance, self._thread
         )
-        self._reconciler = Reconciler(self._connection, self._ledger, self._balance)
         self.keys = Keys(
             key,
             self._connection,
@@ -691,7 +690,7 @@ class Session(Tooling, SuggestsNames):
 
     async def _reconciled(self, *, alone: bool) -> Reconciliation:
         try:
-            findings = await self._reconciler.find_out(alone=alone)
+            findings = await find_out(self._connection, self._ledger, self._balance, alone=alone)
             return tell_jobs(findings, lambda entry: self._jobs.of(entry, watch=False))
         finally:
             self._tell(None)
