@@ -72,7 +72,9 @@ def write(
     """
     kind = path.suffix.lower()
     if kind not in KINDS:
-        raise InvalidInput(f"Clips are handed over as {' or '.join(KINDS)}, not {kind or 'without an ending'}.")
+        raise InvalidInput(
+            f"Clips are handed over as {' or '.join(KINDS)}, not {kind or 'without an ending'}."
+        )
     if not handed:
         raise InvalidInput("No clips were chosen. Nothing was written.")
     if not path.absolute().parent.is_dir():
