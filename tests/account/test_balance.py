@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,12 +24,6 @@ from reelbook.models import Usage
 from reelbook.sandbox.handle import Sandbox
 from reelbook.text.status_line import balance_words
 from reelbook.widgets.status_line import StatusLine
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as opened:
-        yield opened
 
 
 def test_the_balance_follows_a_clip_without_a_question(session: rb.Session, sandbox: Sandbox) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from support.raw_server import Exchange, raw_server
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors, settings
@@ -21,12 +21,6 @@ from reelbook.sandbox.accounts import Accounts, Key
 from reelbook.sandbox.handle import Sandbox, handle_on
 from reelbook.sandbox.protocol import FaultKind
 from reelbook.secret import Secret
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 @pytest.fixture
@@ -41,13 +35,6 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Accounts, "authenticate", noting)
     return arrived
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
 
 
 def settle(session: rb.Session) -> None:
@@ -143,7 +130,7 @@ def test_no_job_is_lost_while_the_key_is_changed(
     sandbox.settings(pace=2)
     before = session.keys.fingerprint
     batch = session.submit_many([f"a fox {n}" for n in range(10)], duration_seconds=1)
-    wait_for(lambda: sum(job.request_id is not None for job in batch) >= 5)
+    until(lambda: sum(job.request_id is not None for job in batch) >= 5)
     rotation = session.keys.rotate("second")
     settle(session)
     changed_at = len(used)
@@ -244,7 +231,7 @@ def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
         rb.connect("live", api_key="sk-planted-old", base_url=service.url) as session,
     ):
         job = session.text_to_video("a fox", duration_seconds=1)
-        wait_for(lambda: job.view().asked_seconds_ago is not None)
+        until(lambda: job.view().asked_seconds_ago is not None)
         with pytest.raises(errors.RotationFailed, match="doesn't see the clip r1") as failed:
             session.keys.rotate("second")
         assert "sk-planted" not in str(failed.value)

@@ -25,7 +25,7 @@ Kernel = Callable[[str], "subprocess.Popen[str]"]
 BEGINNING = """
 import os, sys, time
 from pathlib import Path
-from ledger.doubles import KEY, SERVICE, find, fox, intend, intend_many
+from ledger.doubles import KEY, SERVICE, find, fox, intend, intend_many, submitted
 from reelbook.errors import LedgerLocked, SpendLimitReached
 from reelbook.ledger import LedgerFile
 ledger = LedgerFile.open(Path(sys.argv[1])).ledger(SERVICE, KEY)
@@ -118,3 +118,26 @@ def tell(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
+
+
+def submitted(ledger: Ledger, submission: Submission | None = None, request_id: str | None = None) -> int:
+    """The number of a clip that is on its way, with estimates of the service's."""
+    entry = intend(ledger, submission or fox()).entry.id
+    assert ledger.sending(entry)
+    ledger.accepted(entry, request_id or f"req-{entry}", estimated_duration_seconds=40)
+    return entry
+
+
+def uncertain(ledger: Ledger) -> int:
+    """The number of a clip that was sent and never answered."""
+    entry = intend(ledger, fox()).entry.id
+    ledger.sending(entry)
+    ledger.uncertain(entry, "no answer")
+    return entry
+
+
+def known(ledger: Ledger, entry_id: int) -> Entry:
+    """What the ledger has of it."""
+    entry = ledger.get(entry_id)
+    assert entry is not None
+    return entry

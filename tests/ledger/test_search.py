@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger.doubles import KEY, Clock, find, fox, intend, opened
+from ledger.doubles import KEY, Clock, find, fox, intend
 
 from reelbook.ledger import Entry, Ledger, LedgerFile, Marks
 
@@ -132,15 +131,6 @@ def test_text_is_found_by_the_beginnings_of_its_words(ledger: Ledger, text: str,
     ):
         intend(ledger, fox(prompt=prompt))
     assert [entry.prompt for entry in find(ledger, text=text)] == expected
-
-
-def test_a_prompt_is_found_as_soon_as_it_is_written(ledger: Ledger, folder: Path) -> None:
-    """Also one that another kernel wrote after the last search."""
-    intend(ledger, fox(prompt="one wolf"))
-    assert len(find(ledger, text="wolf")) == 1
-    with opened(folder) as other:
-        intend(other, fox(prompt="another wolf"))
-    assert len(find(ledger, text="wolf")) == 2
 
 
 def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:

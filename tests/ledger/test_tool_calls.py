@@ -82,7 +82,7 @@ def call(ledger: Ledger, *request_ids: str, **arguments: object) -> None:
 
 
 def test_a_clip_that_a_tool_bought_counts_once(ledger: Ledger, clock: Clock) -> None:
-    """As spent, however often its end is heard; from the call on, and for the process that heard it."""
+    """As spent, however often its end is heard; from the call on, for its process, and in a limit."""
     called_at = clock.now
     call(ledger, "req-1", prompt="a fox")
     clock.now += 60
@@ -97,6 +97,9 @@ def test_a_clip_that_a_tool_bought_counts_once(ledger: Ledger, clock: Clock) -> 
     assert (kept.prompt, kept.called_at, kept.answered_at) == ("a fox", called_at, called_at + 2)
     assert (kept.ended_at, kept.seconds, kept.cost_usd) == (called_at + 60, 4.0, 0.2)
     assert ledger.tool_jobs.list(until=called_at) == []
+    intend(ledger, fox(), limit_usd=0.5)
+    with pytest.raises(SpendLimitReached, match=r"\$0\.20 spent, \$0\.25 reserved"):
+        intend(ledger, fox(), limit_usd=0.5)
 
 
 def test_what_no_call_bought_is_nobodys_spending_here(ledger: Ledger) -> None:
@@ -110,15 +113,6 @@ def test_what_no_call_bought_is_nobodys_spending_here(ledger: Ledger) -> None:
     for number in range(1, 6):
         ledger.tool_jobs.ended(f"req-{number}", seconds=5.0, cost_usd=0.25)
     assert ledger.spend() == Spend(0.25, 0.0, 0.0)
-
-
-def test_a_limit_counts_it(ledger: Ledger) -> None:
-    """What a tool spent is gone for the clips after it."""
-    call(ledger, "req-1", prompt="a fox")
-    ledger.tool_jobs.ended("req-1", seconds=5.0, cost_usd=0.25)
-    intend(ledger, fox(), limit_usd=0.5)
-    with pytest.raises(SpendLimitReached, match=r"\$0\.25 spent, \$0\.25 reserved"):
-        intend(ledger, fox(), limit_usd=0.5)
 
 
 @pytest.mark.parametrize(
