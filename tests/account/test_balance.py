@@ -45,17 +45,6 @@ def test_what_is_told_of_the_money_reads_no_file(session: rb.Session) -> None:
     assert session.facts.balance_usd == 24.9
 
 
-def test_a_new_answer_takes_the_place_of_the_sum(session: rb.Session, sandbox: Sandbox) -> None:
-    """What was taken off before isn't taken off twice."""
-    session.balance()
-    session.text_to_video("a fox", duration_seconds=2).result(30)
-    sandbox.settings(balance_usd=7.0)
-    session.balance()
-    assert session.facts.balance_usd == 7.0
-    session.text_to_video("a wolf", duration_seconds=2).result(30)
-    assert session.facts.balance_usd == 6.9
-
-
 def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
     """The answer to the first question is from before; the second one is asked by itself, and no third."""
     asked: list[float] = []
@@ -188,13 +177,3 @@ def test_who_reads_while_another_one_reads_is_told_the_same(
         time.sleep(0.05)
         goes_on.set()
         assert first.result(60) == second.result(60) is not None
-
-
-def test_what_another_session_of_the_home_heard_is_known_at_once(sandbox: Sandbox) -> None:
-    """One that hears an older answer doesn't go back to it."""
-    with rb.connect("sandbox", max_spend=5) as one, rb.connect("sandbox", max_spend=6) as other:
-        other.balance()
-        sandbox.settings(balance_usd=7.0)
-        one.balance()
-        other._tell(None)
-        assert (one.facts.balance_usd, other.facts.balance_usd) == (7.0, 7.0)

@@ -295,14 +295,6 @@ def test_a_sandbox_that_many_share_gives_no_wrong_answer(data: st.DataObject) ->
         assert found.answer != "not accepted" or truth is None
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.data())
-def test_where_others_may_have_moved_the_figures_nothing_is_sure(data: st.DataObject) -> None:
-    """A service may pay back what others' failed jobs cost, just when this one is charged."""
-    made = world(data, data.draw(st.sampled_from(EVERY_HABIT)), strangers=True, lag=25.0)
-    assert {each.answer for each in made.findings(alone=False, rules=LIVE)} == {"can't tell"}
-
-
 def test_the_made_up_accounts_do_get_sure_answers() -> None:
     """For every habit the truth comes out in the end where the person is alone: the tests above can fail.
 

@@ -77,21 +77,6 @@ def test_a_new_session_takes_up_what_an_earlier_one_left(session: rb.Session, sa
         assert later.resume() == ()
 
 
-def test_a_lost_answer_is_kept_as_uncertain_and_counted(home: object) -> None:
-    """Nothing is sent again, and the money it may have cost is held against the limit."""
-    with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
-        with rb.connect("live", api_key="sk-planted-books", base_url=service.url, max_spend=0.07) as session:
-            with pytest.warns(errors.SpendingWarning):
-                job = session.text_to_video("a fox", **FOX)
-            with pytest.raises(errors.SubmissionUncertain):
-                job.result(30)
-            assert session.spending().of_key.uncertain_usd == 0.05
-            with pytest.raises(errors.SpendLimitReached) as limited:
-                session.text_to_video("a fox", **FOX)
-    posts = [e for e in service.seen if e.first_line.startswith("POST")]
-    assert (len(posts), limited.value.limit_usd) == (1, 0.07)
-
-
 def test_a_cell_run_again_gives_its_jobs_back(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second run of the same source pays nothing; `again=True` and another cell do."""
     run_cell(monkeypatch, "cell", 1)
@@ -121,16 +106,19 @@ def test_a_cell_run_again_in_a_new_kernel_finds_its_clip_without_asking(
         assert job.result(0).cost_usd == 0.05
 
 
-def test_what_is_uncertain_is_given_back_and_never_sent_by_itself(
+def test_a_lost_answer_is_kept_as_uncertain_counted_and_never_sent_again_by_itself(
     home: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cell run again after a lost answer tells of it, and sends nothing."""
+    """What it may have cost is held against the limit. Its cell, run again, tells of it and sends nothing."""
     run_cell(monkeypatch, "cell", 1)
     with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
-        arguments: Any = {"api_key": "sk-planted-books", "base_url": service.url}
+        arguments: Any = {"api_key": "sk-planted-books", "base_url": service.url, "max_spend": 0.07}
         with rb.connect("live", **arguments) as session:
-            with pytest.raises(errors.SubmissionUncertain):
+            with pytest.warns(errors.SpendingWarning), pytest.raises(errors.SubmissionUncertain):
                 session.text_to_video("a fox", **FOX).result(30)
+            assert session.spending().of_key.uncertain_usd == 0.05
+            with pytest.raises(errors.SpendLimitReached):
+                session.text_to_video("an owl", **FOX)
         run_cell(monkeypatch, "cell", 2)
         with rb.connect("live", **arguments) as later:
             job = later.text_to_video("a fox", **FOX)
@@ -285,14 +273,17 @@ def test_what_a_closed_session_left_unsent_is_sent_when_asked_for(sandbox: Sandb
     assert sandbox.state()["requests"]["text-to-video"] == 3
 
 
-def test_what_was_left_unsent_and_asked_for_again_isnt_bought_twice(
-    sandbox: Sandbox, left: list[str]
+def test_what_was_left_unsent_and_asked_for_again_or_taken_back_isnt_sent(
+    sandbox: Sandbox, held: pytest.MonkeyPatch
 ) -> None:
-    """A submission like it takes its place, wherever that came from."""
+    """A submission like it takes its place, wherever that came from; a person's cancel() is the last word."""
+    prompts = left_unsent()
     with rb.connect("sandbox") as later:
-        later.text_to_video(left[1], **FOX)
+        again = later.text_to_video(prompts[1], **FOX)
         jobs = later.resume(unsent=True)
-        assert [job.request.prompt for job in jobs if job.request] == [left[0], left[2]]
+        assert [job.request.prompt for job in jobs if job.request] == [prompts[0], prompts[2]]
+        assert [job.cancel() for job in (*jobs, again)] == [True] * 3
+        assert later.resume(unsent=True) == ()
 
 
 def test_what_was_left_unsent_is_sent_within_the_limit_or_not_at_all(
@@ -309,16 +300,6 @@ def test_what_was_left_unsent_is_sent_within_the_limit_or_not_at_all(
         assert warned.spending().of_key.reserved_usd == 0
     with rb.connect("sandbox") as later:
         assert len(later.resume(unsent=True)) == len(left)
-
-
-def test_what_was_left_unsent_and_then_taken_back_is_not_sent(
-    sandbox: Sandbox, held: pytest.MonkeyPatch
-) -> None:
-    """A person's cancel() is the last word."""
-    left = left_unsent()
-    with rb.connect("sandbox") as later:
-        assert [job.cancel() for job in later.resume(unsent=True)] == [True] * len(left)
-        assert later.resume(unsent=True) == ()
 
 
 def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session: rb.Session) -> None:
