@@ -40,8 +40,8 @@ def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger) -> None:
     submission = fox(experiment="light", place=Place("hash", 1, HERE))
     entry = intend(ledger, submission).entry
     assert entry.request == submission.request
-    assert (entry.marks, entry.estimated_cost_usd) == (Marks(), submission.estimated_cost_usd)
-    assert submission.sameness == fox().sameness != fox(prompt="a hen").sameness
+    assert (entry.marks, entry.estimated_cost_usd) == (Marks(), 0.25)
+    assert submission.request.sameness == fox().request.sameness != fox(prompt="a hen").request.sameness
     run = fox(place=Place("hash")).earlier_run(entry)
     assert (run.known_by, run.notebook) == ("text", "a.ipynb")
     assert run.at.astimezone(UTC) == datetime(2027, 1, 15, 8, tzinfo=UTC)

@@ -97,7 +97,9 @@ def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int) -> None:
     assert ledger.sweeps.completed([fox().request]) == {}
     ledger.accepted(entry.id, "req-1")
     ledger.status(entry.id, "completed", cost_usd=0.25)
-    assert ledger.sweeps.completed([fox().request, fox(seed=8).request])[fox().sameness].id == entry.id
+    assert (
+        ledger.sweeps.completed([fox().request, fox(seed=8).request])[fox().request.sameness].id == entry.id
+    )
     own = intend(ledger, cell(sweep, 2)).entry
     ledger.cancelled(intend(ledger, cell(sweep, 3)).entry.id, left_unsent=True)
     ledger.sweeps.take(sweep, {1: entry.id, 2: entry.id, 3: entry.id})

@@ -214,7 +214,8 @@ class Ledger(Entries):
 
         def work(db: sqlite3.Connection) -> list[tuple[Entry, EarlierRun | None]]:
             twins = [earlier(db, each) for each in batch]
-            self._check_limit(db, [each for each, twin in zip(batch, twins, strict=True) if twin is None])
+            new = [each.request for each, twin in zip(batch, twins, strict=True) if twin is None]
+            self._check_limit(db, [each.estimated_cost_usd for each in new])
             now = self._clock()
             return [
                 (self._insert(db, each, now), None) if twin is None else (twin, each.earlier_run(twin))
@@ -243,7 +244,7 @@ class Ledger(Entries):
 
         def work(db: sqlite3.Connection) -> list[Entry]:
             left = [entry for entry in matching(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
-            self._check_limit(db, left)
+            self._check_limit(db, [each.estimated_cost_usd for each in left])
             changes = {"state": states.INTENDED, "left_unsent": 0, "kernel": self._kernel.name}
             changes |= {"intended_at": self._clock(), "ended_at": None, "error": None}
             for entry in left:
@@ -479,9 +480,9 @@ class Ledger(Entries):
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
         return self.store.keep(lambda db: _change(db, entry_id, only_from, changes))
 
-    def _check_limit(self, db: sqlite3.Connection, new: Sequence[Submission | Entry]) -> None:
+    def _check_limit(self, db: sqlite3.Connection, costs_usd: Sequence[float]) -> None:
         if self.max_spend_usd is not None:
-            money.check_limit(db, self.account.id, new, self.max_spend_usd)
+            money.check_limit(db, self.account.id, costs_usd, self.max_spend_usd)
 
     def _took(self, wanted: str, *values: object) -> list[TookSeconds]:
         """Of clips that one kernel watched from beginning to end, the last submitted last."""
@@ -498,7 +499,7 @@ class Ledger(Entries):
         db.execute(
             "UPDATE entries SET left_unsent = 0 WHERE id = (SELECT min(id) FROM entries "
             "WHERE account = ? AND sameness = ? AND left_unsent = 1)",
-            (self.account.id, new.sameness),
+            (self.account.id, new.request.sameness),
         )
         values = {
             "account": self.account.id,
@@ -509,7 +510,7 @@ class Ledger(Entries):
             **place_columns(new.place),
             "kernel": self._kernel.name,
             "intended_at": now,
-            "estimated_cost_usd": new.estimated_cost_usd,
+            "estimated_cost_usd": new.request.estimated_cost_usd,
         }
         entry = Entry.of(records.insert(db, "entries", values))
         if new.cell is not None:
@@ -540,8 +541,8 @@ class Ledger(Entries):
             db,
             f"id IN ({one.format('cell')} UNION ALL {one.format('cell_id')}) "
             f"AND state NOT IN ({marks(_NOT_MADE)}) ORDER BY id DESC",
-            *(self.account.id, place.cell, place.nth, new.sameness),
-            *(self.account.id, cell_id, place.nth, new.sameness),
+            *(self.account.id, place.cell, place.nth, new.request.sameness),
+            *(self.account.id, cell_id, place.nth, new.request.sameness),
             *_NOT_MADE,
         )
 

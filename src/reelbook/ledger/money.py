@@ -16,7 +16,7 @@ from .. import states, wire
 from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
 from ..models import Balance, Usage
-from .records import MICRO, PRICE, Entry, Sample, Spend, Submission, insert, micro, read
+from .records import MICRO, PRICE, Sample, Spend, insert, micro, read
 from .store import Part
 
 # A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
@@ -65,11 +65,9 @@ def spend(db: sqlite3.Connection, account: int, since: float | None, process: in
     return _sums(db, account, since, process).spend
 
 
-def check_limit(
-    db: sqlite3.Connection, account: int, wanted: Sequence[Submission | Entry], limit_usd: float
-) -> None:
-    """Raises SpendLimitReached if all of `wanted` together would pass the limit."""
-    needed = sum(micro(each.estimated_cost_usd) for each in wanted)
+def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float) -> None:
+    """Raises SpendLimitReached if clips of these costs together would pass the limit."""
+    needed = sum(map(micro, costs_usd))
     sums = _sums(db, account)
     if not needed or sums.committed + needed <= micro(limit_usd):
         return
@@ -83,13 +81,13 @@ def check_limit(
         )
         if amount
     ]
-    what = "this clip" if len(wanted) == 1 else f"these {len(wanted)} clips"
+    what = "This clip" if len(costs_usd) == 1 else f"These {len(costs_usd)} clips"
     advice = "Raise the limit, or ask for less."
     if sums.understated:
         short = exact_dollars(sums.understated / MICRO)
         advice = f"The service's own figures are {short} below its price; the price counts. {advice}"
     raise SpendLimitReached(
-        f"{what.capitalize()} for about {exact_dollars(needed / MICRO)} would pass the spending limit of "
+        f"{what} for about {exact_dollars(needed / MICRO)} would pass the spending limit of "
         f"{exact_dollars(limit_usd)}: {', '.join(parts) or 'nothing'} so far. Nothing was sent. {advice}",
         limit_usd=limit_usd,
         committed_usd=known.committed_usd,

@@ -67,16 +67,6 @@ class Submission:
     repeats: int | None = None
     cell: SweepCell | None = None
 
-    @property
-    def sameness(self) -> str:
-        """Equal for two submissions that ask for the same."""
-        return self.request.sameness
-
-    @property
-    def estimated_cost_usd(self) -> float:
-        """What it will probably cost."""
-        return self.request.estimated_cost_usd
-
     def earlier_run(self, entry: Entry) -> EarlierRun:
         """The run that submitted `entry`, which this one gets back."""
         at = local(entry.intended_at)

@@ -60,11 +60,6 @@ class Filter:
     starred: bool | None = None
     tag: str | None = None
 
-    @property
-    def asks_nothing(self) -> bool:
-        """Whether every entry meets it."""
-        return all(value is None for value in vars(self).values())
-
 
 EVERYTHING: Final = Filter()
 

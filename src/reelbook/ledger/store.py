@@ -23,6 +23,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
@@ -214,12 +215,7 @@ def _look_through(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _moved_aside(path: Path) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    kept = path.with_name(f"ledger.damaged-{stamp}.db")
-    number = 1
-    while kept.exists():
-        number += 1
-        kept = path.with_name(f"ledger.damaged-{stamp}-{number}.db")
+    kept = path.with_name(f"ledger.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}.db")
     for ending in _COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{ending}").rename(f"{kept}{ending}")
