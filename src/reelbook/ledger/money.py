@@ -6,17 +6,19 @@ whole micro-USD, so that a limit is compared exactly.
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from .. import states, wire
 from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
 from ..models import Balance, Usage
-from .records import MICRO, PRICE, Sample, Spend, insert, micro, read
+from .records import MICRO, PRICE, Entry, Sample, Spend, insert, micro, read
+from .search import marks, matching
 from .store import Part
 
 # A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
@@ -199,91 +201,75 @@ def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[s
     heard = _hearing(db, account, after=since)
     if heard is None:
         return None
-    moving = _moving(db, account, heard.asked_at)
-    living = {kernel: lives(kernel) for kernel in {each.kernel for each in moving if each.accepted}}
-    unwatched = [each for each in moving if each.sent_at < heard.asked_at and each.unwatched(living)]
-    young = [each for each in unwatched if each.sent_at > heard.asked_at - PATIENCE_SECONDS]
-    uncharged = _sum(young)
+    moving = _moving(db, account, _asked_at(heard))
+    running = [each for each in moving if each.request_id is not None and each.ended_at is None]
+    living = {kernel: lives(kernel) for kernel in {each.kernel for each in running}}
+    unwatched = [
+        each
+        for each in running
+        if _sent_at(each) < _asked_at(heard) and (each.abandoned_at is not None or not living[each.kernel])
+    ]
+    young = [each for each in unwatched if _sent_at(each) > _asked_at(heard) - PATIENCE_SECONDS]
+    uncharged = _price(young)
     if young:
-        rest = _unexplained(db, account, heard, min(each.sent_at for each in young))
-        uncharged = min(uncharged, max(0, -rest))
-    to_come = min(_sum(moving) - _sum(unwatched) + uncharged, max(0, heard.balance))
-    return Funds(heard.balance / MICRO, heard.at, to_come / MICRO)
+        rest = _unexplained(db, account, heard, min(map(_sent_at, young)))
+        uncharged = min(uncharged, max(0.0, -rest))
+    balance = heard.balance_usd or 0.0
+    to_come = min(_price(moving) - _price(unwatched) + uncharged, max(0.0, balance))
+    return Funds(balance, heard.at, round(to_come, 6))
 
 
-class _Hearing(NamedTuple):
-    """A balance in micro-USD, when it was asked for and when it was heard."""
-
-    balance: int
-    asked_at: float
-    at: float
+def _price(entries: Iterable[Entry]) -> float:
+    return math.fsum(each.price_usd for each in entries)
 
 
-class _Moving(NamedTuple):
-    """A submission that may be charged after a moment, in micro-USD. What isn't sent yet is sent last."""
-
-    price: int
-    sent_at: float
-    ended: bool
-    accepted: bool
-    abandoned: bool
-    kernel: str
-
-    def unwatched(self, living: dict[str, bool]) -> bool:
-        """Whether it was accepted and nobody will hear of its end."""
-        return self.accepted and not self.ended and (self.abandoned or not living[self.kernel])
+def _sent_at(entry: Entry) -> float:
+    """When it was sent. What isn't sent yet is sent last."""
+    if entry.state == states.INTENDED:
+        return math.inf
+    return entry.intended_at if entry.sent_at is None else entry.sent_at
 
 
-def _sum(moving: list[_Moving]) -> int:
-    return sum(each.price for each in moving)
+def _asked_at(heard: Sample) -> float:
+    return heard.at if heard.asked_at is None else heard.asked_at
 
 
 def _hearing(
-    db: sqlite3.Connection, account: int, *, after: float = float("-inf"), before: float = float("inf")
-) -> _Hearing | None:
+    db: sqlite3.Connection, account: int, *, after: float = -math.inf, before: float = math.inf
+) -> Sample | None:
+    """The newest balance that was heard between those times."""
     row = db.execute(
-        "SELECT balance_micro, coalesce(asked_at, at), at FROM samples WHERE account = ? AND at >= ? "
-        "AND at < ? AND balance_micro IS NOT NULL ORDER BY at DESC, id DESC LIMIT 1",
+        "SELECT * FROM samples WHERE account = ? AND at >= ? AND at < ? AND balance_micro IS NOT NULL "
+        "ORDER BY at DESC, id DESC LIMIT 1",
         (account, after, before),
     ).fetchone()
-    return None if row is None else _Hearing(*row)
+    return None if row is None else read(Sample, row)
 
 
-def _moving(db: sqlite3.Connection, account: int, since: float) -> list[_Moving]:
+def _moving(db: sqlite3.Connection, account: int, since: float) -> list[Entry]:
     """What hadn't ended at that moment, and what was never answered in the hour before it."""
-    columns = (
-        f"{PRICE}, CASE WHEN state = :intended THEN 9e99 ELSE coalesce(sent_at, intended_at) END, "
-        "ended_at IS NOT NULL, request_id IS NOT NULL, abandoned_at IS NOT NULL, kernel"
-    )
-    free = ", ".join(f"'{name}'" for name in states.names(charge="none"))
+    free, hour = states.names(charge="none"), since - PATIENCE_SECONDS
     # Two stretches of an index: with OR it would be read whole.
-    rows = db.execute(
-        f"SELECT {columns} FROM entries WHERE account = :account AND ended_at IS NULL "  # noqa: S608 - our own words
-        f"UNION ALL SELECT {columns} FROM entries WHERE account = :account AND state NOT IN ({free}) "
-        "AND ended_at >= :since - (CASE state WHEN :uncertain THEN :patience ELSE 0 END) "
-        "AND ended_at >= :since - :patience",
-        {
-            "account": account,
-            "since": since,
-            "patience": PATIENCE_SECONDS,
-            "intended": states.INTENDED,
-            "uncertain": states.UNCERTAIN,
-        },
+    return matching(
+        db,
+        "id IN (SELECT id FROM entries WHERE account = ? AND ended_at IS NULL UNION ALL "  # noqa: S608 - bound
+        f"SELECT id FROM entries WHERE account = ? AND state NOT IN ({marks(free)}) AND ended_at >= ? "
+        "AND (ended_at >= ? OR state = ?))",
+        *(account, account, *free, hour, since, states.UNCERTAIN),
     )
-    return [_Moving(*row) for row in rows]
 
 
-def _unexplained(db: sqlite3.Connection, account: int, heard: _Hearing, sent_at: float) -> int:
+def _unexplained(db: sqlite3.Connection, account: int, heard: Sample, sent_at: float) -> float:
     """How much the balance fell since it was heard before that time, less all that may have been charged.
 
     Without such a balance nothing is known of a fall: it is as if it had stayed.
     """
     before = _hearing(db, account, before=sent_at)
-    since = heard.asked_at if before is None else before.asked_at
-    known = sum(each.price for each in _moving(db, account, since) if each.sent_at < heard.at)
+    since = _asked_at(before or heard)
+    known = _price(each for each in _moving(db, account, since) if _sent_at(each) < heard.at)
     tools = db.execute(
         "SELECT coalesce(sum(cost_micro), 0) FROM tool_jobs WHERE account = ? AND ended_at >= ?",
         (account, since),
     ).fetchone()[0]
-    fell = 0 if before is None else before.balance - heard.balance
-    return int(fell - known - tools)
+    fell = 0.0 if before is None else (before.balance_usd or 0.0) - (heard.balance_usd or 0.0)
+    return fell - known - tools / MICRO

@@ -45,18 +45,13 @@ class Instant:
 
 
 class RequestLog:
-    """The requests of an account's key: the `client.SharedRequests` of its client.
+    """The requests of an account's key: the `client.SharedRequests` of its client."""
 
-    `instant` reads the clocks.
-    """
-
-    def __init__(
-        self, store: Store, kernel: str, account: Account, instant: Callable[[], Instant] | None = None
-    ) -> None:
+    def __init__(self, store: Store, kernel: str, account: Account) -> None:
         self._store = store
         self._kernel = kernel
         self.account = account
-        self._instant = instant or Instant.now
+        self._instant = Instant.now
 
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
