@@ -42,38 +42,17 @@ _SUMS: Final = (
 )
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """In micro-USD. `understated` is what the service's own figures are short of its price."""
-
-    spent: int
-    reserved: int
-    uncertain: int
-    tools: int
-    understated: int
-
-    @property
-    def committed(self) -> int:
-        return self.spent + self.reserved + self.uncertain + self.tools + self.understated
-
-    @property
-    def spend(self) -> Spend:
-        parts = (self.spent + self.tools, self.reserved, self.uncertain + self.understated, self.tools)
-        return Spend(*(amount / MICRO for amount in parts))
-
-
 def spend(db: sqlite3.Connection, account: int, since: float | None, process: int | None) -> Spend:
     """The account's sums over what was intended at or after `since`, of one process where that is given."""
-    return _sums(db, account, since, process).spend
+    return _sums(db, account, since, process)[0]
 
 
 def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float) -> None:
     """Raises SpendLimitReached if clips of these costs together would pass the limit."""
     needed = sum(map(micro, costs_usd))
-    sums = _sums(db, account)
-    if not needed or sums.committed + needed <= micro(limit_usd):
+    known, understated_usd = _sums(db, account)
+    if not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
         return
-    known = sums.spend
     parts = [
         f"{exact_dollars(amount)} {word}"
         for amount, word in (
@@ -85,8 +64,8 @@ def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float]
     ]
     what = "This clip" if len(costs_usd) == 1 else f"These {len(costs_usd)} clips"
     advice = "Raise the limit, or ask for less."
-    if sums.understated:
-        short = exact_dollars(sums.understated / MICRO)
+    if understated_usd:
+        short = exact_dollars(understated_usd)
         advice = f"The service's own figures are {short} below its price; the price counts. {advice}"
     raise SpendLimitReached(
         f"{what} for about {exact_dollars(needed / MICRO)} would pass the spending limit of "
@@ -99,7 +78,8 @@ def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float]
 
 def _sums(
     db: sqlite3.Connection, account: int, since: float | None = None, process: int | None = None
-) -> _Sums:
+) -> tuple[Spend, float]:
+    """The sums, and what of them the service's own figures are short of its price."""
     # A kernel's name begins with its process (kernels.py).
     own = "" if process is None else " AND kernel GLOB :kernel"
     conditions = {
@@ -128,7 +108,9 @@ def _sums(
         # That a failed job cost less than a clip is no understatement.
         if charge != "none" and not (state == wire.FAILED and known):
             sums["understated"] += short or 0
-    return _Sums(*(sums[name] for name in ("spent", "reserved", "uncertain", "tools", "understated")))
+    tools, short = sums["tools"], sums["understated"]
+    parts = (sums["spent"] + tools, sums["reserved"], sums["uncertain"] + short, tools)
+    return Spend(*(amount / MICRO for amount in parts)), short / MICRO
 
 
 def sample_of(told: Balance | Usage, at: float, asked_at: float | None = None) -> Sample:
@@ -272,4 +254,4 @@ def _unexplained(db: sqlite3.Connection, account: int, heard: Sample, sent_at: f
         (account, since),
     ).fetchone()[0]
     fell = 0.0 if before is None else (before.balance_usd or 0.0) - (heard.balance_usd or 0.0)
-    return fell - known - tools / MICRO
+    return fell - known - float(tools) / MICRO
