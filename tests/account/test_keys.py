@@ -6,7 +6,7 @@ import json
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from support.raw_server import Exchange, raw_server
@@ -64,22 +64,21 @@ def test_a_key_nobody_saw_is_found_and_can_be_revoked(
     assert sandbox.state()["requests"]["create-key"] == 2
 
 
-def test_a_key_that_was_never_made_is_not_looked_for_among_others(
-    session: rb.Session, sandbox: Sandbox
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        ([("500", "create-key")], "shows no such key so far"),
+        ([("answer_lost", "create-key"), ("html", "list-keys")], r"couldn't be listed .*List them later"),
+    ],
+)
+def test_without_a_candidate_the_error_says_why(
+    session: rb.Session, sandbox: Sandbox, faults: list[tuple[FaultKind, Any]], said: str
 ) -> None:
-    """A request that the service never handled leaves no candidate."""
+    """A request that was never handled leaves none; where the list fails too, it is still to be looked at."""
     session.keys.create("another")
-    sandbox.fault("500", endpoint="create-key")
-    with pytest.raises(errors.KeyUncertain, match="shows no such key so far") as uncertain:
-        session.keys.create("workshop")
-    assert uncertain.value.candidates == ()
-
-
-def test_a_list_that_fails_too_is_said(session: rb.Session, sandbox: Sandbox) -> None:
-    """Whoever reads the error learns that the list is still to be looked at."""
-    sandbox.fault("answer_lost", endpoint="create-key")
-    sandbox.fault("html", endpoint="list-keys")
-    with pytest.raises(errors.KeyUncertain, match=r"couldn't be listed .*List them later") as uncertain:
+    for kind, endpoint in faults:
+        sandbox.fault(kind, endpoint=endpoint)
+    with pytest.raises(errors.KeyUncertain, match=said) as uncertain:
         session.keys.create("workshop")
     assert uncertain.value.candidates == ()
 
@@ -182,25 +181,24 @@ def test_the_same_session_is_found_by_its_new_key(sandbox: Sandbox, monkeypatch:
         assert rb.connect("live", api_key=rotation.new.api_key, base_url=sandbox.url) is session
 
 
-def test_a_new_key_that_does_not_work_changes_nothing(session: rb.Session, sandbox: Sandbox) -> None:
-    """The error names the useless key, and the session goes on with the one it has."""
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_key_that_is_lost_or_does_not_work_changes_nothing(
+    session: rb.Session, sandbox: Sandbox, lost: bool
+) -> None:
+    """The error names the key that is of no use, and the session goes on with the one it has."""
     before = session.keys.fingerprint
-    sandbox.fault("html", endpoint="balance", times=9)
-    with pytest.raises(errors.RotationFailed, match="which still works") as failed:
+    if lost:
+        sandbox.fault("answer_lost", endpoint="create-key")
+    else:
+        sandbox.fault("html", endpoint="balance", times=9)
+    with pytest.raises((errors.KeyUncertain, errors.RotationFailed), match="still works") as failed:
         session.keys.rotate("second")
     sandbox.clear_faults()
     assert session.keys.fingerprint == before
-    session.keys.revoke(failed.value.key_id)
-    assert session.balance().balance_usd == 25
-
-
-def test_a_lost_answer_changes_nothing(session: rb.Session, sandbox: Sandbox) -> None:
-    """The error says which key it may be and that the session's own still works."""
-    sandbox.fault("answer_lost", endpoint="create-key")
-    with pytest.raises(errors.KeyUncertain, match="still works") as uncertain:
-        session.keys.rotate("second")
-    (candidate,) = uncertain.value.candidates
-    assert candidate.name == "second"
+    if isinstance(failed.value, errors.KeyUncertain):
+        assert [candidate.name for candidate in failed.value.candidates] == ["second"]
+    elif isinstance(failed.value, errors.RotationFailed):
+        session.keys.revoke(failed.value.key_id)
     assert session.balance().balance_usd == 25
 
 
