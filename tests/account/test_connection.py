@@ -3,71 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
+
+import pytest
+from support.ledgers import ledger_in
 
 from reelbook.account.connection import Connection
 from reelbook.ledger import Ledger
 from reelbook.sandbox import server
-from reelbook.sandbox.handle import Sandbox
 
 
-def using(
-    sandbox: Sandbox, home: Path, use: Callable[[Connection], Awaitable[None]], *, own: bool = True
-) -> None:
-    """Does `use` with the home's own sandbox, or with one that is known by its address only."""
+@pytest.mark.parametrize("own", [True, False])
+def test_only_the_homes_own_sandbox_is_started_again(home: Path, own: bool) -> None:
+    """The client goes on with the new one, wherever it listens; a service by its address is its owner's."""
+    with server.in_thread(home) as ended:
+        pass
 
-    async def main() -> None:
+    async def reach(ledger: Ledger) -> None:
         connection = Connection(
-            sandbox.api_key,
-            sandbox.url,
+            ended.api_key,
+            ended.url,
             home,
-            sandbox if own else None,
+            ended if own else None,
             service="sandbox",
             shared=ledger.requests,
             is_known=lambda _: False,
         )
-        async with connection.client:
-            await use(connection)
+        async with connection.client as client:
+            await connection.reach()
+            if own:
+                assert connection.sandbox is not None
+                assert connection.sandbox.url == client.base_url
+                assert (await client.balance()).balance_usd == 25
+            else:
+                assert (server.find(home), client.base_url) == (None, ended.url)
 
-    ledger = Ledger.open(home, "sandbox", sandbox.api_key)
-    with ledger:
-        asyncio.run(main())
-
-
-def test_a_service_that_is_there_is_left_as_it_is(home: Path, sandbox: Sandbox) -> None:
-    """Its address stays, and the client's requests are answered."""
-
-    async def use(connection: Connection) -> None:
-        await connection.reach()
-        assert (connection.sandbox, connection.client.base_url) == (sandbox, sandbox.url)
-        assert (await connection.client.balance()).balance_usd == 25
-        assert connection.service == "sandbox"
-
-    using(sandbox, home, use)
-
-
-def test_a_sandbox_that_ended_is_started_again(home: Path) -> None:
-    """The client goes on with the new one, wherever it listens."""
-    with server.in_thread(home) as ended:
-        pass
-
-    async def use(connection: Connection) -> None:
-        await connection.reach()
-        assert connection.sandbox is not None
-        assert connection.sandbox.url == connection.client.base_url
-        assert (await connection.client.balance()).balance_usd == 25
-
-    using(ended, home, use)
-
-
-def test_a_service_by_its_address_is_never_started(home: Path) -> None:
-    """Whoever runs it does that."""
-    with server.in_thread(home) as ended:
-        pass
-
-    async def use(connection: Connection) -> None:
-        await connection.reach()
-        assert (server.find(home), connection.client.base_url) == (None, ended.url)
-
-    using(ended, home, use, own=False)
+    with ledger_in(home, "sandbox", ended.api_key) as ledger:
+        asyncio.run(reach(ledger))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from support.raw_server import Exchange, raw_server
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors, settings
@@ -21,12 +21,6 @@ from reelbook.sandbox.accounts import Accounts, Key
 from reelbook.sandbox.handle import Sandbox, handle_on
 from reelbook.sandbox.protocol import FaultKind
 from reelbook.secret import Secret
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 @pytest.fixture
@@ -41,13 +35,6 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Accounts, "authenticate", noting)
     return arrived
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
 
 
 def settle(session: rb.Session) -> None:
@@ -77,22 +64,21 @@ def test_a_key_nobody_saw_is_found_and_can_be_revoked(
     assert sandbox.state()["requests"]["create-key"] == 2
 
 
-def test_a_key_that_was_never_made_is_not_looked_for_among_others(
-    session: rb.Session, sandbox: Sandbox
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        ([("500", "create-key")], "shows no such key so far"),
+        ([("answer_lost", "create-key"), ("html", "list-keys")], r"couldn't be listed .*List them later"),
+    ],
+)
+def test_without_a_candidate_the_error_says_why(
+    session: rb.Session, sandbox: Sandbox, faults: list[tuple[FaultKind, Any]], said: str
 ) -> None:
-    """A request that the service never handled leaves no candidate."""
+    """A request that was never handled leaves none; where the list fails too, it is still to be looked at."""
     session.keys.create("another")
-    sandbox.fault("500", endpoint="create-key")
-    with pytest.raises(errors.KeyUncertain, match="shows no such key so far") as uncertain:
-        session.keys.create("workshop")
-    assert uncertain.value.candidates == ()
-
-
-def test_a_list_that_fails_too_is_said(session: rb.Session, sandbox: Sandbox) -> None:
-    """Whoever reads the error learns that the list is still to be looked at."""
-    sandbox.fault("answer_lost", endpoint="create-key")
-    sandbox.fault("html", endpoint="list-keys")
-    with pytest.raises(errors.KeyUncertain, match=r"couldn't be listed .*List them later") as uncertain:
+    for kind, endpoint in faults:
+        sandbox.fault(kind, endpoint=endpoint)
+    with pytest.raises(errors.KeyUncertain, match=said) as uncertain:
         session.keys.create("workshop")
     assert uncertain.value.candidates == ()
 
@@ -143,7 +129,7 @@ def test_no_job_is_lost_while_the_key_is_changed(
     sandbox.settings(pace=2)
     before = session.keys.fingerprint
     batch = session.submit_many([f"a fox {n}" for n in range(10)], duration_seconds=1)
-    wait_for(lambda: sum(job.request_id is not None for job in batch) >= 5)
+    until(lambda: sum(job.request_id is not None for job in batch) >= 5)
     rotation = session.keys.rotate("second")
     settle(session)
     changed_at = len(used)
@@ -195,25 +181,24 @@ def test_the_same_session_is_found_by_its_new_key(sandbox: Sandbox, monkeypatch:
         assert rb.connect("live", api_key=rotation.new.api_key, base_url=sandbox.url) is session
 
 
-def test_a_new_key_that_does_not_work_changes_nothing(session: rb.Session, sandbox: Sandbox) -> None:
-    """The error names the useless key, and the session goes on with the one it has."""
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_key_that_is_lost_or_does_not_work_changes_nothing(
+    session: rb.Session, sandbox: Sandbox, lost: bool
+) -> None:
+    """The error names the key that is of no use, and the session goes on with the one it has."""
     before = session.keys.fingerprint
-    sandbox.fault("html", endpoint="balance", times=9)
-    with pytest.raises(errors.RotationFailed, match="which still works") as failed:
+    if lost:
+        sandbox.fault("answer_lost", endpoint="create-key")
+    else:
+        sandbox.fault("html", endpoint="balance", times=9)
+    with pytest.raises((errors.KeyUncertain, errors.RotationFailed), match="still works") as failed:
         session.keys.rotate("second")
     sandbox.clear_faults()
     assert session.keys.fingerprint == before
-    session.keys.revoke(failed.value.key_id)
-    assert session.balance().balance_usd == 25
-
-
-def test_a_lost_answer_changes_nothing(session: rb.Session, sandbox: Sandbox) -> None:
-    """The error says which key it may be and that the session's own still works."""
-    sandbox.fault("answer_lost", endpoint="create-key")
-    with pytest.raises(errors.KeyUncertain, match="still works") as uncertain:
-        session.keys.rotate("second")
-    (candidate,) = uncertain.value.candidates
-    assert candidate.name == "second"
+    if isinstance(failed.value, errors.KeyUncertain):
+        assert [candidate.name for candidate in failed.value.candidates] == ["second"]
+    elif isinstance(failed.value, errors.RotationFailed):
+        session.keys.revoke(failed.value.key_id)
     assert session.balance().balance_usd == 25
 
 
@@ -244,7 +229,7 @@ def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
         rb.connect("live", api_key="sk-planted-old", base_url=service.url) as session,
     ):
         job = session.text_to_video("a fox", duration_seconds=1)
-        wait_for(lambda: job.view().asked_seconds_ago is not None)
+        until(lambda: job.view().asked_seconds_ago is not None)
         with pytest.raises(errors.RotationFailed, match="doesn't see the clip r1") as failed:
             session.keys.rotate("second")
         assert "sk-planted" not in str(failed.value)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from support.raw_server import Exchange, raw_server
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
@@ -49,16 +50,15 @@ def session_with(accepted: Said, completed: Said | None) -> Iterator[rb.Session]
             yield session
 
 
-def bought(session: rb.Session, until: Callable[[rb.Job], object]) -> int:
-    """How many clips for $0.25 the limit lets through, each `until` something is known of it."""
+def bought(session: rb.Session, known: Callable[[rb.Job], object]) -> int:
+    """How many clips for $0.25 the limit lets through, each once it is `known`."""
     for number in range(30):
         try:
             with without_spend_warnings():
                 job = session.text_to_video("a fox")
         except errors.SpendLimitReached:
             return number
-        while not until(job):
-            time.sleep(0.005)
+        until(functools.partial(known, job))
     return 30
 
 

@@ -35,10 +35,11 @@ def test_the_sums_tell_how_sure_they_are() -> None:
     """Charged, estimated and uncertain apart; what cost nothing isn't in it."""
     made = receipt(
         {"actual_seconds": 5.04, "cost_usd": 0.252},
-        {"state": "processing", "cost_usd": None},
+        {"state": "intended", "cost_usd": None},
         {"state": "failed", "cost_usd": None},
         {"state": "refused", "cost_usd": None},
     )
+    assert [row.state for row in made.rows] == ["completed", "sending", "failed"]  # as jobs have them
     assert [row.cost_is for row in made.rows] == ["charged", "estimated", "uncertain"]
     assert (made.charged_usd, made.estimated_usd, made.uncertain_usd) == (0.252, 0.25, 0.25)
     assert (made.total_usd, made.total_seconds) == (0.752, 15.04)
@@ -57,11 +58,17 @@ def test_play_money_and_real_money_are_never_added_up() -> None:
 
 
 def test_the_file_has_a_line_for_each_clip_and_the_sums(tmp_path: Path) -> None:
-    """Units in the columns' names, times with their zone, nothing for what isn't known; Excel reads it."""
+    """Units in the columns' names, times with their zone, nothing for what isn't known; Excel reads it.
+
+    A table for pandas has no sums; a seed keeps all its digits beside one that is random.
+    """
     made = receipt({"prompt": 'a "fox",\nfür Bär', "seed": -1}, {"seed": 2**70, "request_id": "req_2"})
     text = made.to_csv(tmp_path / "fog.csv")
     data = (tmp_path / "fog.csv").read_bytes()
     assert data == b"\xef\xbb\xbf" + text.encode()
+    table = made.to_pandas()
+    assert (list(table.columns), table["cost_usd"].sum()) == (list(COLUMNS), 0.5)
+    assert (table["seed"][0], table["seed"][1]) == (None, 2**70)
     first, second, total = lines(made)
     assert tuple(first) == COLUMNS
     assert {"asked_seconds", "actual_seconds", "cost_usd"} <= set(COLUMNS)
@@ -122,13 +129,6 @@ def test_the_text_is_a_line_for_each_clip() -> None:
     assert Receipt(())._repr_html_() == "<p>Nothing was bought.</p>"
 
 
-def test_a_table_for_pandas_has_no_sums() -> None:
-    """A line for each clip; a seed keeps all its digits beside one that is random."""
-    table = receipt({"seed": 2**70}, {"seed": -1}).to_pandas()
-    assert (list(table.columns), len(table)) == (list(COLUMNS), 2)
-    assert (table["seed"][0], table["seed"][1], table["cost_usd"].sum()) == (2**70, None, 0.5)
-
-
 def test_an_experiment_has_its_receipt(sandbox: Sandbox) -> None:
     """Its own clips, oldest first, and nothing is asked for it; without a name it is all of them."""
     with rb.connect("sandbox") as session:
@@ -152,12 +152,6 @@ def test_an_experiment_has_its_receipt(sandbox: Sandbox) -> None:
         assert session.receipt(since=everything.rows[0].submitted_at) == everything
         assert session.receipt("no such").rows == ()
         assert sandbox.state()["requests"] == asked
-
-
-def test_a_receipt_names_states_as_jobs_do() -> None:
-    """What is written down and not sent is sending."""
-    waiting = entry(1, "intended", sent=1, cost_usd=None)
-    assert [row.state for row in receipt_of([waiting], {1: "sandbox"}, None).rows] == ["sending"]
 
 
 def test_a_clip_of_an_agent_tool_has_its_line_at_its_time() -> None:

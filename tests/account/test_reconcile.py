@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from support.raw_server import Exchange, raw_server
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
@@ -18,29 +19,21 @@ from reelbook.ledger.money import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
 
 FOX: dict[str, Any] = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
-TAKEN: list[tuple[Any, dict[str, Any]]] = [
-    ("answer_lost", {}),
-    ("close", {"handled": True}),
-    ("short_body", {}),
-    ("garbage", {}),
-    ("500", {"handled": True}),
-    ("html", {"handled": True}),
-    ("broken_json", {}),
+LOST: list[tuple[Any, dict[str, Any], bool]] = [
+    ("answer_lost", {}, True),
+    ("close", {"handled": True}, True),
+    ("short_body", {}, True),
+    ("garbage", {}, True),
+    ("500", {"handled": True}, True),
+    ("html", {"handled": True}, True),
+    ("broken_json", {}, True),
+    ("reset_before", {}, False),
+    ("close", {}, False),
+    ("garbage", {"handled": False}, False),
+    ("500", {}, False),
+    ("503", {}, False),
+    ("html", {}, False),
 ]
-NOT_TAKEN: list[tuple[Any, dict[str, Any]]] = [
-    ("reset_before", {}),
-    ("close", {}),
-    ("garbage", {"handled": False}),
-    ("500", {}),
-    ("503", {}),
-    ("html", {}),
-]
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 def lose(session: rb.Session, sandbox: Sandbox, kind: Any = "answer_lost", **options: Any) -> rb.Job:
@@ -80,38 +73,30 @@ def test_without_an_uncertain_one_nothing_is_asked(session: rb.Session, sandbox:
     assert sandbox.state()["requests"] == arrived
 
 
-@pytest.mark.parametrize(("kind", "options"), TAKEN, ids=str)
-def test_what_was_accepted_is_known_where_nobody_else_was(
-    session: rb.Session, sandbox: Sandbox, kind: Any, options: dict[str, Any]
+@pytest.mark.parametrize(("kind", "options", "taken"), LOST, ids=str)
+def test_a_sandbox_tells_what_was_accepted_and_what_wasnt(
+    session: rb.Session, sandbox: Sandbox, kind: Any, options: dict[str, Any], taken: bool
 ) -> None:
-    """Never "not accepted"; "accepted" on the person's word, and then it is lost, spent and remembered."""
-    session.usage()
-    job = lose(session, sandbox, kind, **options)
-    later(session, 10)
-    plain = verdict(session)
-    assert (plain.answer, plain.if_alone, job.state) == ("can't tell", "accepted", "uncertain")
-    assert session.spending().of_key.uncertain_usd == 0.05
-    sure = verdict(session, alone=True)
-    assert (sure.answer, sure.job, job.state) == ("accepted", job, "lost")
-    assert (session.spending().of_key.spent_usd, session.spending().of_key.uncertain_usd) == (0.05, 0.0)
-    with pytest.raises(errors.SubmissionUncertain, match=r"Accepted\."):
-        job.result(60)
-    assert session.reconcile().verdicts == ()
+    """What isn't counted wasn't accepted, and its money is free again.
 
-
-@pytest.mark.parametrize(("kind", "options"), NOT_TAKEN, ids=str)
-def test_what_was_not_accepted_is_known(
-    session: rb.Session, sandbox: Sandbox, kind: Any, options: dict[str, Any]
-) -> None:
-    """A sandbox counts what it accepts: nothing counted, nothing accepted, and the money is free again."""
+    What is counted may be somebody else's: on the person's word it is lost, spent and remembered.
+    """
     session.usage()
     job = lose(session, sandbox, kind, **options)
     later(session, 10)
     found = verdict(session)
-    assert (found.answer, job.state) == ("not accepted", "not accepted")
-    assert session.spending().of_key.committed_usd == 0.0
-    with pytest.raises(errors.ReelbookError, match="Nothing was paid"):
+    if taken:
+        assert (found.answer, found.if_alone, job.state) == ("can't tell", "accepted", "uncertain")
+        assert session.spending().of_key.uncertain_usd == 0.05
+        found = verdict(session, alone=True)
+    assert (found.answer, found.job) == ("accepted" if taken else "not accepted", job)
+    assert job.state == ("lost" if taken else "not accepted")
+    spent = session.spending().of_key
+    assert (spent.spent_usd, spent.committed_usd) == ((0.05, 0.05) if taken else (0.0, 0.0))
+    with pytest.raises(errors.ReelbookError, match="Accepted" if taken else "Nothing was paid") as raised:
         job.result(60)
+    assert isinstance(raised.value, errors.SubmissionUncertain) == taken
+    assert session.reconcile().verdicts == ()
 
 
 @pytest.mark.parametrize("kind", ["answer_lost", "reset_before"])
@@ -120,10 +105,7 @@ def test_a_second_client_on_the_same_balance_makes_no_wrong_answer(
 ) -> None:
     """An equal clip that somebody else bought meanwhile looks like ours: that can't be told."""
     session.usage()
-    sandbox.fault(kind, endpoint="generate")
-    job = session.text_to_video("a fox", **FOX)
-    with pytest.raises(errors.SubmissionUncertain):
-        job.result(30)
+    job = lose(session, sandbox, kind)
     key = session.keys.create("somebody else").api_key
     with rb.connect(api_key=key, base_url=sandbox.url) as other:
         other.text_to_video("a fox", **FOX).result(30)
@@ -131,17 +113,6 @@ def test_a_second_client_on_the_same_balance_makes_no_wrong_answer(
     found = session.reconcile()
     assert [each.answer for each in found.verdicts] == ["can't tell"]
     assert job.state == "uncertain"
-
-
-def test_another_kernels_clips_are_not_taken_for_the_uncertain_one(
-    session: rb.Session, sandbox: Sandbox
-) -> None:
-    """What this ledger knows was bought explains itself, also on the person's word."""
-    session.usage()
-    lose(session, sandbox, "reset_before")
-    session.text_to_video("another fox", **FOX).result(30)
-    later(session, 10)
-    assert verdict(session, alone=True).answer == "not accepted"
 
 
 def buy_by_tool(session: rb.Session) -> str:
@@ -164,7 +135,7 @@ def test_a_clip_that_a_tool_may_have_bought_is_not_taken_for_the_uncertain_one(
     found = verdict(session, alone=alone)
     assert (found.answer, found.if_alone) == ("can't tell", "can't tell")
     assert "agent tool" in str(found)
-    later(session, 10)
+    later(session, 60)
     session.usage()
     second = lose(session, sandbox, "reset_before")
     later(session, 10)
@@ -176,8 +147,8 @@ def test_without_figures_from_before_the_figures_are_shown(session: rb.Session, 
     """Nothing to compare with: that is said, with what to do, and it goes on counting as uncertain."""
     job = lose(session, sandbox)
     found = session.reconcile()
-    assert (found.verdicts[0].answer, found.before_at, found.changes) == ("can't tell", None, ())
-    assert "nothing known from before" in str(found)
+    assert found.verdicts[0].answer == "can't tell"
+    assert re.search(r"known from before .*\n  Now: balance \$2\d.*, requests 1\.", str(found))
     assert "web app" in found.verdicts[0].advice
     assert job.state == "uncertain"
 
@@ -186,54 +157,38 @@ def test_two_requests_are_asked_and_their_times_are_said(session: rb.Session, sa
     """One question for the balance, one for the usage; both moments stand in the text."""
     session.usage()
     lose(session, sandbox)
-    end = time.monotonic() + 120
-    while (arrived := sandbox.state()["requests"])["usage"] < 3:  # with those for the lost answer
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    until(lambda: sandbox.state()["requests"]["usage"] >= 3)  # with those for the lost answer
+    arrived = sandbox.state()["requests"]
     found = session.reconcile(alone=True)
     now = sandbox.state()["requests"]
     assert (now["balance"] - arrived.get("balance", 0), now["usage"] - arrived["usage"]) == (1, 1)
-    assert found.before_at is not None
-    assert found.now_at is not None
-    assert found.before_at < found.now_at
-    assert f"requests 0 at {found.before_at:%H:%M:%S} → 1 at {found.now_at:%H:%M:%S}" in str(found)
+    assert re.search(r"Requests 0 at \d\d:\d\d:\d\d → 1 at \d\d:\d\d:\d\d\.", str(found))
     assert repr(found) == str(found)
 
 
 def test_a_lost_answer_takes_figures_though_nobody_looks(session: rb.Session, sandbox: Sandbox) -> None:
     """A script without panels has something to compare the next one with."""
     lose(session, sandbox)
-    end = time.monotonic() + 120
-    while not session._ledger.samples.list(before=time.time()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    until(lambda: session._ledger.samples.list(before=time.time()))
     # Hours of the jumping clock may have brought more.
     first = session._ledger.samples.list(before=time.time())[-1]
     assert (first.total_requests, first.balance_usd is not None) == (1, True)
 
 
-def test_a_verdict_outlives_the_kernel(session: rb.Session, sandbox: Sandbox) -> None:
-    """The next session knows what became of it, in words that fit."""
+def test_an_earlier_kernels_lost_answer_is_found_out_and_the_verdict_lasts(
+    session: rb.Session, sandbox: Sandbox
+) -> None:
+    """Reconciling works on what the ledger holds, whoever sent it, and the next session knows its verdict."""
     session.usage()
     lose(session, sandbox, "reset_before")
-    later(session, 10)
-    session.reconcile()
     session.close()
     with rb.connect("sandbox") as after:
-        (job,) = after.jobs()
-        assert (job.state, after.spending().of_key.committed_usd) == ("not accepted", 0.0)
-        assert "nothing was paid" in str(job.error)
-
-
-def test_a_found_job_of_an_earlier_kernel_is_settled_too(session: rb.Session, sandbox: Sandbox) -> None:
-    """Reconciling works on what the ledger holds, whoever sent it."""
-    session.usage()
-    lose(session, sandbox)
-    session.close()
-    with rb.connect("sandbox") as after:
-        (job,) = after.jobs()
         later(after, 10)
-        assert (verdict(after, alone=True).job, job.state) == (job, "lost")
+        assert verdict(after).answer == "not accepted"
+    with rb.connect("sandbox") as last:
+        (job,) = last.jobs()
+        assert (job.state, last.spending().of_key.committed_usd) == ("not accepted", 0.0)
+        assert "nothing was paid" in str(job.error)
 
 
 def live_service(bodies: dict[str, bytes], *, accepts: bool) -> Any:
@@ -269,19 +224,3 @@ def test_a_live_service_without_usage_is_judged_by_its_money(home: object, accep
             assert (early.if_alone, late.answer) == ("accepted" if accepts else "can't tell", "can't tell")
             assert late.if_alone == ("accepted" if accepts else "not accepted")
             assert "sk-planted" not in f"{late!r} {late} {session.reconcile()}"
-
-
-def test_reconciling_on_the_sessions_own_thread_raises(session: rb.Session, sandbox: Sandbox) -> None:
-    """A callback that waited for the session would wait for itself."""
-    raised: list[Exception] = []
-
-    def callback(_: rb.Job) -> None:
-        try:
-            session.reconcile()
-        except errors.WouldDeadlock as error:
-            raised.append(error)
-
-    job = session.text_to_video("a fox", **FOX)
-    job.subscribe(callback)
-    job.result(30)
-    assert raised

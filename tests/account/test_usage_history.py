@@ -5,20 +5,12 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 
 import reelbook as rb
 from reelbook.account.usage import DAY_SECONDS
 from reelbook.sandbox.handle import Sandbox
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    """A session with the sandbox of this test."""
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 def planted(sandbox: Sandbox, days: int = 90, share: float = 1 / 3) -> list[dict[str, float]]:
@@ -52,6 +44,9 @@ def test_what_is_told_is_what_was_planted(session: rb.Session, sandbox: Sandbox,
         assert span.requests == pytest.approx(sum(each["requests"] for each in inside))
     assert history.asked == sandbox.state()["requests"]["usage"] < days
     assert (history.done, history.trouble) == (True, "")
+    table = history.to_pandas()
+    assert list(table.columns) == ["from", "to", "usd", "seconds", "requests", "split"]
+    assert table["usd"].sum() == pytest.approx(sum(span.usd for span in history.spans))
 
 
 def test_calendar_days_are_told_in_order(session: rb.Session, sandbox: Sandbox) -> None:
@@ -115,22 +110,3 @@ def test_a_service_that_refuses_is_said(session: rb.Session, sandbox: Sandbox) -
     history = session.usage_history(30).wait(60)
     assert history.trouble
     assert history.spans == ()
-
-
-def test_it_is_a_table(session: rb.Session, sandbox: Sandbox) -> None:
-    """With a row for each span."""
-    planted(sandbox, 7)
-    history = session.usage_history(7).wait(30)
-    table = history.to_pandas()
-    assert list(table.columns) == ["from", "to", "usd", "seconds", "requests", "split"]
-    assert table["usd"].sum() == pytest.approx(sum(span.usd for span in history.spans))
-
-
-def test_other_periods_dont_spoil_what_is_compared_later(session: rb.Session, sandbox: Sandbox) -> None:
-    """After a lost answer the period is asked for that was asked for last before it."""
-    session.usage(30)
-    sandbox.fault("answer_lost", endpoint="text-to-video")
-    with pytest.raises(rb.errors.SubmissionUncertain):
-        session.text_to_video("a fox", duration_seconds=1).result(30)
-    session.usage_history(7).wait(30)
-    assert session._ledger.usage_days() == 30

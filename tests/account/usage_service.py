@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from reelbook.account.usage import Known, Reading, Totals, UsageSpan, began_at, next_days, spans
+from reelbook.account.usage import Known, Reading, Totals, UsageSpan, began_at, next_days
 
 DAY = 86_400.0
 MIDNIGHT = 20_000 * DAY
@@ -69,19 +69,3 @@ def busy(seed: int, days: int, share: float, now: float = AFTERNOON) -> list[tup
         for day in chosen
         for _ in range(random.randint(1, 4))
     ]
-
-
-def in_runs(seed: int, days: int) -> list[tuple[float, float]]:
-    """As people work: a third of the days busy, one to four in a row."""
-    random = Random(seed)
-    chosen: set[int] = set()
-    while len(chosen) < days // 3:
-        first = random.randrange(days)
-        chosen.update(range(first, min(days, first + random.randint(1, 4))))
-    return [
-        (AFTERNOON - (day + random.uniform(0.05, 0.95)) * DAY, random.randint(1, 9) * 0.25)
-        for day in sorted(chosen)
-    ]
-
-
-__all__ = ["AFTERNOON", "DAY", "MIDNIGHT", "Service", "busy", "in_runs", "refine", "spans"]

@@ -59,7 +59,7 @@ def plant(session: Any, clip: Path) -> None:
         marks = ", ".join("?" * len(rows[0]))
         connection.executemany(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", rows)
 
-    session._ledger._store.write(work)
+    session._ledger.store.write(work)
 
 
 def in_python(session: Any) -> None:

@@ -21,11 +21,11 @@ from pathlib import Path
 
 from benchmarks.command import options_of, sandbox_process, verdict, with_seed
 from support.jumping_time import JumpingLoop
+from support.ledgers import ledger_in
 
 import reelbook as rb
 from reelbook import timing, wire
 from reelbook.errors import WaitTimeout
-from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
@@ -39,13 +39,14 @@ SHAPE = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 NEIGHBOUR = """
 import random, sqlite3, sys, threading, time
 from pathlib import Path
-from reelbook.ledger import Ledger, Submission
+from reelbook.ledger import LedgerFile, Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 rng, home = random.Random(int(sys.argv[2])), Path(sys.argv[1])
 ended = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
-with Ledger.open(home, "https://neighbour.example", Secret("sk-neighbour")) as ledger:
+with LedgerFile.open(home) as file:
+    ledger = file.ledger("https://neighbour.example", Secret("sk-neighbour"))
     lock = sqlite3.connect(home / "ledger.db", isolation_level=None, timeout=20)
     written = 0
     while not ended.is_set():
@@ -59,7 +60,7 @@ with Ledger.open(home, "https://neighbour.example", Secret("sk-neighbour")) as l
             lock.execute("ROLLBACK")
         time.sleep(rng.uniform(0, 0.02))
     lock.close()
-    print(written, len(ledger.find(limit=10**6)), ledger.file.trouble)
+    print(written, len(ledger.find(limit=10**6)), ledger.store.trouble)
 """
 
 
@@ -160,7 +161,7 @@ def faults(home: Path, prompts: Sequence[str]) -> list[str]:
     with closing(sqlite3.connect(Places(home).database)) as service:
         asked = service.execute("SELECT request_id, json_extract(request, '$.prompt') FROM jobs")
         made = dict(asked.fetchall())
-    with Ledger.open(home, "sandbox", server.ensure(home).api_key) as ledger:
+    with ledger_in(home, "sandbox", server.ensure(home).api_key) as ledger:
         entries = ledger.find(limit=10**6)
         spend = ledger.spend()
     bought = Counter(made.values())

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from cli.doubles import Book, TinyClips
 from ledger.doubles import KEY, SERVICE, Clock
+from support.ledgers import ledger_in
 from support.raw_server import Exchange, RawServer, raw_server
 from typer.testing import CliRunner, Result
 
 from reelbook.cli import app
-from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def book(home: Path) -> Iterator[Book]:
     """The ledger of the test's home, open as in another kernel that lives."""
     clock = Clock(float(int(time.time()) - 3600))
-    with Ledger.open(home, SERVICE, KEY, clock=clock) as ledger:
+    with ledger_in(home, SERVICE, KEY, clock=clock) as ledger:
         yield Book(ledger, clock)
 
 

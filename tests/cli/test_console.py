@@ -15,11 +15,12 @@ from typing import Any, cast
 import pytest
 from cli.conftest import Run
 from cli.doubles import HOSTILE, ORDERS, WAIT_SECONDS, on_a_terminal
+from support.ledgers import ledger_in
 from support.raw_server import Exchange, raw_server
 
 from reelbook.account import Facts
 from reelbook.cli import console
-from reelbook.ledger import Ledger, Submission
+from reelbook.ledger import Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 from reelbook.session import Session
@@ -36,7 +37,7 @@ def assert_clean(said: str) -> None:
 @pytest.fixture
 def planted(home: Path) -> Path:
     """A home whose ledger has orders in every text that came from outside."""
-    with Ledger.open(home, f"https://host.example/{HOSTILE}", Secret("sk-planted-output")) as ledger:
+    with ledger_in(home, f"https://host.example/{HOSTILE}", Secret("sk-planted-output")) as ledger:
         planted = Submission(JobRequest.from_text("planted", seed=7), experiment=HOSTILE)
         for number, state in enumerate((HOSTILE, "failed", "completed")):
             ((entry, _),) = ledger.intend([planted])
@@ -45,7 +46,7 @@ def planted(home: Path) -> Path:
             ledger.status(entry.id, state, error=HOSTILE, video_url=f"https://x/{HOSTILE}")
         ledger.downloaded(entry.id, home / HOSTILE)
         # No request may say so, but a file of another program may.
-        ledger._store.write(
+        ledger.store.write(
             lambda db: db.execute("UPDATE entries SET prompt = ?, aspect_ratio = ?", (HOSTILE, HOSTILE))
         )
     return home

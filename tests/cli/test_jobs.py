@@ -13,13 +13,13 @@ import pytest
 from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, read_until, start
 from ledger.doubles import KEY, SERVICE, Clock, find, fox
+from support.ledgers import ledger_in
 from support.raw_server import RawServer
 
 import reelbook as rb
 from reelbook.cli.job_lookup import JobLookup
 from reelbook.cli.jobs import job_table
 from reelbook.cli.options import Service
-from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
@@ -149,7 +149,7 @@ def test_filters_belong_to_the_list_and_a_home_to_all(
 
 def test_resume_asks_no_service_whose_key_is_not_here(run: Run, home: Path, live: RawServer) -> None:
     """A job of another service, or another key, is named with what is missing; nothing is sent."""
-    with Ledger.open(home, SERVICE, KEY) as ledger:
+    with ledger_in(home, SERVICE, KEY) as ledger:
         elsewhere = Book(ledger, Clock())
         elsewhere.job("req_elsewhere")
     result = run("jobs", "resume")
@@ -161,7 +161,7 @@ def test_resume_asks_no_service_whose_key_is_not_here(run: Run, home: Path, live
 
 def test_resume_takes_no_job_up_with_the_wrong_key(run: Run, home: Path, live: RawServer) -> None:
     """At the right address another key's jobs are left alone: the service would not know them."""
-    with Ledger.open(home, live.url, Secret("sk-other")) as ledger:
+    with ledger_in(home, live.url, Secret("sk-other")) as ledger:
         Book(ledger, Clock()).job("req_other")
     for words in ([], ["req_other"]):
         result = run("jobs", "resume", *words)
@@ -184,7 +184,7 @@ def test_resume_says_what_failed_and_fetches_the_rest(
             asked = {"prompt": "a fox", "duration_seconds": 1}
             answer = http.post(f"{sandbox.url}/api/v1/generate/text-to-video", json=asked, headers=headers)
         ids.append(answer.json()["request_id"])
-    with Ledger.open(home, "sandbox", sandbox.api_key) as ledger:
+    with ledger_in(home, "sandbox", sandbox.api_key) as ledger:
         written = Book(ledger, Clock())
         for request_id in ids:
             written.job(request_id)
@@ -199,7 +199,7 @@ def test_resume_says_what_failed_and_fetches_the_rest(
 
 def test_what_was_left_unsent_is_sent_when_that_is_asked_for(run: Run, home: Path, live: RawServer) -> None:
     """The list says how many and what they cost; resume alone sends nothing, --unsent sends them once."""
-    with Ledger.open(home, live.url, Secret("sk-planted-cli")) as ledger:
+    with ledger_in(home, live.url, Secret("sk-planted-cli")) as ledger:
         ledger.intend([fox(prompt="a fox"), fox(prompt="an owl")])
     said = (
         "2 clips were not sent before the program ended; nothing was paid. To send what is left, for about "

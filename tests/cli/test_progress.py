@@ -12,10 +12,10 @@ import pytest
 from cli.conftest import Run
 from cli.doubles import Book, on_a_terminal, tiny_mp4
 from ledger.doubles import Clock
+from support.ledgers import ledger_in
 
 from reelbook.cli.progress import clip_figures, progress_figures, state_word
 from reelbook.client.scheduling.watch import PATIENCE_SECONDS
-from reelbook.ledger import Ledger
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Clip, JobView, connect
 from reelbook.text.card import share_done
@@ -90,7 +90,7 @@ def test_an_old_job_that_the_service_has_forgotten_is_given_up_soon(
 ) -> None:
     """A job of long ago that isn't known there is no job on its way: no minutes of asking."""
     monkeypatch.setattr("reelbook.cli.progress.UNKNOWN_SECONDS", 0.5)
-    with Ledger.open(home, "sandbox", sandbox.api_key, clock=Clock(time.time() - 86400)) as ledger:
+    with ledger_in(home, "sandbox", sandbox.api_key, clock=Clock(time.time() - 86400)) as ledger:
         Book(ledger, Clock()).job("req_forgotten")
     began = time.monotonic()
     result = run("jobs", "resume")

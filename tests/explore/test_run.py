@@ -246,8 +246,7 @@ def test_a_notebook_cell_run_again_goes_on_with_its_sweep(
 
     def run(cell: str | None, number: int, **options: Any) -> SweepRun:
         execution = None if cell is None else Execution(cell, f"run {number}")
-        for module in ("ledger", "sweeps"):
-            monkeypatch.setattr(f"reelbook.ledger.{module}.current_execution", lambda: execution)
+        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
         return foxes(animal=["fox"], seed=[-1]).run(session, **options)
 
     first = run("cell", 1)

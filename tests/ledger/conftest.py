@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ledger.doubles import BEGINNING, KEY, SERVICE, Clock, Kernel
+from ledger.doubles import BEGINNING, Clock, Kernel, opened
 
 from reelbook.ledger import Ledger
 
@@ -29,8 +29,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ledger(folder: Path, clock: Clock) -> Iterator[Ledger]:
-    with Ledger.open(folder, SERVICE, KEY, clock=clock) as opened:
-        yield opened
+    with opened(folder, clock=clock) as ledger:
+        yield ledger
 
 
 @pytest.fixture

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from support.ledgers import ledger_in
 
 from reelbook.ledger import Entry, Ledger, LedgerFile, Place, Submission
 from reelbook.ledger.search import Filter
@@ -22,10 +25,10 @@ Kernel = Callable[[str], "subprocess.Popen[str]"]
 BEGINNING = """
 import os, sys, time
 from pathlib import Path
-from ledger.doubles import KEY, SERVICE, find, fox, intend, intend_many
+from ledger.doubles import KEY, SERVICE, find, fox, intend, intend_many, submitted
 from reelbook.errors import LedgerLocked, SpendLimitReached
-from reelbook.ledger import Ledger
-ledger = Ledger.open(Path(sys.argv[1]), SERVICE, KEY)
+from reelbook.ledger import LedgerFile
+ledger = LedgerFile.open(Path(sys.argv[1])).ledger(SERVICE, KEY)
 def say(*words):
     print(*words, flush=True)
 def wait():
@@ -60,9 +63,14 @@ def fox(
     return Submission(JobRequest(**{**given, **asked}), experiment, place, repeats)
 
 
-def opened(folder: Path, **options: Any) -> Ledger:
+def opened(folder: Path, **options: Any) -> contextlib.AbstractContextManager[Ledger]:
     """The test's account in the ledger of that home, for another kernel."""
-    return Ledger.open(folder, SERVICE, KEY, **options)
+    return ledger_in(folder, SERVICE, KEY, **options)
+
+
+def left_open(folder: Path, **options: Any) -> Ledger:
+    """The same, which the test closes: `file.close()`."""
+    return LedgerFile.open(folder, **options).ledger(SERVICE, KEY)
 
 
 class Intended(NamedTuple):
@@ -110,3 +118,26 @@ def tell(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
+
+
+def submitted(ledger: Ledger, submission: Submission | None = None, request_id: str | None = None) -> int:
+    """The number of a clip that is on its way, with estimates of the service's."""
+    entry = intend(ledger, submission or fox()).entry.id
+    assert ledger.sending(entry)
+    ledger.accepted(entry, request_id or f"req-{entry}", estimated_duration_seconds=40)
+    return entry
+
+
+def uncertain(ledger: Ledger) -> int:
+    """The number of a clip that was sent and never answered."""
+    entry = intend(ledger, fox()).entry.id
+    ledger.sending(entry)
+    ledger.uncertain(entry, "no answer")
+    return entry
+
+
+def known(ledger: Ledger, entry_id: int) -> Entry:
+    """What the ledger has of it."""
+    entry = ledger.get(entry_id)
+    assert entry is not None
+    return entry

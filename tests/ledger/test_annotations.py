@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledger.doubles import KEY, Clock, find, fox, intend, opened
+from support.read_only import read_only
 
 from reelbook.ledger import Ledger, Marks, Pick
 
@@ -84,14 +85,9 @@ def test_marks_are_kept_while_the_disk_takes_no_writes(ledger: Ledger) -> None:
     """What was marked before and what is marked meanwhile are there, and on the disk afterwards."""
     number = entry(ledger)
     ledger.annotations.mark(number, Marks(note="mind", tags=("keep",)))
-    ledger.accepted(number, "req-1")
-    ledger.annotations.pick("req-1", ["req-1"])
-    disk = ledger._store._connection
-    disk.execute("PRAGMA query_only=1")
-    ledger.annotations.mark(number, Marks(True, "mind", ("keep",)))
-    assert ledger.file.trouble is not None
-    assert [each.marks.note for each in find(ledger, tag="keep")] == ["mind"]
-    assert len(ledger.annotations.picks()) == 1
-    disk.execute("PRAGMA query_only=0")
-    ledger.file.prove_writable()
+    with read_only(ledger):
+        ledger.annotations.mark(number, Marks(True, "mind", ("keep",)))
+        assert ledger.store.trouble is not None
+        assert [each.marks.note for each in find(ledger, tag="keep")] == ["mind"]
+    ledger.store.prove_writable()
     assert [each.marks.starred for each in find(ledger, tag="keep")] == [True]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 from ledger.doubles import SERVICE, Clock
 
 from reelbook.ledger import Ledger, LedgerFile
 from reelbook.ledger.classrooms import ASKED, MADE, REVOKED, WAITING, Classroom
-from reelbook.ledger.recovery import rescue
-from reelbook.ledger.store import open_memory
 
 
 def opened(ledger: Ledger) -> Classroom:
@@ -55,15 +52,3 @@ def test_each_service_has_its_own(ledger: Ledger) -> None:
     opened(ledger)
     assert ledger.file.classrooms.at("https://other.example") == ()
     assert [room.name for room in ledger.file.classrooms.at(f"{SERVICE}/")] == ["monday"]
-
-
-def test_they_are_saved_from_a_damaged_file(ledger: Ledger, folder: Path) -> None:
-    """Whose key is which is copied with the rest."""
-    room = opened(ledger)
-    source, target = sqlite3.connect(folder / "ledger.db"), open_memory()
-    source.row_factory = sqlite3.Row
-    rescue(source, target)
-    assert target.execute("SELECT count(*) FROM seats WHERE classroom = ?", (room.id,)).fetchone()[0] == 2
-    assert target.execute("SELECT name FROM classrooms").fetchone()[0] == "monday"
-    source.close()
-    target.close()

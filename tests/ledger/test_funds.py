@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ledger.doubles import Clock, fox, intend, intend_many, opened
+from ledger.doubles import Clock, fox, intend, opened, submitted, uncertain
 
 from reelbook.ledger import Ledger, Sample
 from reelbook.ledger.money import PATIENCE_SECONDS, Funds
@@ -39,9 +39,7 @@ def balance(ledger: Ledger, clock: Clock) -> Balance:
 
 def accepted(ledger: Ledger, clock: Clock) -> int:
     """A clip for 0.25 USD is on its way; a second later its number is given back."""
-    entry = intend(ledger, fox()).entry.id
-    ledger.sending(entry)
-    ledger.accepted(entry, f"req-{entry}")
+    entry = submitted(ledger)
     clock.now += 1
     return entry
 
@@ -118,9 +116,7 @@ def test_a_fall_that_other_clips_explain_is_not_its_charge(
     balance.ask()
     unwatched(folder, clock)
     watched = accepted(ledger, clock)
-    lost = intend(ledger, fox()).entry.id
-    ledger.sending(lost)
-    ledger.uncertain(lost, "no answer")
+    lost = uncertain(ledger)
     balance.usd -= 0.5
     balance.ask()
     assert balance.left_usd == 8.75
@@ -149,10 +145,7 @@ def test_what_was_never_answered_comes_off_until_it_is_found_out(
     ledger: Ledger, clock: Clock, balance: Balance
 ) -> None:
     """Or for an hour; what wasn't accepted, refused or taken back costs nothing."""
-    entries = [entry.id for entry, _ in intend_many(ledger, [fox()] * 3)]
-    for entry in entries:
-        ledger.sending(entry)
-        ledger.uncertain(entry, "no answer")
+    entries = [uncertain(ledger) for _ in range(3)]
     clock.now += 60
     balance.ask()
     assert balance.left_usd == 9.25
@@ -179,7 +172,8 @@ def test_a_job_that_the_service_does_not_know_is_watched_by_nobody(
 def test_no_more_comes_off_than_there_is(ledger: Ledger, clock: Clock, balance: Balance) -> None:
     """What is left and what comes off it are the balance together."""
     balance.usd = 0.4
-    accepted(ledger, clock)
-    accepted(ledger, clock)
+    for _ in range(2):
+        submitted(ledger)
+    clock.now += 1
     balance.ask()
     assert ledger.funds(since=0.0) == Funds(0.4, clock.now - 1, 0.4)

@@ -6,24 +6,25 @@ import stat
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, SERVICE, Clock, Kernel, find, fox, heard, intend, opened, tell
+from ledger.doubles import (
+    KEY,
+    SERVICE,
+    Clock,
+    Kernel,
+    find,
+    fox,
+    heard,
+    intend,
+    known,
+    left_open,
+    opened,
+    submitted,
+    tell,
+    uncertain,
+)
 
 from reelbook.ledger import Entry, Ledger, Marks
 from reelbook.secret import Secret
-
-
-def submitted(ledger: Ledger, request_id: str = "req-1") -> int:
-    """An accepted submission."""
-    entry = intend(ledger, fox()).entry
-    assert ledger.sending(entry.id)
-    ledger.accepted(entry.id, request_id, estimated_cost_usd=0.26, estimated_duration_seconds=40)
-    return entry.id
-
-
-def known(ledger: Ledger, entry_id: int) -> Entry:
-    entry = ledger.get(entry_id)
-    assert entry is not None
-    return entry
 
 
 def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock: Clock, folder: Path) -> None:
@@ -41,7 +42,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
     ledger.status(entry.id, "completed", video_url="https://cdn/1.mp4", duration_seconds=5.04, cost_usd=0.252)
     ledger.downloaded(entry.id, folder / "req-1.mp4")
     with opened(folder) as again:
-        assert again.file.trouble is None
+        assert again.store.trouble is None
         kept = again.by_request_id("req-1")
     assert kept == Entry(
         id=entry.id,
@@ -73,22 +74,16 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
 
 
 def test_what_was_taken_back_is_not_sent(ledger: Ledger) -> None:
-    """Whoever comes second, the one who sends or the one who takes back, is told so."""
+    """Whoever comes second, the one who sends or the one who takes back, is told so; after a 429 both can."""
     first, second = (intend(ledger, fox()).entry.id for _ in range(2))
     assert ledger.cancelled(first)
     assert not ledger.sending(first)
     assert ledger.sending(second)
     assert not ledger.cancelled(second)
     assert [known(ledger, each).state for each in (first, second)] == ["cancelled", "sending"]
-
-
-def test_a_request_that_did_not_arrive_may_be_sent_again_or_taken_back(ledger: Ledger) -> None:
-    """After a 429 the submission is only intended again."""
-    entry_id = intend(ledger, fox()).entry.id
-    ledger.sending(entry_id)
-    ledger.unsent(entry_id)
-    assert known(ledger, entry_id).state == "intended"
-    assert ledger.sending(entry_id)
+    ledger.unsent(second)
+    assert known(ledger, second).state == "intended"
+    assert ledger.sending(second)
 
 
 def test_a_late_answer_does_not_undo_the_end(ledger: Ledger) -> None:
@@ -101,32 +96,19 @@ def test_a_late_answer_does_not_undo_the_end(ledger: Ledger) -> None:
     assert (entry.state, entry.progress, entry.video_url) == ("completed", None, "https://cdn/fresh.mp4")
 
 
-@pytest.mark.parametrize(
-    ("accepted", "request_id", "state"),
-    [(True, None, "lost"), (False, None, "not accepted"), (True, "req-9", "pending")],
-)
-def test_an_uncertain_one_is_settled_by_what_is_found_out(
-    ledger: Ledger, accepted: bool, request_id: str | None, state: str
-) -> None:
-    """It was accepted, it wasn't, or its id was found and it can be watched again."""
-    entry_id = intend(ledger, fox()).entry.id
-    ledger.sending(entry_id)
-    ledger.uncertain(entry_id, "no answer")
-    ledger.settle(entry_id, accepted=accepted, request_id=request_id)
-    assert (known(ledger, entry_id).state, known(ledger, entry_id).request_id) == (state, request_id)
-
-
-def test_what_is_not_uncertain_is_not_settled(ledger: Ledger) -> None:
-    """A verdict that comes late changes nothing about a job that was refused."""
-    entry_id = intend(ledger, fox()).entry.id
-    ledger.refused(entry_id, "402")
-    ledger.settle(entry_id, accepted=True)
-    assert known(ledger, entry_id).state == "refused"
+@pytest.mark.parametrize(("accepted", "state"), [(True, "lost"), (False, "not accepted")])
+def test_an_uncertain_one_is_settled_by_what_is_found_out(ledger: Ledger, accepted: bool, state: str) -> None:
+    """It was accepted, or it wasn't. A verdict that comes late changes nothing of what isn't uncertain."""
+    entry_id, refused = uncertain(ledger), intend(ledger, fox()).entry.id
+    ledger.refused(refused, "402")
+    for each in (entry_id, refused):
+        ledger.settle(each, accepted=accepted)
+    assert (known(ledger, entry_id).state, known(ledger, refused).state) == (state, "refused")
 
 
 def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger) -> None:
     """Pending, completed and given up ones are; failed, downloaded, refused and unsent ones aren't."""
-    ids = {name: submitted(ledger, name) for name in ("a", "b", "c", "d", "e")}
+    ids = {name: submitted(ledger, request_id=name) for name in ("a", "b", "c", "d", "e")}
     ledger.status(ids["b"], "completed", video_url="https://cdn/b.mp4")
     ledger.status(ids["c"], "failed", error="policy")
     ledger.downloaded(ids["d"], "d.mp4")
@@ -138,7 +120,7 @@ def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger) -> None
 
 def test_what_was_given_up_stays_unfinished_for_a_week(ledger: Ledger, clock: Clock) -> None:
     """From the first time on, however often it was asked about; and again once the service knows it."""
-    entry_id = submitted(ledger, "a")
+    entry_id = submitted(ledger, request_id="a")
     ledger.abandoned(entry_id, "404")
     clock.now += 6 * 86_400
     ledger.abandoned(entry_id, "404 again")
@@ -152,9 +134,7 @@ def test_what_was_given_up_stays_unfinished_for_a_week(ledger: Ledger, clock: Cl
 def test_a_kernels_jobs_are_taken_up_by_one_other_once_it_is_gone(ledger: Ledger, kernel: Kernel) -> None:
     """While it lives they are left to it; then the first that takes one up has it."""
     other = kernel("""
-entry = intend(ledger, fox()).entry
-ledger.sending(entry.id)
-ledger.accepted(entry.id, "req-other")
+submitted(ledger)
 say("accepted")
 wait()
 """)
@@ -172,15 +152,19 @@ wait()
 def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
     ledger: Ledger, clock: Clock, folder: Path
 ) -> None:
-    """Neither one taken up by another kernel nor one whose end was noticed late teaches a forecast."""
-    seen, late, handed = (submitted(ledger, name) for name in ("seen", "late", "handed"))
+    """Neither one taken up by another kernel nor one whose end was noticed late teaches a forecast.
+
+    Of one that was seen running the interval is kept in which it ended; a person is shown the notice.
+    """
+    seen, late, handed = (submitted(ledger) for _ in range(3))
     clock.now += 30
-    ledger.status(seen, "completed")
+    ledger.status(seen, "completed", took=(22.5, 29.5))
     ledger.status(late, "completed", watched=False)
     with opened(folder, clock=clock) as other:
         assert other.take_up(known(ledger, handed))
         other.status(handed, "completed")
-    took = [(0, 30, 40)]
+    took = [(22.5, 29.5, 40)]
+    assert known(ledger, seen).took_seconds == 30
     longer = fox(duration_seconds=6).request
     assert ledger.took_seconds(fox().request) == took
     assert (ledger.took_seconds(longer), ledger.took_seconds(longer, alike=True)) == ([], took)
@@ -191,22 +175,11 @@ def test_what_jobs_took_is_told_in_the_order_in_which_they_were_submitted(
     ledger: Ledger, clock: Clock
 ) -> None:
     """The long ones of a batch end last, which is no sign that the service has become slower."""
-    jobs = [submitted(ledger, f"req-{number}") for number in range(3)]
+    jobs = [submitted(ledger) for _ in range(3)]
     for number in (1, 2, 0):
         clock.now += 10
         ledger.status(jobs[number], "completed")
     assert [at_most for _, at_most, _ in ledger.took_seconds(fox().request)] == [30, 10, 20]
-
-
-def test_a_job_that_was_seen_running_keeps_the_interval_in_which_it_ended(
-    ledger: Ledger, clock: Clock
-) -> None:
-    """What a forecast learns from is the interval; what a person is shown is when the end was noticed."""
-    seen = submitted(ledger, "seen")
-    clock.now += 30
-    ledger.status(seen, "completed", took=(22.5, 29.5))
-    assert ledger.took_seconds(fox().request) == [(22.5, 29.5, 40)]
-    assert known(ledger, seen).took_seconds == 30
 
 
 def test_accounts_are_told_apart_by_origin_and_key(ledger: Ledger) -> None:
@@ -218,6 +191,7 @@ def test_accounts_are_told_apart_by_origin_and_key(ledger: Ledger) -> None:
         ledger.file.ledger("sandbox", KEY).account.id,
     }
     assert len(others | {ledger.account.id}) == 4
+    assert [each.id for each in ledger.file.accounts()] == sorted({ledger.account.id, *others})
     intend(ledger, fox())
     assert find(ledger.file.ledger("sandbox", KEY)) == []
 
@@ -265,7 +239,7 @@ for number in range(100_000):
         reported += writer.stdout.read().split("\n")[:-1]
     assert {each for each in reported if ledger.by_request_id(each) is None} == set()
     assert len(set(reported)) == len(reported) >= 30
-    assert ledger.file.trouble is None
+    assert ledger.store.trouble is None
 
 
 def test_what_a_killed_kernel_left_half_done_is_settled(ledger: Ledger, kernel: Kernel, clock: Clock) -> None:
@@ -294,17 +268,18 @@ wait()
 
 def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger) -> None:
     """A session that is closed in the middle of things leaves nothing reserved for ever."""
-    other = opened(folder)
+    other = left_open(folder)
     sent, unsent = (intend(other, fox()).entry.id for _ in range(2))
     other.sending(sent)
     assert ledger.recover() == []
     other.file.close()
     assert [known(ledger, each).state for each in (sent, unsent)] == ["uncertain", "cancelled"]
+    assert len(list((folder / "kernels").iterdir())) == 1
 
 
 def test_two_kernels_begin_a_ledger_together(folder: Path, kernel: Kernel) -> None:
     """Four processes that open a home without a ledger at the same moment share one, without trouble."""
-    code = "intend(ledger, fox())\nsay(ledger.file.trouble, ledger.account.id)\nwait()"
+    code = "intend(ledger, fox())\nsay(ledger.store.trouble, ledger.account.id)\nwait()"
     kernels = [kernel(code) for _ in range(4)]
     assert [heard(each) for each in kernels] == ["None 1"] * 4
     with opened(folder) as ledger:
@@ -312,15 +287,6 @@ def test_two_kernels_begin_a_ledger_together(folder: Path, kernel: Kernel) -> No
     for each in kernels:
         tell(each)
         assert each.wait() == 0
-
-
-def test_all_accounts_are_named_without_a_key(ledger: Ledger) -> None:
-    """Each key at each service is an account of its own, in the order of their first use."""
-    others = [
-        ledger.file.ledger("sandbox", KEY).account,
-        ledger.file.ledger(SERVICE, Secret("sk-another")).account,
-    ]
-    assert ledger.file.accounts() == [ledger.account, *others]
 
 
 def test_ids_are_found_by_their_beginning_in_every_account(ledger: Ledger) -> None:

@@ -40,20 +40,20 @@ def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger) -> None:
     submission = fox(experiment="light", place=Place("hash", 1, HERE))
     entry = intend(ledger, submission).entry
     assert entry.request == submission.request
-    assert (entry.marks, entry.estimated_cost_usd) == (Marks(), submission.estimated_cost_usd)
-    assert submission.sameness == fox().sameness != fox(prompt="a hen").sameness
-    run = entry.earlier_run(Place("hash"))
+    assert (entry.marks, entry.estimated_cost_usd) == (Marks(), 0.25)
+    assert submission.request.sameness == fox().request.sameness != fox(prompt="a hen").request.sameness
+    run = fox(place=Place("hash")).earlier_run(entry)
     assert (run.known_by, run.notebook) == ("text", "a.ipynb")
     assert run.at.astimezone(UTC) == datetime(2027, 1, 15, 8, tzinfo=UTC)
 
 
 def test_a_key_has_one_account_at_each_service(connection: sqlite3.Connection) -> None:
-    """By origin and fingerprint; a later key has the account's number and requests of its own."""
+    """By origin and fingerprint; a later key has the account's number."""
     first = records.account_of(connection, SERVICE, KEY)
     assert records.account_of(connection, SERVICE, KEY) == first
     assert records.account_of(connection, "http://elsewhere", KEY).id != first.id
     later = records.account_of(connection, SERVICE, Secret("sk-later"), same_as=first)
-    assert (later.id, later.requests_id) == (first.id, -(later.later_key or 0))
+    assert later.id == first.id
 
 
 def test_an_account_in_use_is_restored(connection: sqlite3.Connection) -> None:
@@ -93,13 +93,13 @@ def test_money_is_kept_in_whole_millionths() -> None:
 def test_states_are_named_in_a_persons_words() -> None:
     """What is only written down counts as being sent; a word that no job has is refused."""
     assert records.told_state("intended") == "sending"
-    assert records.named_states("Not-Accepted") == ("not accepted",)
-    assert records.named_states(["sending"]) == ("sending", "intended")
+    assert records.named_states("Not-Accepted", bool) == ("not accepted",)
+    assert records.named_states(["sending"], bool) == ("sending", "intended")
     with pytest.raises(InvalidInput, match="A state is a word"):
-        records.named_states(7)  # type: ignore[arg-type]  # what a person may give
+        records.named_states(7, bool)  # type: ignore[arg-type]  # what a person may give
     with pytest.raises(InvalidInput) as caught:
-        records.named_states(["sk-planted-0123456789abcdef0123456789abcdef"])
+        records.named_states(["sk-planted-0123456789abcdef0123456789abcdef"], bool)
     assert "planted" not in str(caught.value)
-    records.refuse_strange(["queued"], lambda state: state == "queued")
+    assert records.named_states(["queued"], lambda state: state == "queued") == ("queued",)
     with pytest.raises(InvalidInput, match="No job has the state 'queued'"):
-        records.refuse_strange(["queued"], lambda _: False)
+        records.named_states(["queued"], lambda _: False)

@@ -49,7 +49,7 @@ def answered(ledger: Ledger, moment: Instant, place: int, limit: int | None = No
 @pytest.fixture
 def other(ledger: Ledger) -> Iterator[Ledger]:
     """The ledger of another kernel of the same home."""
-    with opened(ledger._store.path.parent) as kernel:
+    with opened(ledger.store.path.parent) as kernel:
         yield kernel
 
 
@@ -65,9 +65,13 @@ def test_a_kernel_sees_the_others_requests_and_not_its_own(ledger: Ledger, other
     assert fits.others == [2, 1]
 
 
-def test_what_does_not_fit_is_not_noted(ledger: Ledger, other: Ledger) -> None:
-    """A request that has to wait is nobody's."""
+def test_only_what_fits_the_key_is_noted(ledger: Ledger, other: Ledger) -> None:
+    """A request that has to wait is nobody's, one never sent gives its place back; keys stand apart."""
     assert Fits(answer=False).asked(ledger, at(0)) is None
+    number = Fits().asked(ledger, at(0))
+    assert number is not None
+    ledger.requests.give_back(number)
+    Fits().asked(ledger.file.ledger("https://other.example", KEY), at(0))
     (fits := Fits()).asked(other, at(0))
     assert fits.others == []
 
@@ -101,22 +105,6 @@ def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_take
     (fits := Fits()).asked(other, at(100))
     assert fits.others == [40]
     fits.asked(other, at(121))
-    assert fits.others == []
-
-
-def test_a_request_that_was_never_sent_does_not_count(ledger: Ledger, other: Ledger) -> None:
-    """Its place is given back to all."""
-    number = Fits().asked(ledger, at(0))
-    assert number is not None
-    ledger.requests.give_back(number)
-    (fits := Fits()).asked(other, at(0))
-    assert fits.others == []
-
-
-def test_keys_have_budgets_of_their_own(ledger: Ledger, other: Ledger) -> None:
-    """Another account's requests don't count."""
-    Fits().asked(ledger.file.ledger("https://other.example", KEY), at(0))
-    (fits := Fits()).asked(other, at(0))
     assert fits.others == []
 
 
@@ -166,7 +154,7 @@ def test_old_requests_are_forgotten(ledger: Ledger) -> None:
     """The table doesn't grow with the years."""
     for minute in range(100):
         Fits().asked(ledger, at(60 * minute))
-    rows = ledger._store.read(
+    rows = ledger.store.read(
         lambda connection: connection.execute("SELECT count(*) FROM requests").fetchone()
     )
     assert rows[0] == 6

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger.doubles import KEY, Clock, find, fox, intend, opened
+from ledger.doubles import KEY, Clock, find, fox, intend
 
 from reelbook.ledger import Entry, Ledger, LedgerFile, Marks
 
@@ -134,15 +133,6 @@ def test_text_is_found_by_the_beginnings_of_its_words(ledger: Ledger, text: str,
     assert [entry.prompt for entry in find(ledger, text=text)] == expected
 
 
-def test_a_prompt_is_found_as_soon_as_it_is_written(ledger: Ledger, folder: Path) -> None:
-    """Also one that another kernel wrote after the last search."""
-    intend(ledger, fox(prompt="one wolf"))
-    assert len(find(ledger, text="wolf")) == 1
-    with opened(folder) as other:
-        intend(other, fox(prompt="another wolf"))
-    assert len(find(ledger, text="wolf")) == 2
-
-
 def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:
     """Without an account the pages hold every account's entries, newest first."""
     other = ledger.file.ledger("https://other.example", KEY)
@@ -154,7 +144,7 @@ def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:
 
 def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger) -> None:
     """No page of any filter sorts or goes through the whole table: the plan reads an index in its order."""
-    connection = ledger._store._connection
+    connection = ledger.store._connection
     asked: list[str] = []
     connection.set_trace_callback(asked.append)
     given: dict[str, Any]

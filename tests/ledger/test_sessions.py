@@ -6,12 +6,14 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from support.raw_server import Exchange, raw_server
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
@@ -25,7 +27,7 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
 from reelbook.session.job_lifecycle import state_of
 
-FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
+FOX: Any = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
 
 @pytest.fixture
@@ -40,35 +42,32 @@ def run_cell(monkeypatch: pytest.MonkeyPatch, cell: str | None, run: int = 1) ->
     monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
 
 
-def test_the_intent_is_on_the_disk_before_the_request_goes_out(sandbox: Sandbox) -> None:
+def test_the_intent_is_on_the_disk_before_the_request_goes_out(home: Path) -> None:
     """When the service reads the request, another process finds it in the ledger as being sent."""
     states: list[str] = []
-    with raw_server(lambda e: e.answer(404 if "about" in e.first_line else 400, b"{}")) as service:
-        session = rb.connect("live", api_key="sk-planted-books", base_url=service.url)
-        ledger_home = session.home
 
-        def look(exchange: object) -> None:
-            with LedgerFile.open(ledger_home) as other:
+    def look(exchange: Exchange) -> None:
+        if exchange.first_line.startswith("POST"):
+            with LedgerFile.open(home) as other:
                 states.extend(entry.state for entry in other.find())
-            exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')  # type: ignore[attr-defined]  # an Exchange
+            exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')
+        else:
+            exchange.answer(404)
 
-        with raw_server(look) as reading:
-            session._client.moved_to(reading.url)
-            job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]  # the same in all tests
-            while job.request_id is None and job.error is None:
-                pass
-        session.close()
-    assert states[0] == "sending"
-    with LedgerFile.open(ledger_home) as after:
+    with raw_server(look) as service:
+        with rb.connect("live", api_key="sk-planted-books", base_url=service.url) as session:
+            job = session.text_to_video("a fox", **FOX)
+            until(lambda: job.request_id)
+    assert states == ["sending"]
+    with LedgerFile.open(home) as after:
         assert [entry.request_id for entry in after.find()] == ["req_1"]
 
 
 def test_a_new_session_takes_up_what_an_earlier_one_left(session: rb.Session, sandbox: Sandbox) -> None:
     """An unfinished job is watched to its end by the next session, with the prompt that made it."""
     sandbox.settings(pace=3600)
-    job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
-    while job.request_id is None:
-        pass
+    job = session.text_to_video("a fox", **FOX)
+    until(lambda: job.request_id)
     session.close()
     with rb.connect("sandbox") as later:
         (resumed,) = later.resume()
@@ -78,34 +77,19 @@ def test_a_new_session_takes_up_what_an_earlier_one_left(session: rb.Session, sa
         assert later.resume() == ()
 
 
-def test_a_lost_answer_is_kept_as_uncertain_and_counted(home: object) -> None:
-    """Nothing is sent again, and the money it may have cost is held against the limit."""
-    with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
-        with rb.connect("live", api_key="sk-planted-books", base_url=service.url, max_spend=0.07) as session:
-            with pytest.warns(errors.SpendingWarning):
-                job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
-            with pytest.raises(errors.SubmissionUncertain):
-                job.result(30)
-            assert session.spending().of_key.uncertain_usd == 0.05
-            with pytest.raises(errors.SpendLimitReached) as limited:
-                session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
-    posts = [e for e in service.seen if e.first_line.startswith("POST")]
-    assert (len(posts), limited.value.limit_usd) == (1, 0.07)
-
-
 def test_a_cell_run_again_gives_its_jobs_back(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second run of the same source pays nothing; `again=True` and another cell do."""
     run_cell(monkeypatch, "cell", 1)
-    first = [session.text_to_video("a fox", **FOX) for _ in range(2)]  # type: ignore[arg-type]
+    first = [session.text_to_video("a fox", **FOX) for _ in range(2)]
     assert first[0] is not first[1]
     run_cell(monkeypatch, "cell", 2)
-    second = [session.text_to_video("a fox", **FOX) for _ in range(3)]  # type: ignore[arg-type]
+    second = [session.text_to_video("a fox", **FOX) for _ in range(3)]
     assert second[:2] == first
     assert [job.from_earlier_run for job in second] == [True, True, False]
     assert "from an earlier run of this cell" in repr(second[0])
-    assert session.text_to_video("a fox", **FOX, again=True) not in second  # type: ignore[arg-type]
+    assert session.text_to_video("a fox", **FOX, again=True) not in second
     run_cell(monkeypatch, "another", 1)
-    assert not session.text_to_video("a fox", **FOX).from_earlier_run  # type: ignore[arg-type]
+    assert not session.text_to_video("a fox", **FOX).from_earlier_run
 
 
 def test_a_cell_run_again_in_a_new_kernel_finds_its_clip_without_asking(
@@ -113,36 +97,31 @@ def test_a_cell_run_again_in_a_new_kernel_finds_its_clip_without_asking(
 ) -> None:
     """The clip of the earlier kernel is there at once; nothing is sent, asked or paid."""
     run_cell(monkeypatch, "cell")
-    clip = session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
+    clip = session.text_to_video("a fox", **FOX).result(30)
     session.close()
     with rb.connect("sandbox") as later:
-        job = later.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        job = later.text_to_video("a fox", **FOX)
         assert (job.state, job.result(0).path) == ("completed", clip.path)
         assert later.facts.requests_left == 10
         assert job.result(0).cost_usd == 0.05
 
 
-def test_a_script_merges_nothing_unless_it_asks_for_it(session: rb.Session) -> None:
-    """Equal submissions outside a cell are clips of their own; `once` names one."""
-    plain = [session.text_to_video("a fox", **FOX) for _ in range(2)]  # type: ignore[arg-type]
-    once = [session.text_to_video("a fox", **FOX, once="hero") for _ in range(2)]  # type: ignore[arg-type]
-    assert plain[0] is not plain[1]
-    assert once[0] is once[1]
-
-
-def test_what_is_uncertain_is_given_back_and_never_sent_by_itself(
+def test_a_lost_answer_is_kept_as_uncertain_counted_and_never_sent_again_by_itself(
     home: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cell run again after a lost answer tells of it, and sends nothing."""
+    """What it may have cost is held against the limit. Its cell, run again, tells of it and sends nothing."""
     run_cell(monkeypatch, "cell", 1)
     with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
-        arguments = {"api_key": "sk-planted-books", "base_url": service.url}
-        with rb.connect("live", **arguments) as session:  # type: ignore[arg-type]  # two strings
-            with pytest.raises(errors.SubmissionUncertain):
-                session.text_to_video("a fox", **FOX).result(30)  # type: ignore[arg-type]
+        arguments: Any = {"api_key": "sk-planted-books", "base_url": service.url, "max_spend": 0.07}
+        with rb.connect("live", **arguments) as session:
+            with pytest.warns(errors.SpendingWarning), pytest.raises(errors.SubmissionUncertain):
+                session.text_to_video("a fox", **FOX).result(30)
+            assert session.spending().of_key.uncertain_usd == 0.05
+            with pytest.raises(errors.SpendLimitReached):
+                session.text_to_video("an owl", **FOX)
         run_cell(monkeypatch, "cell", 2)
-        with rb.connect("live", **arguments) as later:  # type: ignore[arg-type]
-            job = later.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        with rb.connect("live", **arguments) as later:
+            job = later.text_to_video("a fox", **FOX)
             with pytest.raises(errors.SubmissionUncertain):
                 job.result(60)
             assert job.state == "uncertain"
@@ -163,10 +142,12 @@ def test_what_a_killed_kernel_never_sent_uses_up_no_limit_and_is_bought_now(sand
     """Also in a script, which takes up nothing by itself."""
     write = f"""
 import os, pathlib
-from reelbook.ledger import Ledger, Place, Submission
+from reelbook.ledger import LedgerFile, Place, Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
-ledger = Ledger.open(pathlib.Path({str(sandbox.home)!r}), "sandbox", Secret({sandbox.api_key.reveal()!r}))
+ledger = LedgerFile.open(pathlib.Path({str(sandbox.home)!r})).ledger(
+    "sandbox", Secret({sandbox.api_key.reveal()!r})
+)
 fox = Submission(JobRequest("text-to-video", "a fox", 1, "1:1", 7), place=Place.once("fox"))
 ledger.intend([fox])
 os._exit(0)
@@ -175,7 +156,7 @@ os._exit(0)
     with rb.connect("sandbox", max_spend=0.05) as session:
         assert session.spending().of_key.committed_usd == 0
         with without_spend_warnings():
-            job = session.text_to_video("a fox", once="fox", **FOX)  # type: ignore[arg-type]
+            job = session.text_to_video("a fox", once="fox", **FOX)
         assert job.result(30).path.exists()
 
 
@@ -196,10 +177,9 @@ def test_a_session_that_closes_says_what_becomes_of_each_job(home: object) -> No
 
     with raw_server(handle) as service:
         with rb.connect("live", api_key="sk-planted-books", base_url=service.url) as session:
-            jobs = [session.text_to_video("a fox", **FOX)]  # type: ignore[arg-type]
-            while jobs[0].request_id is None:
-                time.sleep(0.01)
-            jobs += [session.text_to_video(prompt, **FOX) for prompt in ("an owl", "a cat")]  # type: ignore[arg-type]
+            jobs = [session.text_to_video("a fox", **FOX)]
+            until(lambda: jobs[0].request_id)
+            jobs += [session.text_to_video(prompt, **FOX) for prompt in ("an owl", "a cat")]
             assert asked.wait(30)
             session.close()
         said = [str(job._life.outcome.exception()) for job in jobs]
@@ -221,7 +201,7 @@ def test_an_id_that_cant_be_written_down_is_known_all_the_same(
 
     with monkeypatch.context() as broken:
         broken.setattr(Ledger, "accepted", fail)
-        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        job = session.text_to_video("a fox", **FOX)
         with pytest.raises(errors.ReelbookError, match="the ledger couldn't keep that id") as raised:
             job.result(30)
     assert job.request_id
@@ -247,7 +227,7 @@ def left_unsent() -> list[str]:
     """The prompts of three clips that a session had submitted, and not sent, when it was closed."""
     prompts = [f"fox {number}" for number in range(3)]
     session = rb.connect("sandbox")
-    jobs = [session.text_to_video(prompt, **FOX) for prompt in prompts]  # type: ignore[arg-type]
+    jobs = [session.text_to_video(prompt, **FOX) for prompt in prompts]
     session.close()
     for job in jobs:
         with pytest.raises(errors.SessionClosed, match=r"The next session's resume\(unsent=True\) sends it"):
@@ -269,7 +249,7 @@ def test_an_error_within_with_ends_it_at_once(sandbox: Sandbox, held: pytest.Mon
 
     def fail() -> None:
         with session:
-            session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+            session.text_to_video("a fox", **FOX)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -293,14 +273,17 @@ def test_what_a_closed_session_left_unsent_is_sent_when_asked_for(sandbox: Sandb
     assert sandbox.state()["requests"]["text-to-video"] == 3
 
 
-def test_what_was_left_unsent_and_asked_for_again_isnt_bought_twice(
-    sandbox: Sandbox, left: list[str]
+def test_what_was_left_unsent_and_asked_for_again_or_taken_back_isnt_sent(
+    sandbox: Sandbox, held: pytest.MonkeyPatch
 ) -> None:
-    """A submission like it takes its place, wherever that came from."""
+    """A submission like it takes its place, wherever that came from; a person's cancel() is the last word."""
+    prompts = left_unsent()
     with rb.connect("sandbox") as later:
-        later.text_to_video(left[1], **FOX)  # type: ignore[arg-type]
+        again = later.text_to_video(prompts[1], **FOX)
         jobs = later.resume(unsent=True)
-        assert [job.request.prompt for job in jobs if job.request] == [left[0], left[2]]
+        assert [job.request.prompt for job in jobs if job.request] == [prompts[0], prompts[2]]
+        assert [job.cancel() for job in (*jobs, again)] == [True] * 3
+        assert later.resume(unsent=True) == ()
 
 
 def test_what_was_left_unsent_is_sent_within_the_limit_or_not_at_all(
@@ -317,16 +300,6 @@ def test_what_was_left_unsent_is_sent_within_the_limit_or_not_at_all(
         assert warned.spending().of_key.reserved_usd == 0
     with rb.connect("sandbox") as later:
         assert len(later.resume(unsent=True)) == len(left)
-
-
-def test_what_was_left_unsent_and_then_taken_back_is_not_sent(
-    sandbox: Sandbox, held: pytest.MonkeyPatch
-) -> None:
-    """A person's cancel() is the last word."""
-    left = left_unsent()
-    with rb.connect("sandbox") as later:
-        assert [job.cancel() for job in later.resume(unsent=True)] == [True] * len(left)
-        assert later.resume(unsent=True) == ()
 
 
 def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session: rb.Session) -> None:

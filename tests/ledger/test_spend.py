@@ -6,14 +6,29 @@ import pickle
 from pathlib import Path
 
 import pytest
-from ledger.doubles import Clock, Kernel, find, fox, heard, intend, intend_many, opened, tell
+from ledger.doubles import (
+    Clock,
+    Kernel,
+    find,
+    fox,
+    heard,
+    intend,
+    intend_many,
+    known,
+    opened,
+    submitted,
+    tell,
+)
 
 from reelbook.errors import SpendLimitReached
 from reelbook.ledger import Ledger, Place, Spend
 
 
-def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
-    """Billed, on its way, or uncertain: failed and abandoned ones are uncertain until the bill is known."""
+def test_every_state_counts_as_what_it_may_cost(ledger: Ledger, clock: Clock) -> None:
+    """Billed, on its way, or uncertain: failed and abandoned ones are uncertain until the bill is known.
+
+    The sums can be asked for from a moment on.
+    """
     ids = [entry.id for entry, _ in intend_many(ledger, [fox()] * 9)]
     for entry_id in ids[1:]:
         ledger.sending(entry_id)
@@ -29,37 +44,28 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
     ledger.status(ids[6], "failed", cost_usd=0.0)
     ledger.settle(ids[2], accepted=True)
     ledger.cancelled(ids[0])
-    known = ledger.spend()
-    assert known == Spend(spent_usd=0.4512, reserved_usd=0.75, uncertain_usd=0.25)
-    assert known.committed_usd == 1.4512
-
-
-def test_spend_can_be_asked_from_a_moment_on(ledger: Ledger, clock: Clock) -> None:
-    """What was intended before doesn't count, in this session's sum."""
-    intend(ledger, fox())
+    spend = ledger.spend()
+    assert spend == Spend(spent_usd=0.4512, reserved_usd=0.75, uncertain_usd=0.25)
+    assert spend.committed_usd == 1.4512
     clock.now += 10
-    since = clock.now
     intend(ledger, fox())
-    assert ledger.spend(since=since).reserved_usd == 0.25
-    assert ledger.spend().reserved_usd == 0.5
+    assert ledger.spend(since=clock.now) == Spend(0.0, 0.25, 0.0)
 
 
 def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:
     """A clip that another kernel sees finished while they are added up is in one of them."""
-    left = [entry.id for entry, _ in intend_many(ledger, [fox()] * 8)]
-    for entry_id in left:
-        ledger.accepted(entry_id, f"req-{entry_id}")
+    left = [submitted(ledger) for _ in range(8)]
     with opened(folder) as other:
 
         def meanwhile() -> None:
             if left:
                 other.status(left.pop(), "completed", cost_usd=0.25)
 
-        ledger._store.read(lambda connection: connection.set_progress_handler(meanwhile, 20))
-        known = ledger.spend()
-        ledger._store.read(lambda connection: connection.set_progress_handler(None, 0))
+        ledger.store.read(lambda connection: connection.set_progress_handler(meanwhile, 20))
+        spend = ledger.spend()
+        ledger.store.read(lambda connection: connection.set_progress_handler(None, 0))
     assert len(left) < 8
-    assert known.committed_usd == 2.0
+    assert spend.committed_usd == 2.0
 
 
 def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger) -> None:
@@ -126,9 +132,7 @@ def test_an_amount_that_nobody_can_mean_loses_no_id(ledger: Ledger, amount: floa
     entry = intend(ledger, fox()).entry
     ledger.sending(entry.id)
     ledger.accepted(entry.id, "req_1", estimated_cost_usd=amount)
-    found = ledger.by_request_id("req_1")
-    assert found is not None
-    assert abs(found.estimated_cost_usd) == 1e9
+    assert abs(known(ledger, entry.id).estimated_cost_usd) == 1e9
     assert abs(ledger.spend().reserved_usd) == 1e9
     assert ledger.spend().committed_usd >= 0.25
 
@@ -153,33 +157,21 @@ def test_what_a_cost_is_short_of_the_price_counts_as_uncertain(
     ledger: Ledger, cost: float | None, seconds: float | None, uncertain: float
 ) -> None:
     """By the delivered length where it can be meant, else by the one asked for; cents may be rounded."""
-    entry_id = completed(ledger, cost, seconds)
-    known = ledger.spend()
-    assert (known.spent_usd, known.uncertain_usd) == (0.25 if cost is None else cost, uncertain)
-    entry = ledger.get(entry_id)
-    assert entry is not None
-    assert entry.cost_usd == cost
-
-
-def completed(ledger: Ledger, cost: float | None = 0.0, seconds: float | None = 5.0) -> int:
-    """A clip of five seconds that has ended, at the cost and with the length that the service says."""
-    entry_id = intend(ledger, fox()).entry.id
-    ledger.sending(entry_id)
-    ledger.accepted(entry_id, f"req-{entry_id}")
+    entry_id = submitted(ledger)
     ledger.status(entry_id, "completed", cost_usd=cost, duration_seconds=seconds)
-    return entry_id
+    spend = ledger.spend()
+    assert (spend.spent_usd, spend.uncertain_usd) == (0.25 if cost is None else cost, uncertain)
+    assert known(ledger, entry_id).cost_usd == cost
 
 
 def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger) -> None:
     """Neither one that was refused, nor a failed one of which it is known that it cost nothing."""
-    for number, estimate in enumerate((0.01, 0.01)):
-        entry_id = intend(ledger, fox()).entry.id
-        ledger.accepted(entry_id, f"req-{number}", estimated_cost_usd=estimate)
-        assert ledger.spend().uncertain_usd == 0.24
-        if number:
-            ledger.status(entry_id, "failed")
-            assert ledger.spend() == Spend(0.0, 0.0, 0.25)
-            ledger.status(entry_id, "failed", cost_usd=0.0)
-        else:
-            ledger.refused(entry_id, "400")
-        assert ledger.spend() == Spend(0.0, 0.0, 0.0)
+    refused, failed = (intend(ledger, fox()).entry.id for _ in range(2))
+    for entry_id in (refused, failed):
+        ledger.accepted(entry_id, f"req-{entry_id}", estimated_cost_usd=0.01)
+    assert ledger.spend() == Spend(0.0, 0.02, 0.48)
+    ledger.refused(refused, "400")
+    ledger.status(failed, "failed")
+    assert ledger.spend() == Spend(0.0, 0.0, 0.25)
+    ledger.status(failed, "failed", cost_usd=0.0)
+    assert ledger.spend() == Spend(0.0, 0.0, 0.0)

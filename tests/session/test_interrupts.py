@@ -88,7 +88,7 @@ def test_stop_while_answers_are_awaited_loses_no_id(session: rb.Session, sandbox
         free.join()
     ids = {job.result(30).request_id for job in jobs}
     with LedgerFile.open(session.home) as other:
-        assert other.trouble is None
+        assert other.store.trouble is None
         assert ids <= {entry.request_id for entry in other.find()}
     assert len(ids) == 5
     assert session.facts.trouble is None

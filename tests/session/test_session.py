@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reelbook.errors import DownloadFailed, InvalidInput
-from reelbook.ledger import ledger
+from reelbook.ledger import search
 from reelbook.ledger.records import named_states
 from reelbook.session import Job, Session, connect
 
@@ -39,7 +39,7 @@ def test_earlier_prompts_are_listed_once_and_the_last_one_first(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by the beginnings of their words, also beyond a page of clips of one prompt."""
-    monkeypatch.setattr(ledger, "PROMPTS_PAGE", 2)
+    monkeypatch.setattr(search, "PROMPTS_PAGE", 2)
     for prompt in ("a heron", "a fox at dawn", "a fox in fog", "a fox in fog", "a fox in fog", "a heron"):
         session.text_to_video(prompt, duration_seconds=1, again=True)
     assert session.prompts() == ("a heron", "a fox in fog", "a fox at dawn")
@@ -118,4 +118,4 @@ def test_a_state_that_there_isnt_is_refused(session: Session) -> None:
     job = finished(session, "a fox")
     assert session.jobs(state=("Completed", "not-accepted")) == (job,)
     assert session.jobs(state=()) == ()
-    assert set(named_states("sending")) == {"sending", "intended"}
+    assert set(named_states("sending", bool)) == {"sending", "intended"}

@@ -9,6 +9,7 @@ import pytest
 import reelbook as rb
 from reelbook.errors import InvalidInput
 from reelbook.ledger import SweepRecord
+from reelbook.ledger.sweeps import NewSweep
 from reelbook.session.sweeps import SweepControl
 
 FOX = rb.JobRequest.from_text("a fox", duration_seconds=1, seed=7)
@@ -22,7 +23,7 @@ def control(session: rb.Session) -> SweepControl:
 def begun(session: rb.Session) -> int:
     """A sweep of two cells."""
     rows = session._ledger.sweeps
-    return rows.begin(rows.new("foxes", {}, (1.0, 2.0, 3.0)), [1, 2], left_out=())
+    return rows.begin(NewSweep("foxes", {}), [1, 2], left_out=())
 
 
 def buy(control: SweepControl, sweep: int, *, seen: rb.Job | None = None) -> rb.Job:

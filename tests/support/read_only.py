@@ -11,7 +11,7 @@ from reelbook.ledger import Ledger, LedgerFile
 @contextlib.contextmanager
 def read_only(ledger: Ledger | LedgerFile) -> Iterator[None]:
     """SQLite refuses every write, as in a folder that may only be read."""
-    store = ledger._store
+    store = ledger.store
 
     def only(value: int) -> None:
         store._thread.call(lambda: store._connection.execute(f"PRAGMA query_only={value}"))

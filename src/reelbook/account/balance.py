@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError, SessionClosed
 from ..event_thread import EventThread
 from ..ledger import Funds, Ledger
+from ..ledger.money import sample_of
 from ..models import Balance, Usage
 from .connection import Connection
 
@@ -171,7 +172,7 @@ class BalanceTracker:
         return usage.current_balance_usd is not None
 
     def _keep(self, told: Balance | Usage, balance_usd: float | None, asked_at: float) -> None:
-        self._ledger.samples.hear(told, asked_at=asked_at)
+        self._ledger.samples.add(sample_of(told, time.time(), asked_at))
         if balance_usd is not None:
             self._heard(balance_usd)
             self._told()

@@ -63,11 +63,9 @@ class Keys(SuggestsNames):
         try:
             created = self._call(lambda client: client.create_key(name, rate_limit=rate_limit))
         except KeyUncertain as uncertain:
-            error = uncertain
-        else:
-            self._seen.add(created.key_id)
-            return created
-        raise self._with_candidates(error, began)
+            raise self._with_candidates(uncertain, began) from None
+        self._seen.add(created.key_id)
+        return created
 
     def revoke(self, key_id: str) -> Revoked:
         """Revokes a key at once and for good."""
@@ -89,20 +87,18 @@ class Keys(SuggestsNames):
             rate_limit = min(max(former_limit, 1), wire.MAX_REQUESTS_PER_MINUTE)
         try:
             new = self.create(name or next_name(old.name if old else ""), rate_limit=rate_limit)
-        except KeyUncertain as uncertain:
-            lost = uncertain
-        else:
-            former = self.fingerprint
-            try:
-                self._call(lambda client: self._change_to(new, client, clip))
-            except KeyboardInterrupt as stop:
-                if self.fingerprint == former:
-                    stop.add_note(f"{_made(new)}, and isn't used. {STAYS} {_revoke(new)}")
-                raise
-            return Rotation(new, old, call=self._call, connection=self._connection, former=former)
-        raise KeyUncertain(
-            f"{lost} {STAYS}", name=lost.name, answer=lost.answer, candidates=lost.candidates
-        ) from None
+        except KeyUncertain as lost:
+            raise KeyUncertain(
+                f"{lost} {STAYS}", name=lost.name, answer=lost.answer, candidates=lost.candidates
+            ) from None
+        former = self.fingerprint
+        try:
+            self._call(lambda client: self._change_to(new, client, clip))
+        except KeyboardInterrupt as stop:
+            if self.fingerprint == former:
+                stop.add_note(f"{_made(new)}, and isn't used. {STAYS} {_revoke(new)}")
+            raise
+        return Rotation(new, old, call=self._call, connection=self._connection, former=former)
 
     def in_use(self, keys: Iterable[ApiKey]) -> ApiKey | None:
         """Which of the listed keys this session uses; None where the list doesn't tell.

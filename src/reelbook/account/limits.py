@@ -101,37 +101,28 @@ def spend_notices(
     nothing is said of it here.
     """
     each = estimate_usd if each_usd is None else each_usd
-    said = []
-    if limit_usd is not None and (near := _limit(estimate_usd, each, spend.committed_usd, limit_usd)):
-        said.append(near)
-    if balance_usd is not None and (near := _balance(estimate_usd, each, balance_usd, to_come_usd)):
-        said.append(near)
-    return tuple(said)
+    near = []
+    if limit_usd is not None:
+        near.append(_limit(_exact(limit_usd - spend.committed_usd - estimate_usd), each, limit_usd))
+    if balance_usd is not None:
+        near.append(_balance(_exact(balance_usd - estimate_usd), each, balance_usd, to_come_usd))
+    return tuple(notice for notice in near if notice is not None)
 
 
-def _limit(
-    estimate_usd: float, each_usd: float, committed_usd: float, limit_usd: float
-) -> SpendNotice | None:
-    left = _exact(limit_usd - committed_usd - estimate_usd)
-    if left < 0:
-        return None
+def _limit(left: float, each_usd: float, limit_usd: float) -> SpendNotice | None:
     said = f"This leaves {exact_dollars(left)} of your limit of {exact_dollars(limit_usd)}"
-    if left < each_usd:
+    if 0 <= left < each_usd:
         return SpendNotice("limit", 2, left, f"{said}: not enough for another clip like it.")
-    if left <= limit_usd * (1 - LIMIT_SHARE) + _LEAST_USD:
+    if 0 <= left <= limit_usd * (1 - LIMIT_SHARE) + _LEAST_USD:
         return SpendNotice("limit", 1, left, f"{said}.")
     return None
 
 
-def _balance(
-    estimate_usd: float, each_usd: float, balance_usd: float, to_come_usd: float
-) -> SpendNotice | None:
-    left = _exact(balance_usd - estimate_usd)
+def _balance(left: float, each_usd: float, balance_usd: float, to_come_usd: float) -> SpendNotice | None:
     if left < 0:
         beside = f", and clips may still cost {exact_dollars(to_come_usd)} of it" if to_come_usd else ""
-        heard = exact_dollars(balance_usd + to_come_usd)
-        text = f"The balance was {heard}{beside}: perhaps not enough for this."
-        return SpendNotice("balance", 3, left, text)
+        said = f"The balance was {exact_dollars(balance_usd + to_come_usd)}{beside}"
+        return SpendNotice("balance", 3, left, f"{said}: perhaps not enough for this.")
     more = math.floor(left / wire.PRICE_USD_PER_SECOND + _LEAST_USD)
     said = f"This leaves about {exact_dollars(left)} of the balance, enough for {count(more, 'more second')}."
     if left < each_usd:

@@ -35,6 +35,7 @@ _COST_IS: Final[dict[Charge, CostIs]] = {
     "reserved": "estimated",
     "uncertain": "uncertain",
 }
+_BEFORE_COST: Final = {cost_is: BEFORE_AMOUNT[charge] for charge, cost_is in _COST_IS.items()}
 
 
 @dataclass(frozen=True)
@@ -213,30 +214,28 @@ def receipt_of(
 
     `services` names the service of each account by its number.
     """
-    bought = [*_submitted(entries, services), *(_by_tool(each, services) for each in tools)]
-    return Receipt(tuple(sorted(bought, key=lambda row: row.submitted_at)), experiment)
+    in_order = sorted(entries, key=lambda entry: (entry.intended_at, entry.id))
+    rows = [_submitted(each, services) for each in in_order if each.charge in _COST_IS]
+    rows += [_by_tool(each, services) for each in tools]
+    return Receipt(tuple(sorted(rows, key=lambda row: row.submitted_at)), experiment)
 
 
-def _submitted(entries: Sequence[Entry], services: Mapping[int, str]) -> list[ReceiptRow]:
-    return [
-        ReceiptRow(
-            # Rounded down, so that `since` a row's own time finds the row.
-            submitted_at=local(math.floor(entry.intended_at)),
-            request_id=entry.request_id,
-            state=told_state(entry.state),
-            mode=entry.mode,
-            prompt=entry.prompt,
-            actual_seconds=entry.actual_seconds,
-            **_asked(entry.record),
-            cost_usd=entry.price_usd,
-            cost_is=_COST_IS[entry.charge],
-            experiment=entry.experiment,
-            service=services[entry.account_id],
-            note=(entry.error or "") if entry.charge == "uncertain" else "",
-        )
-        for entry in sorted(entries, key=lambda entry: (entry.intended_at, entry.id))
-        if entry.charge in _COST_IS
-    ]
+def _submitted(entry: Entry, services: Mapping[int, str]) -> ReceiptRow:
+    return ReceiptRow(
+        # Rounded down, so that `since` a row's own time finds the row.
+        submitted_at=local(math.floor(entry.intended_at)),
+        request_id=entry.request_id,
+        state=told_state(entry.state),
+        mode=entry.mode,
+        prompt=entry.prompt,
+        actual_seconds=entry.actual_seconds,
+        **_asked(entry.record),
+        cost_usd=entry.price_usd,
+        cost_is=_COST_IS[entry.charge],
+        experiment=entry.experiment,
+        service=services[entry.account_id],
+        note=(entry.error or "") if entry.charge == "uncertain" else "",
+    )
 
 
 def _asked(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -277,8 +276,7 @@ def _length(row: ReceiptRow) -> str:
 
 
 def _cost(row: ReceiptRow) -> str:
-    [charge] = [charge for charge, cost_is in _COST_IS.items() if cost_is == row.cost_is]
-    return f"{BEFORE_AMOUNT[charge]}{exact_dollars(row.cost_usd)}"
+    return f"{_BEFORE_COST[row.cost_is]}{exact_dollars(row.cost_usd)}"
 
 
 def _shown(row: ReceiptRow) -> tuple[str, ...]:
@@ -295,19 +293,15 @@ def _shown(row: ReceiptRow) -> tuple[str, ...]:
 
 
 def _table_row(cells: Sequence[str], tag: str) -> str:
-    styles = (
-        "text-align:left" + ("" if place == _WIDE else ";white-space:nowrap") for place in range(len(cells))
-    )
-    inner = "".join(
-        f'<{tag} style="{style}">{html.escape(cell)}</{tag}>'
-        for style, cell in zip(styles, cells, strict=True)
-    )
+    inner = ""
+    for place, cell in enumerate(cells):
+        style = "text-align:left" + ("" if place == _WIDE else ";white-space:nowrap")
+        inner += f'<{tag} style="{style}">{html.escape(cell)}</{tag}>'
     return f"<tr>{inner}</tr>"
 
 
 def _note_row(row: ReceiptRow) -> str:
-    style = "text-align:left;opacity:0.8"
-    cell = f'<td colspan="{len(_HEAD)}" style="{style}">{html.escape(row.note)}</td>'
+    cell = f'<td colspan="{len(_HEAD)}" style="text-align:left;opacity:0.8">{html.escape(row.note)}</td>'
     return f"<tr>{cell}</tr>" if row.note else ""
 
 

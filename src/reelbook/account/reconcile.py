@@ -1,104 +1,392 @@
 """What became of submissions whose answer was lost: asks for the figures, and keeps what is sure.
 
-What the figures say is decided in `reconcile_rules.py`.
+The interface doesn't say when a clip is charged, what `total_requests` counts, or whether a failed job is
+paid for. So each job may move a figure by anything from the least to the most that it can, and an answer is
+sure only if the figures fit it and don't fit its opposite. `compare` decides that, without request or clock.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
 
+from .. import wire
+from ..client.client import DEADLINE_SECONDS
 from ..errors import AuthenticationError, ServiceError
-from ..formatting import local
-from ..ledger import Ledger, Sample
+from ..formatting import clock, exact_dollars, local
+from ..ledger import Entry, Ledger, Sample, ToolCall
+from ..ledger.money import PATIENCE_SECONDS, sample_of
 from ..ledger.tool_calls import KEPT
+from ..states import INTENDED, LOST, UNCERTAIN, names
 from .balance import BalanceTracker
 from .connection import Connection
-from .reconcile_rules import FIELDS, LIVE, SANDBOX, Change, Evidence, Finding, compare, value, written
+from .usage import SETTLED_SECONDS
 
+Answer = Literal["accepted", "not accepted", "can't tell"]
+Figure = Literal["balance", "total spent", "requests"]
+
+FIELDS: Final[dict[Figure, str]] = {
+    "balance": "balance_usd",
+    "total spent": "total_spent_usd",
+    "requests": "total_requests",
+}
+# Figures may be rounded to cents, each of the two that are compared.
+ROUNDING_USD: Final = 0.0101
+SAME_SECONDS: Final = 0.05
+# "The final cost_usd follows the actual duration" (interface, Limits): this far from the estimate at most.
+COST_SPREAD: Final = 0.2
 SAMPLES: Final = 200
+
+_BOUGHT_NOTHING: Final = (*names(charge="none"), INTENDED)
+
+
+class Rules(NamedTuple):
+    """How soon after an event its figures usually follow, and when they have for sure, in seconds.
+
+    A wrong "not accepted" is worse than none, so it waits for what is sure. What an agent tool's call bought
+    may be charged for `tool_seconds` after it. A `sandbox` counts what it accepts, and never pays back.
+    """
+
+    follow_seconds: float
+    settle_seconds: float
+    tool_seconds: float
+    sandbox: bool
+
+
+LIVE: Final = Rules(600.0, SETTLED_SECONDS, 24 * 3600.0, sandbox=False)
+SANDBOX: Final = Rules(1.0, 5.0, DEADLINE_SECONDS, sandbox=True)
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What the figures say of each submission without an answer, oldest first, and the figures themselves.
+class Finding:
+    """What became of one submission, why that is known or isn't, and what to do.
 
-    `before_at` and `now_at` are when they were taken, `before_at` the earliest; None where there are none.
+    `if_alone` is the answer if nobody else used the account.
     """
 
-    findings: tuple[Finding, ...] = ()
-    before_at: datetime | None = None
-    now_at: datetime | None = None
-    changes: tuple[Change, ...] = ()
-    now_figures: str = ""
+    entry: Entry
+    answer: Answer
+    if_alone: Answer
+    reasons: tuple[str, ...]
+    advice: str
 
 
-class Reconciler:
-    """Compares for one session, on its thread."""
+@dataclass(frozen=True)
+class Evidence:
+    """What the ledger knows of an account, and what the service says of it `now`.
 
-    def __init__(self, connection: Connection, ledger: Ledger, balance: BalanceTracker) -> None:
-        self._connection = connection
-        self._ledger = ledger
-        self._balance = balance
-        self._rules = SANDBOX if connection.service == "sandbox" else LIVE
+    `others` are its entries but for the `uncertain` ones, `samples` what was said earlier. `now` has the time
+    of its question.
+    """
 
-    async def compare(self, *, alone: bool) -> Comparison:
-        """Asks for balance and usage once each, and settles in the ledger what is sure."""
-        if not self._ledger.uncertain_entries():
-            return Comparison()
-        await self._connection.reach()
-        now = await self._ask()
-        findings = await asyncio.to_thread(self._findings, now, alone)
-        for each in findings:
-            if each.answer != "can't tell":
-                self._ledger.settle(each.entry.id, accepted=each.answer == "accepted")
-        changes = tuple(dict.fromkeys(change for each in findings for change in each.changes))
-        return Comparison(
-            tuple(findings),
-            before_at=min((change.before_at for change in changes), default=None),
-            now_at=local(now.at),
-            changes=changes,
-            now_figures=", ".join(
-                f"{figure} {written(figure, found)}"
-                for figure in FIELDS
-                if (found := value(figure, now)) is not None
-            ),
+    uncertain: Sequence[Entry]
+    others: Sequence[Entry]
+    samples: Sequence[Sample]
+    now: Sample
+    rules: Rules = LIVE
+    tool_calls: Sequence[ToolCall] = ()
+
+
+async def find_out(
+    connection: Connection, ledger: Ledger, balance: BalanceTracker, *, alone: bool
+) -> list[Finding]:
+    """Asks for balance and usage once each, and settles in the ledger what is sure."""
+    if not ledger.uncertain_entries():
+        return []
+    await connection.reach()
+    now = await _ask(ledger, balance)
+    rules = SANDBOX if connection.service == "sandbox" else LIVE
+    findings = await asyncio.to_thread(lambda: compare(_evidence(ledger, now, rules), alone=alone))
+    for each in findings:
+        if each.answer != "can't tell":
+            ledger.settle(each.entry.id, accepted=each.answer == "accepted")
+    return findings
+
+
+async def _ask(ledger: Ledger, balance: BalanceTracker) -> Sample:
+    # By the time before the questions: what was posted by then is in the answers.
+    began = time.time()
+    money = sample_of(await balance.balance(), began)
+    try:
+        usage = sample_of(await balance.usage(ledger.usage_days()), began)
+    except AuthenticationError:
+        raise
+    except ServiceError:
+        return money  # the money alone tells something too
+    spent = money.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
+    return replace(usage, balance_usd=money.balance_usd, total_spent_usd=spent)
+
+
+def _evidence(ledger: Ledger, now: Sample, rules: Rules) -> Evidence:
+    samples = ledger.samples.list(before=now.at, limit=SAMPLES)
+    others = ledger.others_since(min((each.at for each in samples), default=now.at))
+    tool_calls = ledger.tool_calls.recent(KEPT)
+    return Evidence(ledger.uncertain_entries(), others, samples, now, rules, tool_calls)
+
+
+def compare(evidence: Evidence, *, alone: bool) -> list[Finding]:
+    """What the figures say of each uncertain entry. With `alone` nobody else spent from the account.
+
+    Others hide a clip where a service takes their failed jobs' money back, and look like one where they buy
+    one. In a sandbox nothing is ever paid back, so what isn't counted there wasn't accepted.
+    """
+    return [_find(entry, evidence, alone=alone) for entry in evidence.uncertain]
+
+
+_WEB_APP: Final = "Look for it in the service's web app."
+_SURE: Final[dict[Answer, tuple[str, str]]] = {
+    "accepted": (
+        "The other clips in the ledger don't explain it, and nobody else used the account, as you said.",
+        "It counts as spent. Without its id the clip can't be fetched: look for it in the service's web app. "
+        "Sending it again is paid again.",
+    ),
+    "not accepted": (
+        "Had it been accepted and paid for, more would have moved by now.",
+        "Nothing was paid for it. Send it again if you want the clip.",
+    ),
+}
+_OTHERS: Final[dict[Answer, str]] = {
+    "accepted": "That may be this clip, or somebody else's: others may use the account.",
+    "not accepted": "It doesn't show. But others may use the account, and what they got back may hide it.",
+}
+
+
+def _find(entry: Entry, evidence: Evidence, *, alone: bool) -> Finding:
+    sandbox = evidence.rules.sandbox
+    changes = _changes(evidence, _course(entry).sent_at)
+    if not changes:
+        known = ", ".join(
+            f"{figure} {_written(figure, value)}"
+            for figure in FIELDS
+            if (value := _value(figure, evidence.now)) is not None
         )
-
-    async def _ask(self) -> Sample:
-        # By the time before the questions: what was posted by then is in the answers.
-        began = time.time()
-        balance = await self._balance.balance()
-        figures = Sample(began, balance_usd=balance.balance_usd, total_spent_usd=balance.total_spent_usd)
-        try:
-            usage = await self._balance.usage(self._ledger.usage_days())
-        except AuthenticationError:
-            raise
-        except ServiceError:
-            return figures  # the money alone tells something too
-        spent = balance.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
-        return Sample(
-            began,
-            balance_usd=balance.balance_usd,
-            total_spent_usd=spent,
-            total_requests=usage.total_requests,
-            total_seconds=usage.total_seconds,
-            total_cost_usd=usage.total_cost_usd,
-            period_days=usage.period_days,
+        reason = "No balance and no usage is known from before it was sent, to compare with."
+        advice = (
+            "Compare balance and usage in the service's web app with what you know of them. It stays "
+            "uncertain and counts towards the spending limit."
         )
+        return Finding(entry, "can't tell", "can't tell", (reason, f"Now: {known}."), advice)
+    if_alone, reason, advice = _conclusion(entry, changes, evidence)
+    answer: Answer = "can't tell"
+    if if_alone != "can't tell" and (alone or (sandbox and if_alone == "not accepted")):
+        answer, (reason, advice) = if_alone, _SURE[if_alone]
+    else:
+        advice = f"{advice} Until then it counts as uncertain."
+    return Finding(entry, answer, if_alone, (_moves(changes), reason), advice)
 
-    def _findings(self, now: Sample, alone: bool) -> list[Finding]:
-        samples = self._ledger.samples.list(before=now.at, limit=SAMPLES)
-        oldest = min((each.at for each in samples), default=now.at)
-        evidence = Evidence(
-            uncertain=self._ledger.uncertain_entries(),
-            others=self._ledger.others_since(oldest),
-            samples=samples,
-            now=now,
-            rules=self._rules,
-            tool_calls=self._ledger.tool_calls.recent(KEPT),
+
+def _conclusion(entry: Entry, changes: list[_Change], evidence: Evidence) -> tuple[Answer, str, str]:
+    """What became of the entry if nobody else used the account, why that may be wrong, and what to do."""
+    rules, began = evidence.rules, min(each.asked_at for each in changes)
+    tool_at = max((each.at for each in evidence.tool_calls if _may_buy(each, began, rules)), default=None)
+    if tool_at is not None:
+        at = clock(local(tool_at))
+        return "can't tell", f"An agent tool was called at {at}, and may have bought a clip.", _WEB_APP
+    estimate = entry.estimated_cost_usd
+    mine = _course(entry)
+    ended_by, least = mine.accepted_by + PATIENCE_SECONDS, estimate * (1 - COST_SPREAD)
+    mine = replace(mine, ended_by=ended_by, least_usd=least, clip=True, sure=True)
+    others = [each for each in evidence.others if each.state not in _BOUGHT_NOTHING]
+    courses = [_course(each) for each in (*others, *evidence.uncertain) if each is not entry]
+    answer = _answer(mine, courses, changes, rules)
+    if answer is None:
+        reason = (
+            "The figures and the clips in the ledger don't fit together: others use the account, it seems."
         )
-        return compare(evidence, alone=alone)
+        return "can't tell", reason, _WEB_APP
+    if answer != "can't tell":
+        since = clock(local(min(each.before.at for each in changes)))
+        advice = (
+            f"If nobody else has used the account since {since}, it was {answer}: "
+            "session.reconcile(alone=True) takes your word for it."
+        )
+        return answer, _OTHERS[answer], advice
+    in_the_end = [replace(each, now=replace(each.now, at=math.inf)) for each in changes]
+    if _answer(mine, courses, in_the_end, rules) != "not accepted":
+        return answer, "Other clips may explain this as well.", _WEB_APP
+    shown_by = max(evidence.now.at, mine.accepted_by if rules.sandbox else mine.ended_by)
+    again = clock(local(shown_by + rules.settle_seconds + 1.0))
+    reason = "It may be running still: a service may charge and count a clip when it is done."
+    return answer, reason, f"Ask again after {again}: if nothing moves, it wasn't accepted."
+
+
+def _may_buy(call: ToolCall, since: float, rules: Rules) -> bool:
+    """Whether what a tool's call bought may have moved a figure since then."""
+    buys = call.outcome != "unsent" and not (rules.sandbox and "prompt" not in call.arguments)
+    return buys and call.at + rules.tool_seconds + rules.settle_seconds > since
+
+
+def _answer(
+    mine: _Course, others: Sequence[_Course], changes: Sequence[_Change], rules: Rules
+) -> Answer | None:
+    """What became of `mine` if nobody else moved the figures; None if they fit neither way."""
+    fitting = {each.figure: each.fits(mine, others, rules) for each in changes}
+    if not all(without or accepted for without, accepted in fitting.values()):
+        return None
+    # A sandbox counts what it accepts. Elsewhere money decides: nothing leaves it as old requests leave a
+    # period, and the count has only to agree.
+    deciding = [found for figure, found in fitting.items() if rules.sandbox or figure != "requests"]
+    if (rules.sandbox or "total spent" in fitting) and not any(accepted for _, accepted in fitting.values()):
+        return "not accepted"
+    if all(accepted for _, accepted in deciding) and not all(without for without, _ in deciding):
+        return "accepted"
+    return "can't tell"
+
+
+@dataclass(frozen=True)
+class _Course:
+    """A job as far as it is known. Times are epoch seconds.
+
+    In the end it costs from `least_usd` to `most_usd`. `clip` is True where it became one, `sure` False where
+    it may never have been accepted.
+    """
+
+    sent_at: float
+    accepted_by: float
+    ended_by: float
+    estimate_usd: float
+    least_usd: float
+    most_usd: float
+    clip: bool
+    sure: bool
+
+
+def _course(entry: Entry) -> _Course:
+    sent = entry.intended_at if entry.sent_at is None else entry.sent_at
+    ended = math.inf if entry.ended_at is None else entry.ended_at
+    answered = entry.request_id is not None
+    accepted_by = math.inf
+    if answered:
+        accepted_by = sent if entry.accepted_at is None else entry.accepted_at
+    elif entry.state in (UNCERTAIN, LOST):
+        # Nobody waited longer for the answer; a kernel that was killed didn't even wait so long.
+        accepted_by = max(sent, ended if entry.sent_at is None else min(ended, sent + DEADLINE_SECONDS))
+    clip = answered and entry.state == wire.COMPLETED
+    estimate = entry.estimated_cost_usd
+    least, most = estimate * (1 - COST_SPREAD), estimate * (1 + COST_SPREAD)
+    if clip and entry.cost_usd is not None:
+        least = most = entry.cost_usd
+    return _Course(
+        sent_at=min(sent, accepted_by),
+        accepted_by=accepted_by,
+        ended_by=ended if clip or (answered and entry.state == wire.FAILED) else math.inf,
+        estimate_usd=estimate,
+        least_usd=least if clip else 0.0,
+        most_usd=most,
+        clip=clip,
+        sure=answered or entry.state == LOST,
+    )
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A figure as it was before and is now, and by how much more was spent, or counted, in between."""
+
+    figure: Figure
+    before: Sample
+    now: Sample
+    moved: float
+
+    @property
+    def asked_at(self) -> float:
+        """When the earlier one was asked for. Where that wasn't kept, its answer took a minute at most."""
+        return self.before.at - DEADLINE_SECONDS if self.before.asked_at is None else self.before.asked_at
+
+    def fits(self, mine: _Course, others: Sequence[_Course], rules: Rules) -> tuple[bool, bool]:
+        """Whether the figure fits if `mine` wasn't accepted, and if it was."""
+        move, slack = (self._count, 0.5) if self.figure == "requests" else (self._money, ROUNDING_USD)
+        moves = [move(each, rules) for each in others]
+        least, most = sum(low for low, _ in moves) - slack, sum(high for _, high in moves) + slack
+        if self.figure == "requests" and not rules.sandbox:
+            most = math.inf  # it may count every request, such as that for the balance
+        own_least, own_most = move(mine, rules)
+        return least <= self.moved <= most, least + own_least <= self.moved <= most + own_most
+
+    def _money(self, course: _Course, rules: Rules) -> tuple[float, float]:
+        """The least and the most that a job moves it by, charged when it is accepted or at its end."""
+        if course.ended_by + rules.follow_seconds < self.asked_at:
+            return 0.0, 0.0
+        least = 0.0
+        if course.sent_at < self.before.at:
+            # Charged before, it may get some of it back when it ends, or all where it fails.
+            least = min(0.0, course.least_usd - course.estimate_usd)
+        elif course.sure and course.ended_by + rules.settle_seconds <= self.now.at:
+            least = course.least_usd
+        return least, max(course.estimate_usd, course.most_usd)
+
+    def _count(self, course: _Course, rules: Rules) -> tuple[float, float]:
+        """The same of the count. A sandbox counts what it accepts; elsewhere only a clip is sure to count."""
+        by = course.accepted_by if rules.sandbox else course.ended_by
+        inside = course.sent_at >= self.before.at and by + rules.settle_seconds <= self.now.at
+        counts = course.sure and (course.clip or rules.sandbox)
+        return float(inside and counts), float(by + rules.follow_seconds >= self.asked_at)
+
+
+def _changes(evidence: Evidence, sent_at: float) -> list[_Change]:
+    """Each figure now, against the newest from before that time; those that can be compared."""
+    now, found = evidence.now, []
+    figures: tuple[Figure, ...] = ("requests",) if evidence.rules.sandbox else tuple(FIELDS)
+    for figure in figures:
+        earlier = [
+            each for each in evidence.samples if each.at < sent_at and _value(figure, each) is not None
+        ]
+        before = max(earlier, key=lambda each: each.at, default=None)
+        if before is not None and (moved := _moved_by(figure, before, now)) is not None:
+            found.append(_Change(figure, before, now, moved))
+    return found
+
+
+def _moved_by(figure: Figure, before: Sample, now: Sample) -> float | None:
+    """By how much more was spent or counted; None where that can't be said."""
+    first, second = _value(figure, before), _value(figure, now)
+    if first is None or second is None:
+        return None
+    moved = first - second if figure == "balance" else second - first
+    if figure == "balance" and moved < -ROUNDING_USD:
+        return None  # it was topped up, nobody knows by how much
+    if figure == "requests" and not _nothing_left(before, now):
+        return None
+    return moved
+
+
+def _nothing_left(before: Sample, now: Sample) -> bool:
+    """Whether no old clip left the period meanwhile: it would take its cost and its length along."""
+    spent = _moved_by("total spent", before, now)
+    if spent is None or before.period_days != now.period_days:
+        return False
+    if None in (before.total_cost_usd, now.total_cost_usd, before.total_seconds, now.total_seconds):
+        return False
+    cost = (now.total_cost_usd or 0.0) - (before.total_cost_usd or 0.0)
+    seconds = (now.total_seconds or 0.0) - (before.total_seconds or 0.0)
+    return cost >= spent - ROUNDING_USD and seconds >= -SAME_SECONDS
+
+
+def _moves(changes: Sequence[_Change]) -> str:
+    """The figures that moved, and those that didn't, in a sentence."""
+    said, still = [], []
+    for each in changes:
+        before, now = (_value(each.figure, sample) or 0.0 for sample in (each.before, each.now))
+        if before == now:
+            still.append(each.figure)
+            continue
+        earlier, later = clock(local(each.before.at)), clock(local(each.now.at))
+        was, is_now = _written(each.figure, before), _written(each.figure, now)
+        said.append(f"{each.figure} {was} at {earlier} → {is_now} at {later}")
+    if still:
+        since = clock(local(min(each.before.at for each in changes)))
+        said.append(f"{' and '.join(still)} unchanged since {since}")
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _value(figure: Figure, sample: Sample) -> float | None:
+    found: float | None = getattr(sample, FIELDS[figure])
+    return found
+
+
+def _written(figure: Figure, amount: float) -> str:
+    return f"{amount:g}" if figure == "requests" else exact_dollars(amount)

@@ -201,51 +201,32 @@ def _unsettled(known: Known, moments: dict[int, float], now: float) -> int | Non
 def _between(known: Known, points: Sequence[_Point], figure: str) -> list[float | None]:
     """How much was used from each point to the next; None where no answers tell.
 
-    Answers that were given while nothing was spent count up to the same present. Through moments that they
-    have in common, all that were ever given can be compared.
+    Answers that were given while nothing was spent count up to the same present, so they can be compared;
+    and with later ones, through a moment that they have in common.
     """
-    links = list(itertools.pairwise(points))
-    used: list[tuple[float, float, float]] = []  # from, to, how much
-    present = None
+    rounds: list[dict[float, float]] = []  # of each present: how much was used since which moments
+    before: Totals | None = None
     for answer in _usable(known):
-        if present is None or not _same_present(present, answer):
-            start = answer.at
-        present, value = answer, getattr(answer, figure)
-        if value is not None:
-            used.append((began_at(answer.at, answer.days, known.reading), start, value))
-    if points:
-        used.append((points[-1].at, start, 0.0))
-    if figure == "seconds":
-        # Where nothing was spent, no video was made.
-        used += [(a.at, b.at, 0.0) for a, b in links if abs(b.spent - a.spent) <= CENT_PART]
-    levels = _levels(used)
+        if before is None or not _same_present(before, answer):
+            rounds.append({})
+        before, used = answer, getattr(answer, figure)
+        if used is not None:
+            since = began_at(answer.at, answer.days, known.reading)
+            rounds[-1] |= {round(answer.at, 3): 0.0, round(since, 3): used}
+    scales: list[dict[float, float]] = []
+    for each in rounds:
+        scale = next((scale for scale in scales if scale.keys() & each.keys()), None)
+        if scale is None:
+            scales.append(each)
+        else:
+            common = max(scale.keys() & each.keys())
+            scale |= {at: used + scale[common] - each[common] for at, used in each.items()}
     found: list[float | None] = []
-    for first, second in links:
-        begin, end = levels.get(_moment(first.at)), levels.get(_moment(second.at))
-        between = end[1] - begin[1] if begin and end and begin[0] == end[0] else -1.0
-        found.append(max(0.0, round(between, 3)) if between > -0.0005 else None)
+    for first, second in itertools.pairwise(round(point.at, 3) for point in points):
+        told = (each[first] - each[second] for each in scales if first in each and second in each)
+        between = next((amount for amount in told if amount > -0.0005), None)
+        found.append(None if between is None else max(0.0, round(between, 3)))
     return found
-
-
-def _levels(used: Sequence[tuple[float, float, float]]) -> dict[float, tuple[int, float]]:
-    """For each moment how much had been used by then. Only levels of the same number can be compared."""
-    near: dict[float, list[tuple[float, float]]] = {}
-    for begin, end, value in used:
-        near.setdefault(_moment(begin), []).append((_moment(end), value))
-        near.setdefault(_moment(end), []).append((_moment(begin), -value))
-    levels: dict[float, tuple[int, float]] = {}
-    for number, start in enumerate(near):
-        waiting = [(start, 0.0)]
-        while waiting:
-            at, level = waiting.pop()
-            if at not in levels:
-                levels[at] = number, level
-                waiting += [(other, level + value) for other, value in near[at]]
-    return levels
-
-
-def _moment(at: float) -> float:
-    return round(at, 3)
 
 
 def _same_present(first: Totals, second: Totals) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -100,7 +100,14 @@ class UsageHistory:
     def own(self) -> tuple[Own, ...]:
         """The clips of the period that this ledger knows to be paid."""
         since = self.spans[0].from_at if self.spans else time.time() - self.days * DAY_SECONDS
-        return tuple(each for each in self._own(since) if each.at > since)
+        known = [
+            Own(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
+            for entry in self._ledger.entries_since(since)
+            if entry.cost_usd is not None and entry.ended_at is not None
+        ]
+        for job in self._ledger.tool_jobs.list(since=since):
+            known.append(Own(job.ended_at, job.cost_usd, None, self._ledger.is_here(job)))
+        return tuple(each for each in known if each.at > since)
 
     def refresh(self) -> None:
         """Begins another round, unless one runs: few questions, as what is known is kept."""
@@ -170,13 +177,6 @@ class UsageHistory:
         finally:
             # Told once more when the round is over, for which `done` waits.
             asyncio.get_running_loop().call_later(0.05, self._listeners.tell)
-
-    def _own(self, since: float) -> Iterator[Own]:
-        for entry in self._ledger.entries_since(since):
-            if entry.cost_usd is not None and entry.ended_at is not None:
-                yield Own(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
-        for job in self._ledger.tool_jobs.list(since=since):
-            yield Own(job.ended_at, job.cost_usd, None, self._ledger.is_here(job))
 
 
 def _totals(at: float, days: float | None, told: Usage | Sample) -> Totals | None:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
-from .. import errors, settings, validation
+from .. import errors, settings
 from ..account.balance import Facts
 from ..formatting import epoch_seconds, file_name, plain_name
 from ..ledger import LedgerFile

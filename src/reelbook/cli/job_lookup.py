@@ -20,7 +20,7 @@ from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_line
 from ..ledger import Account, Entry, Ledger, LedgerFile, Spend
-from ..ledger.records import named_states, refuse_strange, told_state
+from ..ledger.records import named_states, told_state
 from ..ledger.search import Filter
 from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
@@ -125,8 +125,8 @@ def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup | Non
         yield None
         return
     with LedgerFile.open(folder) as file:
-        if file.trouble:
-            say(file.trouble, err=True)
+        if file.store.trouble:
+            say(file.store.trouble, err=True)
         yield JobLookup(file, service)
 
 
@@ -137,9 +137,8 @@ def state_of(entry: Entry) -> str:
 
 def parse_states(lookup: JobLookup | None, words: list[str]) -> tuple[str, ...] | None:
     """The ledger's words for the states that a person named; None if none was. Raises InvalidInput."""
-    named = named_states(words)
-    refuse_strange(named, lambda state: lookup is not None and bool(lookup.find(limit=1, state=state)))
-    return named or None
+    is_there = lambda state: lookup is not None and bool(lookup.find(limit=1, state=state))  # noqa: E731
+    return named_states(words, is_there) or None
 
 
 def parse_time(text: str) -> float:

@@ -153,7 +153,7 @@ def receipt(
     It reads the ledger on this machine. What was refused or taken back cost nothing and isn't in it.
     """
     from ..account.receipt import Receipt, receipt_of
-    from ..ledger.ledger import ALL_ENTRIES
+    from ..ledger.search import ALL_ENTRIES
 
     if csv is not None and str(csv) != STDOUT and csv.exists() and not force:
         raise InvalidInput(f"{csv} is there already. --force replaces it.")

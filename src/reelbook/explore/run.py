@@ -177,7 +177,7 @@ class SweepRun:
             self.resume()
             return
         name = self.sweep.name or self.sweep.template
-        new = self._rows.new(name, self.sweep.to_record(), (0.0, 0.0, 0.0))
+        new = self.session._ledger.new_sweep(name, self.sweep.to_record())
         earlier = None if again else self._rows.earlier(new)
         if earlier is not None:
             self.id = str(earlier)

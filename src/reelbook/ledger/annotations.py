@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from .records import Marks, Pick, insert
-from .store import Store
+from .records import Marks, Pick, insert, read
+from .store import Part
 
 
-class Annotations:
+class Annotations(Part):
     """The marks of an account's entries. They are a person's own: none is ever sent to the service."""
-
-    def __init__(self, store: Store, account: int, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._account = account
-        self._clock = clock
 
     def mark(self, entry_id: int, marks: Marks) -> Marks:
         """Keeps what a person put to an entry; returns it as it is kept.
@@ -43,21 +38,16 @@ class Annotations:
 
     def tags(self) -> dict[str, int]:
         """All tags of the account in alphabetical order, and how many entries have each."""
-        rows = self._store.read(
-            lambda db: db.execute(
-                "SELECT tag, count(*) FROM tags WHERE account = ? GROUP BY tag", (self._account,)
-            ).fetchall()
-        )
+        counted = "SELECT tag, count(*) FROM tags WHERE account = ? GROUP BY tag"
+        rows = self._store.rows(counted, self._account)
         return dict(sorted(map(tuple, rows), key=lambda each: str(each[0]).casefold()))
 
-    def experiments(self, *, limit: int = 100) -> list[str]:
-        """The names of the account's experiments, the one used last first."""
-        rows = self._store.read(
-            lambda db: db.execute(
-                "SELECT experiment FROM entries WHERE account = ? AND experiment IS NOT NULL "
-                "GROUP BY experiment ORDER BY max(intended_at) DESC LIMIT ?",
-                (self._account, limit),
-            ).fetchall()
+    def experiments(self) -> list[str]:
+        """The names of the account's last 100 experiments, the one used last first."""
+        rows = self._store.rows(
+            "SELECT experiment FROM entries WHERE account = ? AND experiment IS NOT NULL "
+            "GROUP BY experiment ORDER BY max(intended_at) DESC LIMIT 100",
+            self._account,
         )
         return [row["experiment"] for row in rows]
 
@@ -80,9 +70,6 @@ class Annotations:
 
     def picks(self, *, limit: int = 100) -> list[Pick]:
         """The comparisons that were decided, the newest first."""
-        rows = self._store.read(
-            lambda db: db.execute(
-                "SELECT * FROM picks WHERE account = ? ORDER BY id DESC LIMIT ?", (self._account, limit)
-            ).fetchall()
-        )
-        return [Pick(row["at"], row["winner"], tuple(json.loads(row["among"]))) for row in rows]
+        newest = "SELECT * FROM picks WHERE account = ? ORDER BY id DESC LIMIT ?"
+        rows = self._store.rows(newest, self._account, limit)
+        return [read(Pick, row, among=tuple(json.loads(row["among"]))) for row in rows]

@@ -9,9 +9,9 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from .records import insert, micro, origin, usd
+from .records import insert, origin, read
 from .store import Store
 
 WAITING: Final = "waiting"  # no key was asked for
@@ -90,75 +90,58 @@ class Classrooms:
             "folder": folder,
             "address": address,
             "rate_limit": rate_limit,
-            "max_spend_micro": micro(max_spend_usd),
+            "max_spend_usd": max_spend_usd,
             "before": json.dumps(sorted(before)),
             "opened_at": self._clock(),
         }
-        number = self._store.write(lambda connection: insert(connection, "classrooms", values)["id"])
-        return next(each for each in self.at(service) if each.id == number)
+        return _classroom(self._store.write(lambda db: insert(db, "classrooms", values)), ())
 
     def seat(self, classroom: Classroom, student: str, key_name: str, file: str) -> None:
         """Gives a student a place, who has none yet. `file` is what `Seat.file` says."""
-        self._store.write(
-            lambda connection: connection.execute(
-                "INSERT OR IGNORE INTO seats (classroom, student, key_name, file, state) "
-                "VALUES (?, ?, ?, ?, ?)",
-                (classroom.id, student, key_name, file, WAITING),
-            )
+        self._write(
+            "INSERT OR IGNORE INTO seats (classroom, student, key_name, file, state) VALUES (?, ?, ?, ?, ?)",
+            *(classroom.id, student, key_name, file, WAITING),
         )
 
     def at(self, service: str) -> tuple[Classroom, ...]:
         """The classrooms at a service, the newest first."""
 
-        def work(connection: sqlite3.Connection) -> tuple[Classroom, ...]:
-            rows = connection.execute(
+        def work(db: sqlite3.Connection) -> tuple[Classroom, ...]:
+            rows = db.execute(
                 "SELECT * FROM classrooms WHERE origin = ? ORDER BY id DESC", (origin(service),)
             ).fetchall()
-            return tuple(_classroom(connection, row) for row in rows)
+            places = "SELECT * FROM seats WHERE classroom = ? ORDER BY id"
+            return tuple(_classroom(row, db.execute(places, (row["id"],))) for row in rows)
 
         return self._store.read(work)
 
     def waiting(self, seat: Seat) -> None:
         """No key of the place is there: none was made, or it is revoked."""
-        self._change("seats", seat.id, state=WAITING, key_id=None)
+        self._mark(seat, WAITING)
 
     def asking(self, seat: Seat) -> None:
         """The request for its key goes out next."""
-        self._change("seats", seat.id, state=ASKED, key_id=None)
+        self._mark(seat, ASKED)
 
     def made(self, seat: Seat, key_id: str) -> None:
         """Its key is there, and the student's file holds it."""
-        self._change("seats", seat.id, state=MADE, key_id=key_id)
+        self._mark(seat, MADE, key_id)
 
     def revoked(self, seat: Seat) -> None:
         """Its key is useless now."""
-        self._change("seats", seat.id, state=REVOKED)
+        self._mark(seat, REVOKED, seat.key_id)
 
     def closed(self, classroom: Classroom) -> None:
         """All its keys are revoked, and the service's list says so."""
-        self._change("classrooms", classroom.id, closed_at=self._clock())
+        self._write("UPDATE classrooms SET closed_at = ? WHERE id = ?", self._clock(), classroom.id)
 
-    def _change(self, table: str, number: int, **changes: Any) -> None:
-        values = ", ".join(f"{name} = ?" for name in changes)
-        self._store.write(
-            lambda connection: connection.execute(
-                f"UPDATE {table} SET {values} WHERE id = ?",  # noqa: S608 - our own names
-                (*changes.values(), number),
-            )
-        )
+    def _mark(self, seat: Seat, state: str, key_id: str | None = None) -> None:
+        self._write("UPDATE seats SET state = ?, key_id = ? WHERE id = ?", state, key_id, seat.id)
+
+    def _write(self, statement: str, *values: object) -> None:
+        self._store.write(lambda db: db.execute(statement, values))
 
 
-def _classroom(connection: sqlite3.Connection, row: sqlite3.Row) -> Classroom:
-    seats = connection.execute(
-        "SELECT id, student, key_name, file, state, key_id FROM seats WHERE classroom = ? ORDER BY id",
-        (row["id"],),
-    )
-    kept = {name: row[name] for name in ("id", "origin", "name", "label", "folder", "address", "rate_limit")}
-    return Classroom(
-        **kept,
-        max_spend_usd=usd(row["max_spend_micro"]) or 0.0,
-        before=frozenset(json.loads(row["before"])),
-        opened_at=row["opened_at"],
-        closed_at=row["closed_at"],
-        seats=tuple(Seat(*seat) for seat in seats),
-    )
+def _classroom(row: sqlite3.Row, seats: Iterable[sqlite3.Row]) -> Classroom:
+    before = frozenset(json.loads(row["before"]))
+    return read(Classroom, row, before=before, seats=tuple(read(Seat, seat) for seat in seats))

@@ -1,11 +1,11 @@
 """The ledger: what becomes of each submission of an account, what it cost, and all that is asked about both.
 
 `LedgerFile` is the file of a home, for what needs no account: classrooms, tool calls, everybody's entries.
-`LedgerFile.ledger(service, key)` is the `Ledger` of one account in it, and `Ledger.open` does both at once.
+`LedgerFile.ledger(service, key)` is the `Ledger` of one account in it.
 
 Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns.
 Where the disk takes no writes, what is about to be paid is refused with LedgerUnavailable, what was learnt is
-kept until it does, and `trouble` says so.
+kept until it does, and `store.trouble` says so.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import functools
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,41 +25,34 @@ from ..executions import CellId, current_execution, is_another
 from ..formatting import dollars
 from ..requests import JobRequest
 from ..secret import Secret
-from . import money, records, search, sweeps
+from . import money, records, sweeps
 from .annotations import Annotations
 from .classrooms import Classrooms
 from .kernels import Kernel
 from .places import PlaceCounter, place_columns
-from .records import Account, EarlierRun, Entry, Spend, Submission, micro
+from .records import Account, EarlierRun, Entry, Spend, Submission, stored
 from .request_log import RequestLog
-from .search import EVERYTHING, Filter, Sort
-from .store import Store, touch, unusable
-from .sweeps import Sweeps
+from .search import Entries, marks, matching
+from .store import Store, unusable
+from .sweeps import NewSweep, Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 
 BUSY_SECONDS: Final = 20.0  # at the opening: long enough for many kernels on a slow disk
 # Each later kernel asks again about a job that the service didn't know; not for ever.
 GIVEN_UP_SECONDS: Final = 7 * 86_400.0
 USAGE_DAYS: Final = 30
-MANY_ENTRIES: Final = 5000
-PROMPTS_PAGE: Final = 200
-ALL_ENTRIES: Final = 2**31
 RECENT_SECONDS: Final = 3600.0
-# A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
-LONG_SECONDS: Final = 7 * 86_400.0
-LATE_SECONDS: Final = 600.0
 TIMES_KEPT: Final = 50
 
 # What bought nothing may be asked for again. A failed one may have been billed, but gave no clip.
 _NOT_MADE: Final = (*states.names(charge="none"), wire.FAILED)
 _ENDED: Final = (wire.COMPLETED, wire.FAILED)
-_LAST_CHARACTER: Final = "\U0010ffff"
 
 TookSeconds = tuple[float, float, float | None]
 """How long a job took at least and at most, and what the service had estimated."""
 
 
-class LedgerFile:
+class LedgerFile(Entries):
     """The ledger of one home, `REELBOOK_HOME/ledger.db`, whoever's key its rows were bought with.
 
     `LedgerFile.open(home)` makes it. Rows belong to an `Account`; a key is in none of them. `classrooms` says
@@ -66,14 +60,14 @@ class LedgerFile:
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
-        self._store = store
+        super().__init__(store, None)
         self._kernel = kernel
         self._clock = clock
         self._accounts: dict[int, Account] = {}
         self.received: list[str] = []  # ids that the disk doesn't have yet
         self.classrooms = Classrooms(store, clock)
         self.tool_calls = ToolCalls(store, clock)
-        store.on_copy(self._restore_accounts)
+        store.prepare_copy = self._restore_accounts
 
     @classmethod
     def open(
@@ -115,41 +109,13 @@ class LedgerFile:
 
         With `same_as` the key takes that account's place, for good: jobs, limits and spend go on.
         """
-        account = self._store.write(lambda db: records.account_of(db, origin, key, same_as))
+        account = self.store.write(lambda db: records.account_of(db, origin, key, same_as))
         self._accounts[account.id] = account
         return account
 
     def accounts(self) -> list[Account]:
         """Every account that ever submitted from this home, oldest first."""
-        return self._store.read(
-            lambda db: [
-                Account(row["id"], row["origin"], row["fingerprint"])
-                for row in db.execute("SELECT id, origin, fingerprint FROM accounts ORDER BY id")
-            ]
-        )
-
-    @property
-    def trouble(self) -> str | None:
-        """Why the ledger can't be written now, what is safe and what to do; None if it can."""
-        return self._store.trouble
-
-    @property
-    def notice(self) -> str | None:
-        """What there was to say when it was opened, such as that it was damaged."""
-        return self._store.notice
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether all that is noted ends with this kernel."""
-        return self._store.in_memory
-
-    def prove_writable(self) -> None:
-        """Raises LedgerUnavailable where nothing can be written down."""
-        self._store.write(touch)
-
-    def on_trouble(self, callback: Callable[[], None]) -> None:
-        """`callback` is called, on a thread of the ledger's, when `trouble` begins or ends."""
-        self._store.on_trouble(callback)
+        return [Account(*row) for row in self.store.rows("SELECT * FROM accounts ORDER BY id")]
 
     def close(self) -> str | None:
         """Settles what this kernel has not sent, or not heard of, and closes the file.
@@ -157,48 +123,21 @@ class LedgerFile:
         What it has not sent is left unsent: see `Ledger.intend_again`. Returns what there is to say where the
         disk still takes no writes: the ids that it doesn't have.
         """
-        trouble, now = self._store.trouble, self._clock()
-        self._store.keep(lambda db: _settle(db, self._kernel.name, now))
-        written = self._store.close()
+        trouble, now = self.store.trouble, self._clock()
+        self.store.keep(lambda db: _settle(db, self._kernel.name, now))
+        written = self.store.close()
         self._kernel.end(settled=written)
         if written:
             return None
         ids = f" Ids that it doesn't have: {', '.join(self.received)}." if self.received else ""
         return f"{trouble} It was closed all the same, and what was learnt since is lost.{ids}"
 
-    def get(self, entry_id: int) -> Entry | None:
-        """The entry with that number."""
-        return next(iter(self._entries("id = ?", entry_id)), None)
-
-    def by_request_id(self, request_id: str) -> Entry | None:
-        """The newest entry of the service's id."""
-        return next(iter(self._entries("request_id = ? ORDER BY id DESC LIMIT 1", request_id)), None)
-
-    def beginning_with(self, beginning: str, *, limit: int = 10) -> list[Entry]:
-        """The entries whose id at the service begins so, newest first."""
-        wanted = "request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?"
-        return self._entries(wanted, beginning, beginning + _LAST_CHARACTER, limit)
-
-    def find(
-        self,
-        wanted: Filter = EVERYTHING,
-        *,
-        sort: Sort = "newest",
-        limit: int = 50,
-        after: int | None = None,
-    ) -> list[Entry]:
-        """A page of all accounts' entries; see `Ledger.find`."""
-        return search.page(self._store, None, wanted, sort=sort, limit=limit, after=after)
-
-    def _entries(self, wanted: str, *values: object) -> list[Entry]:
-        return self._store.read(lambda db: _entries(db, wanted, *values))
-
     def _restore_accounts(self, copy: sqlite3.Connection) -> None:
         for account in self._accounts.values():
             records.restore(copy, account)
 
 
-class Ledger:
+class Ledger(Entries):
     """One account's submissions and money, and what a session has heard of both. It knows entries, no jobs.
 
     `file` is the home's ledger that it is a part of. `max_spend_usd` limits what the account's clips may cost
@@ -209,52 +148,23 @@ class Ledger:
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
+        super().__init__(file.store, account.id)
         self.file = file
         self.account = account
         self.max_spend_usd = max_spend_usd
         self.opened_at = time.time()
-        self._store = file._store
-        self._entries = file._entries
-        self.get = file.get
         self._kernel = file._kernel
         self._clock = file._clock
         self._places = PlaceCounter()
-        self.requests = RequestLog(self._store, self._kernel.name, account)
-        self.samples = money.Samples(self._store, account.id)
-        self.annotations = Annotations(self._store, account.id, self._clock)
-        self.sweeps = Sweeps(self._store, account.id, self._kernel, self._clock, self._places)
+        bound = (self.store, account.id, self._kernel, self._clock)
+        self.requests = RequestLog(self.store, self._kernel.name, account)
+        self.samples = money.Samples(*bound)
+        self.annotations = Annotations(*bound)
+        self.sweeps = Sweeps(*bound)
         self.tool_calls = file.tool_calls
-        self.tool_jobs = ToolJobs(self._store, account.id, self._kernel.name, self._clock)
+        self.tool_jobs = ToolJobs(*bound)
         # What a kernel that is gone never sent must neither use up the limit nor be waited for.
         self.recover()
-
-    @classmethod
-    def open(
-        cls,
-        home: Path,
-        service: str,
-        key: Secret,
-        *,
-        max_spend_usd: float | None = None,
-        busy_seconds: float = BUSY_SECONDS,
-        clock: Callable[[], float] = time.time,
-    ) -> Ledger:
-        """The ledger of `key` at `service` in `home`; leaving its context closes the file.
-
-        See `LedgerFile.open` and `LedgerFile.ledger`.
-        """
-        file = LedgerFile.open(home, busy_seconds=busy_seconds, clock=clock)
-        try:
-            return file.ledger(service, key, max_spend_usd=max_spend_usd)
-        except BaseException:
-            file.close()
-            raise
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
 
     def change_key(self, key: Secret) -> None:
         """`key` takes the place of the account's key: jobs, limits and spend go on, requests count anew."""
@@ -272,6 +182,11 @@ class Ledger:
             Submission(request, experiment, self._places.place(request.sameness, execution, once=once))
             for request in requests
         ]
+
+    def new_sweep(self, name: str, record: Mapping[str, object]) -> NewSweep:
+        """A sweep as it is written down, at its place in the cell that runs on this thread."""
+        new = NewSweep(name, record)
+        return replace(new, place=self._places.place(new.sameness, current_execution()))
 
     def intend(
         self,
@@ -299,14 +214,15 @@ class Ledger:
 
         def work(db: sqlite3.Connection) -> list[tuple[Entry, EarlierRun | None]]:
             twins = [earlier(db, each) for each in batch]
-            self._check_limit(db, [each for each, twin in zip(batch, twins, strict=True) if twin is None])
+            new = [each.request for each, twin in zip(batch, twins, strict=True) if twin is None]
+            self._check_limit(db, [each.estimated_cost_usd for each in new])
             now = self._clock()
             return [
                 (self._insert(db, each, now), None) if twin is None else (twin, each.earlier_run(twin))
                 for each, twin in zip(batch, twins, strict=True)
             ]
 
-        return self._store.write(work, withdrawn=withdrawn)
+        return self.store.write(work, withdrawn=withdrawn)
 
     def take_back(self, entries: Iterable[Entry], *, left_unsent: bool = False) -> None:
         """What was written down and isn't sent is not to be sent; with `left_unsent` it may be later."""
@@ -327,15 +243,15 @@ class Ledger:
         wanted = {entry.id for entry in entries}
 
         def work(db: sqlite3.Connection) -> list[Entry]:
-            left = [entry for entry in _entries(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
-            self._check_limit(db, left)
+            left = [entry for entry in matching(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
+            self._check_limit(db, [each.estimated_cost_usd for each in left])
             changes = {"state": states.INTENDED, "left_unsent": 0, "kernel": self._kernel.name}
             changes |= {"intended_at": self._clock(), "ended_at": None, "error": None}
             for entry in left:
                 _change(db, entry.id, (), changes)
-            return [again for entry in left for again in _entries(db, "id = ?", entry.id)]
+            return [again for entry in left for again in matching(db, "id = ?", entry.id)]
 
-        return self._store.write(work)
+        return self.store.write(work)
 
     def repeat(self, entry_id: int, request: JobRequest, error: Exception) -> int:
         """What may have been bought goes out again all the same. Returns the number of its new entry.
@@ -363,7 +279,7 @@ class Ledger:
     def sending(self, entry_id: int) -> bool:
         """The request goes out next. False: it was taken back meanwhile, so it must not be sent."""
         changes = {"state": states.SENDING, "sent_at": self._clock()}
-        return self._store.write(lambda db: _change(db, entry_id, (states.INTENDED, states.SENDING), changes))
+        return self.store.write(lambda db: _change(db, entry_id, (states.INTENDED, states.SENDING), changes))
 
     def unsent(self, entry_id: int) -> None:
         """The request certainly didn't arrive (429, no connection): it waits for its next attempt."""
@@ -386,9 +302,9 @@ class Ledger:
             "error": None,
         }
         if estimated_cost_usd is not None:
-            changes["estimated_cost_micro"] = micro(estimated_cost_usd)
+            changes["estimated_cost_usd"] = estimated_cost_usd
         self._change(entry_id, **changes)
-        self.file.received = [*self.file.received, request_id] if self._store.trouble else []
+        self.file.received = [*self.file.received, request_id] if self.store.trouble else []
 
     def refused(self, entry_id: int, error: str) -> None:
         """The service said no, or the request never reached it for good: nothing was bought."""
@@ -423,25 +339,22 @@ class Ledger:
         forecast.
         """
         heard = {
+            "state": state,
             "progress": progress,
             "video_url": video_url,
             "actual_seconds": duration_seconds,
-            "cost_micro": None if cost_usd is None else micro(cost_usd),
+            "cost_usd": cost_usd,
             "error": error,
         }
-        changes = {"state": state, **{name: value for name, value in heard.items() if value is not None}}
-        (known,) = self._store.read(lambda db: db.execute(_ROW, (entry_id,)).fetchall()) or (None,)
-        if (
-            known is not None
-            and known["abandoned_at"] is None
-            and all(known[name] == value for name, value in changes.items())
-        ):
-            return
-        now, watcher = self._clock(), self._kernel.name if watched else None
-        self._store.keep(
-            lambda db: _hear(db, entry_id, changes, now, watcher, took),
-            flush=known is None or known["state"] != state,
-        )
+        changes = stored({name: value for name, value in heard.items() if value is not None})
+        known = self.store.row(_ROW, entry_id)
+        is_news = known is None or any(known[name] != value for name, value in changes.items())
+        if known is None or is_news or known["abandoned_at"] is not None:
+            now, watcher = self._clock(), self._kernel.name if watched else None
+            self.store.keep(
+                lambda db: _hear(db, entry_id, changes, now, watcher, took),
+                flush=known is None or known["state"] != state,
+            )
 
     def downloaded(self, entry_id: int, path: Path | str) -> None:
         """The clip lies whole at `path`."""
@@ -449,21 +362,14 @@ class Ledger:
 
     def abandoned(self, entry_id: int, error: str) -> None:
         """The service says that it doesn't know the job, which stays unfinished for a week from then on."""
-        now = self._clock()
-        self._store.keep(
-            lambda db: db.execute(
-                "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?",
-                (now, error, entry_id),
-            )
-        )
+        given_up = "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?"
+        values = (self._clock(), error, entry_id)
+        self.store.keep(lambda db: db.execute(given_up, values))
 
-    def settle(self, entry_id: int, *, accepted: bool, request_id: str | None = None) -> None:
-        """What became of an uncertain one. With a `request_id` the job can be watched again."""
-        if accepted and request_id is not None:
-            self.accepted(entry_id, request_id)
-        else:
-            after = states.LOST if accepted else states.NOT_ACCEPTED
-            self._change(entry_id, only_from=(states.UNCERTAIN,), state=after)
+    def settle(self, entry_id: int, *, accepted: bool) -> None:
+        """What became of an uncertain one."""
+        after = states.LOST if accepted else states.NOT_ACCEPTED
+        self._change(entry_id, only_from=(states.UNCERTAIN,), state=after)
 
     # What a new kernel takes up.
 
@@ -472,20 +378,15 @@ class Ledger:
 
         What they were sending is uncertain now; what they had only written down is cancelled.
         """
-        rows = self._store.read(
-            lambda db: db.execute(
-                f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}",  # noqa: S608 - our own words
-                (self.account.id,),
-            ).fetchall()
-        )
         recovered: list[Entry] = []
-        for (name,) in rows:
+        kernels = f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}"  # noqa: S608 - our own words
+        for (name,) in self.store.rows(kernels, self.account.id):
             if (fate := self._kernel.fate(name)) == "lives":
                 continue
             settle = functools.partial(
                 _settle, kernel=name, now=self._clock(), account=self.account.id, sure=fate == "gone"
             )
-            recovered += self._store.keep(settle)
+            recovered += self.store.keep(settle)
             if not self._entries(f"{_UNSENT} AND kernel = ? LIMIT 1", name):  # in any account
                 self._kernel.forget(name)
         return recovered
@@ -497,8 +398,7 @@ class Ledger:
         """
         self.recover()
         left = self.unfinished()
-        wanted = [each for each in left if among is None or each.id in among]
-        return [entry for entry in wanted if self.take_up(entry)]
+        return [each for each in left if (among is None or each.id in among) and self.take_up(each)]
 
     def unfinished(self, *, watched_elsewhere: bool = False) -> list[Entry]:
         """Jobs that were accepted and have no clip here yet, oldest first.
@@ -520,7 +420,7 @@ class Ledger:
         """This kernel looks after the job from now on. False if another one was quicker."""
         taken = "UPDATE entries SET kernel = ?, resumed = 1 WHERE id = ? AND kernel = ?"
         values = (self._kernel.name, entry.id, entry.kernel)
-        return self._store.keep(lambda db: db.execute(taken, values).rowcount == 1)
+        return self.store.keep(lambda db: db.execute(taken, values).rowcount == 1)
 
     def is_own(self, entry: Entry) -> bool:
         """Whether this kernel looks after it."""
@@ -538,49 +438,6 @@ class Ledger:
         )
         return took or (self._took("mode = ?", request.mode) if alike else [])
 
-    # What is found again.
-
-    def by_request_id(self, request_id: str) -> Entry | None:
-        """The newest entry of the service's id."""
-        wanted = "request_id = ? AND account = ? ORDER BY id DESC LIMIT 1"
-        return next(iter(self._entries(wanted, request_id, self.account.id)), None)
-
-    def find(
-        self,
-        wanted: Filter = EVERYTHING,
-        *,
-        sort: Sort = "newest",
-        limit: int = 50,
-        after: int | None = None,
-    ) -> list[Entry]:
-        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry."""
-        return search.page(self._store, self.account.id, wanted, sort=sort, limit=limit, after=after)
-
-    def prompts(self, text: str, limit: int) -> list[str]:
-        """The prompts with these words, the one used last first and each once."""
-        wanted, found = Filter(text=text), dict[str, None]()
-        page = self.find(wanted, limit=PROMPTS_PAGE)
-        while page and len(found) < limit:
-            found.update(dict.fromkeys(entry.prompt for entry in page))
-            full = len(page) == PROMPTS_PAGE
-            page = self.find(wanted, limit=PROMPTS_PAGE, after=page[-1].id) if full else []
-        return list(found)[:limit]
-
-    def entries_since(self, since: float) -> list[Entry]:
-        """What was submitted from that time on (epoch seconds), newest first."""
-        return self.find(Filter(since=since), limit=MANY_ENTRIES)
-
-    def uncertain_entries(self) -> list[Entry]:
-        """What was sent and never answered, oldest first."""
-        return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
-
-    def others_since(self, at: float) -> list[Entry]:
-        """The entries that may have moved money or counts since then; uncertain ones aside."""
-        under_way = self.find(Filter(state=states.names(group="under way")), limit=MANY_ENTRIES)
-        recent = self.entries_since(at - LONG_SECONDS)
-        found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != states.UNCERTAIN}
-        return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
-
     def is_here(self, bought: Entry | ToolJob) -> bool:
         """Whether this kernel bought it since this session began."""
         at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
@@ -594,17 +451,11 @@ class Ledger:
 
         Of those from `since` on (epoch seconds) and of one process, where they are given.
         """
-        return self._store.read(lambda db: money.spend(db, self.account.id, since, process))
+        return self.store.read(lambda db: money.spend(db, self.account.id, since, process))
 
     def spend_here(self) -> Spend:
         """The same of what this kernel submitted since this session began."""
         return self.spend(since=self.opened_at, process=os.getpid())
-
-    def bought(self, *, experiment: str | None, since: float | None, until: float | None) -> list[Entry]:
-        """All that cost something or may have, oldest first."""
-        wanted = Filter(experiment=experiment, since=since, until=until)
-        found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
-        return [entry for entry in found if entry.charge != "none"]
 
     def funds(self, *, since: float | None = None) -> money.Funds | None:
         """What is left of the balance; None where nobody heard it since then (epoch seconds).
@@ -614,37 +465,32 @@ class Ledger:
         if since is None:
             since = min(self.opened_at, time.time() - RECENT_SECONDS)
         lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
-        return self._store.read(lambda db: money.funds(db, self.account.id, since, lives))
+        return self.store.read(lambda db: money.funds(db, self.account.id, since, lives))
 
     def usage_days(self) -> int:
         """The period to ask for, so that the answer can be compared with the one that matters.
 
         That is the last one before what is uncertain; others may have asked for any period since.
         """
-        samples, uncertain = self.samples, self.uncertain_entries()
-        sent_at = uncertain[0].sent_at if uncertain else None
-        last = samples.last(before=sent_at, having="total_requests")
-        last = last or samples.last(having="total_requests")
-        return int(last.period_days) if last is not None and last.period_days else USAGE_DAYS
+        uncertain = self.uncertain_entries()
+        return self.samples.period_days(uncertain[0].sent_at if uncertain else None) or USAGE_DAYS
 
     # Helpers.
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
-        return self._store.keep(lambda db: _change(db, entry_id, only_from, changes))
+        return self.store.keep(lambda db: _change(db, entry_id, only_from, changes))
 
-    def _check_limit(self, db: sqlite3.Connection, new: Sequence[Submission | Entry]) -> None:
+    def _check_limit(self, db: sqlite3.Connection, costs_usd: Sequence[float]) -> None:
         if self.max_spend_usd is not None:
-            money.check_limit(db, self.account.id, new, self.max_spend_usd)
+            money.check_limit(db, self.account.id, costs_usd, self.max_spend_usd)
 
     def _took(self, wanted: str, *values: object) -> list[TookSeconds]:
         """Of clips that one kernel watched from beginning to end, the last submitted last."""
-        rows = self._store.read(
-            lambda db: db.execute(
-                "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "  # noqa: S608 - our own words
-                "estimated_duration_seconds FROM entries WHERE account = ? AND took_seconds IS NOT NULL "
-                f"AND {wanted} ORDER BY id DESC LIMIT {TIMES_KEPT}",
-                (self.account.id, *values),
-            ).fetchall()
+        rows = self.store.rows(
+            "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "  # noqa: S608 - our own words
+            "estimated_duration_seconds FROM entries WHERE account = ? AND took_seconds IS NOT NULL "
+            f"AND {wanted} ORDER BY id DESC LIMIT {TIMES_KEPT}",
+            *(self.account.id, *values),
         )
         return [tuple(row) for row in reversed(rows)]
 
@@ -653,7 +499,7 @@ class Ledger:
         db.execute(
             "UPDATE entries SET left_unsent = 0 WHERE id = (SELECT min(id) FROM entries "
             "WHERE account = ? AND sameness = ? AND left_unsent = 1)",
-            (self.account.id, new.sameness),
+            (self.account.id, new.request.sameness),
         )
         values = {
             "account": self.account.id,
@@ -664,7 +510,7 @@ class Ledger:
             **place_columns(new.place),
             "kernel": self._kernel.name,
             "intended_at": now,
-            "estimated_cost_micro": micro(new.estimated_cost_usd),
+            "estimated_cost_usd": new.request.estimated_cost_usd,
         }
         entry = Entry.of(records.insert(db, "entries", values))
         if new.cell is not None:
@@ -691,23 +537,20 @@ class Ledger:
         cell_id = None if place.cell_id is None else place.cell_id.id
         # A union, as SQLite wouldn't take the two indexes for an OR.
         one = "SELECT id FROM entries WHERE account = ? AND {} = ? AND nth = ? AND sameness = ?"
-        return _entries(
+        return matching(
             db,
             f"id IN ({one.format('cell')} UNION ALL {one.format('cell_id')}) "
-            f"AND state NOT IN ({_marks(_NOT_MADE)}) ORDER BY id DESC",
-            *(self.account.id, place.cell, place.nth, new.sameness),
-            *(self.account.id, cell_id, place.nth, new.sameness),
+            f"AND state NOT IN ({marks(_NOT_MADE)}) ORDER BY id DESC",
+            *(self.account.id, place.cell, place.nth, new.request.sameness),
+            *(self.account.id, cell_id, place.nth, new.request.sameness),
             *_NOT_MADE,
         )
 
     def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
         """The cells that asked for the same before, as far as they have ids: each may be another cell."""
 
-        def read(db: sqlite3.Connection) -> set[CellId]:
-            twins = (twin for each in batch for twin in self._twins(db, each))
-            return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
-
-        return self._store.read(read)
+        twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
+        return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 
 
 # The names of two states stand in conditions whose indexes have them: those wouldn't be used otherwise.
@@ -716,25 +559,17 @@ _LEFT_UNSENT: Final = "account = ? AND left_unsent = 1 ORDER BY id"
 _ROW: Final = "SELECT * FROM entries WHERE id = ?"
 
 
-def _entries(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry]:
-    rows = db.execute(f"SELECT * FROM entries WHERE {wanted}", values)  # noqa: S608 - our own words
-    return [Entry.of(row) for row in rows]
-
-
 def _change(
     db: sqlite3.Connection, entry_id: int, only_from: tuple[str, ...], changes: dict[str, Any]
 ) -> bool:
     """Changes an entry, only from certain states where any are given. Whether it did."""
-    condition = f" AND state IN ({_marks(only_from)})" if only_from else ""
+    condition = f" AND state IN ({marks(only_from)})" if only_from else ""
+    columns = stored(changes)
     cursor = db.execute(
-        f"UPDATE entries SET {', '.join(f'{name} = ?' for name in changes)} WHERE id = ?{condition}",  # noqa: S608 - our own column names
-        (*changes.values(), entry_id, *only_from),
+        f"UPDATE entries SET {', '.join(f'{name} = ?' for name in columns)} WHERE id = ?{condition}",  # noqa: S608 - our own column names
+        (*columns.values(), entry_id, *only_from),
     )
     return cursor.rowcount == 1
-
-
-def _marks(values: Collection[str]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _hear(

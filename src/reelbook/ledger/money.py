@@ -6,19 +6,20 @@ whole micro-USD, so that a limit is compared exactly.
 
 from __future__ import annotations
 
+import math
 import sqlite3
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final
 
 from .. import states, wire
 from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
 from ..models import Balance, Usage
-from .records import MICRO, PRICE, Entry, Sample, Spend, Submission, insert, micro, usd
-from .store import Store
+from .records import MICRO, PRICE, Entry, Sample, Spend, insert, micro, read
+from .search import marks, matching
+from .store import Part
 
 # A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
 # clip takes.
@@ -41,40 +42,17 @@ _SUMS: Final = (
 )
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """In micro-USD. `understated` is what the service's own figures are short of its price."""
-
-    spent: int
-    reserved: int
-    uncertain: int
-    tools: int
-    understated: int
-
-    @property
-    def committed(self) -> int:
-        return self.spent + self.reserved + self.uncertain + self.tools + self.understated
-
-    @property
-    def spend(self) -> Spend:
-        parts = (self.spent + self.tools, self.reserved, self.uncertain + self.understated, self.tools)
-        return Spend(*(amount / MICRO for amount in parts))
-
-
 def spend(db: sqlite3.Connection, account: int, since: float | None, process: int | None) -> Spend:
     """The account's sums over what was intended at or after `since`, of one process where that is given."""
-    return _sums(db, account, since, process).spend
+    return _sums(db, account, since, process)[0]
 
 
-def check_limit(
-    db: sqlite3.Connection, account: int, wanted: Sequence[Submission | Entry], limit_usd: float
-) -> None:
-    """Raises SpendLimitReached if all of `wanted` together would pass the limit."""
-    needed = sum(micro(each.estimated_cost_usd) for each in wanted)
-    sums = _sums(db, account)
-    if not needed or sums.committed + needed <= micro(limit_usd):
+def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float) -> None:
+    """Raises SpendLimitReached if clips of these costs together would pass the limit."""
+    needed = sum(map(micro, costs_usd))
+    known, understated_usd = _sums(db, account)
+    if not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
         return
-    known = sums.spend
     parts = [
         f"{exact_dollars(amount)} {word}"
         for amount, word in (
@@ -84,13 +62,13 @@ def check_limit(
         )
         if amount
     ]
-    what = "this clip" if len(wanted) == 1 else f"these {len(wanted)} clips"
+    what = "This clip" if len(costs_usd) == 1 else f"These {len(costs_usd)} clips"
     advice = "Raise the limit, or ask for less."
-    if sums.understated:
-        short = exact_dollars(sums.understated / MICRO)
+    if understated_usd:
+        short = exact_dollars(understated_usd)
         advice = f"The service's own figures are {short} below its price; the price counts. {advice}"
     raise SpendLimitReached(
-        f"{what.capitalize()} for about {exact_dollars(needed / MICRO)} would pass the spending limit of "
+        f"{what} for about {exact_dollars(needed / MICRO)} would pass the spending limit of "
         f"{exact_dollars(limit_usd)}: {', '.join(parts) or 'nothing'} so far. Nothing was sent. {advice}",
         limit_usd=limit_usd,
         committed_usd=known.committed_usd,
@@ -100,7 +78,8 @@ def check_limit(
 
 def _sums(
     db: sqlite3.Connection, account: int, since: float | None = None, process: int | None = None
-) -> _Sums:
+) -> tuple[Spend, float]:
+    """The sums, and what of them the service's own figures are short of its price."""
     # A kernel's name begins with its process (kernels.py).
     own = "" if process is None else " AND kernel GLOB :kernel"
     conditions = {
@@ -129,78 +108,46 @@ def _sums(
         # That a failed job cost less than a clip is no understatement.
         if charge != "none" and not (state == wire.FAILED and known):
             sums["understated"] += short or 0
-    return _Sums(*(sums[name] for name in ("spent", "reserved", "uncertain", "tools", "understated")))
+    tools, short = sums["tools"], sums["understated"]
+    parts = (sums["spent"] + tools, sums["reserved"], sums["uncertain"] + short, tools)
+    return Spend(*(amount / MICRO for amount in parts)), short / MICRO
 
 
-Figure = Literal["balance_usd", "total_spent_usd", "total_requests", "total_seconds", "total_cost_usd"]
-
-_COLUMNS: Final[dict[str, str]] = {
-    "balance_usd": "balance_micro",
-    "total_spent_usd": "total_spent_micro",
-    "total_requests": "total_requests",
-    "total_seconds": "total_seconds",
-    "total_cost_usd": "total_cost_micro",
-    "period_days": "period_days",
-    "asked_at": "asked_at",
-}
+def sample_of(told: Balance | Usage, at: float, asked_at: float | None = None) -> Sample:
+    """What a billing endpoint said at that time, to a question asked at that one (epoch seconds)."""
+    known = told.model_dump(include={"total_requests", "total_seconds", "total_cost_usd", "period_days"})
+    balance = told.balance_usd if isinstance(told, Balance) else told.current_balance_usd
+    spent = told.total_spent_usd
+    return Sample(at, balance_usd=balance, total_spent_usd=spent, asked_at=asked_at, **known)
 
 
-class Samples:
+class Samples(Part):
     """What the billing endpoints said of the account, and when (interface, Balance and Usage summary)."""
-
-    def __init__(self, store: Store, account: int) -> None:
-        self._store = store
-        self._account = account
-
-    def hear(self, told: Balance | Usage, *, asked_at: float) -> None:
-        """Keeps what a billing endpoint said, to a question asked at that time (epoch seconds)."""
-        known = told.model_dump(include={"total_requests", "total_seconds", "total_cost_usd", "period_days"})
-        balance = told.balance_usd if isinstance(told, Balance) else told.current_balance_usd
-        spent = told.total_spent_usd
-        self.add(Sample(time.time(), balance_usd=balance, total_spent_usd=spent, asked_at=asked_at, **known))
 
     def add(self, sample: Sample) -> None:
         """Notes what was said."""
-        row = {
-            column: micro(value) if value is not None and column.endswith("_micro") else value
-            for field, column in _COLUMNS.items()
-            for value in (getattr(sample, field),)
-        }
-        values = {"account": self._account, "at": sample.at, **row}
+        values = {"account": self._account, **vars(sample)}
         self._store.keep(lambda db: insert(db, "samples", values), flush=False)
 
-    def last(self, *, before: float | None = None, having: Figure | None = None) -> Sample | None:
-        """The newest sample, taken before that moment and holding that figure where they are given."""
-        found = self.list(before=before, having=having, limit=1)
-        return found[0] if found else None
-
     def list(
-        self,
-        *,
-        since: float | None = None,
-        before: float | None = None,
-        having: Figure | None = None,
-        limit: int = 1000,
+        self, *, since: float | None = None, before: float | None = None, limit: int = 1000
     ) -> list[Sample]:
         """The samples from `since` until `before` (not included), newest first."""
-        held = "" if having is None else f"AND {_COLUMNS[having]} IS NOT NULL "
-        values = (self._account, since, before, limit)
-        rows = self._store.read(
-            lambda db: db.execute(
-                "SELECT * FROM samples WHERE account = ?1 AND at >= coalesce(?2, -9e99) "  # noqa: S608 - our own names
-                f"AND at < coalesce(?3, 9e99) {held}ORDER BY at DESC, id DESC LIMIT ?4",
-                values,
-            ).fetchall()
+        rows = self._store.rows(
+            "SELECT * FROM samples WHERE account = ? AND at >= coalesce(?, -9e99) "
+            "AND at < coalesce(?, 9e99) ORDER BY at DESC, id DESC LIMIT ?",
+            *(self._account, since, before, limit),
         )
-        return [_sample(row) for row in rows]
+        return [read(Sample, row) for row in rows]
 
-
-def _sample(row: sqlite3.Row) -> Sample:
-    figures: dict[str, Any] = {
-        field: usd(row[column]) if column.endswith("_micro") else row[column]
-        for field, column in _COLUMNS.items()
-    }
-    return Sample(at=row["at"], **figures)
+    def period_days(self, before: float | None) -> int | None:
+        """The period of the last usage that was told before that moment; of the last one where none was."""
+        rows = self._store.rows(
+            "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
+            "AND period_days > 0 ORDER BY at < coalesce(?, 9e99) DESC, at DESC, id DESC LIMIT 1",
+            *(self._account, before),
+        )
+        return int(rows[0][0]) if rows else None
 
 
 @dataclass(frozen=True)
@@ -236,91 +183,75 @@ def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[s
     heard = _hearing(db, account, after=since)
     if heard is None:
         return None
-    moving = _moving(db, account, heard.asked_at)
-    living = {kernel: lives(kernel) for kernel in {each.kernel for each in moving if each.accepted}}
-    unwatched = [each for each in moving if each.sent_at < heard.asked_at and each.unwatched(living)]
-    young = [each for each in unwatched if each.sent_at > heard.asked_at - PATIENCE_SECONDS]
-    uncharged = _sum(young)
+    moving = _moving(db, account, _asked_at(heard))
+    running = [each for each in moving if each.request_id is not None and each.ended_at is None]
+    living = {kernel: lives(kernel) for kernel in {each.kernel for each in running}}
+    unwatched = [
+        each
+        for each in running
+        if _sent_at(each) < _asked_at(heard) and (each.abandoned_at is not None or not living[each.kernel])
+    ]
+    young = [each for each in unwatched if _sent_at(each) > _asked_at(heard) - PATIENCE_SECONDS]
+    uncharged = _price(young)
     if young:
-        rest = _unexplained(db, account, heard, min(each.sent_at for each in young))
-        uncharged = min(uncharged, max(0, -rest))
-    to_come = min(_sum(moving) - _sum(unwatched) + uncharged, max(0, heard.balance))
-    return Funds(heard.balance / MICRO, heard.at, to_come / MICRO)
+        rest = _unexplained(db, account, heard, min(map(_sent_at, young)))
+        uncharged = min(uncharged, max(0.0, -rest))
+    balance = heard.balance_usd or 0.0
+    to_come = min(_price(moving) - _price(unwatched) + uncharged, max(0.0, balance))
+    return Funds(balance, heard.at, round(to_come, 6))
 
 
-class _Hearing(NamedTuple):
-    """A balance in micro-USD, when it was asked for and when it was heard."""
-
-    balance: int
-    asked_at: float
-    at: float
+def _price(entries: Iterable[Entry]) -> float:
+    return math.fsum(each.price_usd for each in entries)
 
 
-class _Moving(NamedTuple):
-    """A submission that may be charged after a moment, in micro-USD. What isn't sent yet is sent last."""
-
-    price: int
-    sent_at: float
-    ended: bool
-    accepted: bool
-    abandoned: bool
-    kernel: str
-
-    def unwatched(self, living: dict[str, bool]) -> bool:
-        """Whether it was accepted and nobody will hear of its end."""
-        return self.accepted and not self.ended and (self.abandoned or not living[self.kernel])
+def _sent_at(entry: Entry) -> float:
+    """When it was sent. What isn't sent yet is sent last."""
+    if entry.state == states.INTENDED:
+        return math.inf
+    return entry.intended_at if entry.sent_at is None else entry.sent_at
 
 
-def _sum(moving: list[_Moving]) -> int:
-    return sum(each.price for each in moving)
+def _asked_at(heard: Sample) -> float:
+    return heard.at if heard.asked_at is None else heard.asked_at
 
 
 def _hearing(
-    db: sqlite3.Connection, account: int, *, after: float = float("-inf"), before: float = float("inf")
-) -> _Hearing | None:
+    db: sqlite3.Connection, account: int, *, after: float = -math.inf, before: float = math.inf
+) -> Sample | None:
+    """The newest balance that was heard between those times."""
     row = db.execute(
-        "SELECT balance_micro, coalesce(asked_at, at), at FROM samples WHERE account = ? AND at >= ? "
-        "AND at < ? AND balance_micro IS NOT NULL ORDER BY at DESC, id DESC LIMIT 1",
+        "SELECT * FROM samples WHERE account = ? AND at >= ? AND at < ? AND balance_micro IS NOT NULL "
+        "ORDER BY at DESC, id DESC LIMIT 1",
         (account, after, before),
     ).fetchone()
-    return None if row is None else _Hearing(*row)
+    return None if row is None else read(Sample, row)
 
 
-def _moving(db: sqlite3.Connection, account: int, since: float) -> list[_Moving]:
+def _moving(db: sqlite3.Connection, account: int, since: float) -> list[Entry]:
     """What hadn't ended at that moment, and what was never answered in the hour before it."""
-    columns = (
-        f"{PRICE}, CASE WHEN state = :intended THEN 9e99 ELSE coalesce(sent_at, intended_at) END, "
-        "ended_at IS NOT NULL, request_id IS NOT NULL, abandoned_at IS NOT NULL, kernel"
-    )
-    free = ", ".join(f"'{name}'" for name in states.names(charge="none"))
+    free, hour = states.names(charge="none"), since - PATIENCE_SECONDS
     # Two stretches of an index: with OR it would be read whole.
-    rows = db.execute(
-        f"SELECT {columns} FROM entries WHERE account = :account AND ended_at IS NULL "  # noqa: S608 - our own words
-        f"UNION ALL SELECT {columns} FROM entries WHERE account = :account AND state NOT IN ({free}) "
-        "AND ended_at >= :since - (CASE state WHEN :uncertain THEN :patience ELSE 0 END) "
-        "AND ended_at >= :since - :patience",
-        {
-            "account": account,
-            "since": since,
-            "patience": PATIENCE_SECONDS,
-            "intended": states.INTENDED,
-            "uncertain": states.UNCERTAIN,
-        },
+    return matching(
+        db,
+        "id IN (SELECT id FROM entries WHERE account = ? AND ended_at IS NULL UNION ALL "  # noqa: S608 - bound
+        f"SELECT id FROM entries WHERE account = ? AND state NOT IN ({marks(free)}) AND ended_at >= ? "
+        "AND (ended_at >= ? OR state = ?))",
+        *(account, account, *free, hour, since, states.UNCERTAIN),
     )
-    return [_Moving(*row) for row in rows]
 
 
-def _unexplained(db: sqlite3.Connection, account: int, heard: _Hearing, sent_at: float) -> int:
+def _unexplained(db: sqlite3.Connection, account: int, heard: Sample, sent_at: float) -> float:
     """How much the balance fell since it was heard before that time, less all that may have been charged.
 
     Without such a balance nothing is known of a fall: it is as if it had stayed.
     """
     before = _hearing(db, account, before=sent_at)
-    since = heard.asked_at if before is None else before.asked_at
-    known = sum(each.price for each in _moving(db, account, since) if each.sent_at < heard.at)
+    since = _asked_at(before or heard)
+    known = _price(each for each in _moving(db, account, since) if _sent_at(each) < heard.at)
     tools = db.execute(
         "SELECT coalesce(sum(cost_micro), 0) FROM tool_jobs WHERE account = ? AND ended_at >= ?",
         (account, since),
     ).fetchone()[0]
-    fell = 0 if before is None else before.balance - heard.balance
-    return int(fell - known - tools)
+    fell = 0.0 if before is None else (before.balance_usd or 0.0) - (heard.balance_usd or 0.0)
+    return fell - known - float(tools) / MICRO

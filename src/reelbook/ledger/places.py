@@ -62,14 +62,11 @@ def place_of(row: sqlite3.Row) -> Place | None:
 
 def place_columns(place: Place | None) -> dict[str, object]:
     """A place as rows have it."""
-    name = None if place is None else place.cell_id
-    return {
-        "cell": None if place is None else place.cell,
-        "nth": None if place is None else place.nth,
-        "cell_id": None if name is None else name.id,
-        "opening": None if name is None else name.opening,
-        "notebook": None if name is None else name.notebook,
-    }
+    if place is None:
+        return {}
+    name = place.cell_id
+    known = {} if name is None else {"cell_id": name.id, "opening": name.opening, "notebook": name.notebook}
+    return {"cell": place.cell, "nth": place.nth, **known}
 
 
 # A task may go on submitting long after its cell: it counts on unless so many others submitted meanwhile.

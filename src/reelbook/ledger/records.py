@@ -5,13 +5,14 @@ In the file amounts are whole micro-USD, so that a limit is compared exactly.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from .. import states
@@ -20,6 +21,8 @@ from ..formatting import local
 from ..requests import JobRequest
 from ..secret import NOT_SHOWN, Secret, holds_key, quotable
 from .places import KnownBy, Place, place_of
+
+T = TypeVar("T")
 
 MICRO: Final = 1_000_000
 PRICE: Final = "coalesce(cost_micro, estimated_cost_micro)"  # in SQL; in Python `Entry.price_usd`
@@ -30,18 +33,12 @@ MOST_USD: Final = 1e9  # many of them add up to less than the file's integers ho
 class Account:
     """Whose rows they are: one key at one service. `fingerprint` tells keys apart, not what they are.
 
-    A key that took the place of another one has that one's `id`, and a number in `later_key`.
+    A key that took the place of another one has that one's `id`.
     """
 
     id: int
     origin: str
     fingerprint: str
-    later_key: int | None = None
-
-    @property
-    def requests_id(self) -> int:
-        """Under which number its requests are counted: a rate limit is a key's own."""
-        return self.id if self.later_key is None else -self.later_key
 
 
 @dataclass(frozen=True)
@@ -70,21 +67,14 @@ class Submission:
     repeats: int | None = None
     cell: SweepCell | None = None
 
-    @property
-    def sameness(self) -> str:
-        """Equal for two submissions that ask for the same."""
-        return self.request.sameness
-
-    @property
-    def estimated_cost_usd(self) -> float:
-        """What it will probably cost."""
-        return self.request.estimated_cost_usd
-
     def earlier_run(self, entry: Entry) -> EarlierRun:
         """The run that submitted `entry`, which this one gets back."""
-        if self.place is not None and entry.place is not None:
-            return entry.earlier_run(self.place)
-        return EarlierRun(local(entry.intended_at), "sweep")
+        at = local(entry.intended_at)
+        if self.place is None or entry.place is None:
+            return EarlierRun(at, "sweep")
+        cell_id = entry.place.cell_id
+        notebook = None if cell_id is None else cell_id.notebook
+        return EarlierRun(at, self.place.known_by(entry.place), notebook)
 
 
 @dataclass(frozen=True)
@@ -110,12 +100,6 @@ class EarlierRun:
     notebook: str | None = None
 
 
-# The columns of `entries` that an `Entry` holds as they are.
-_PLAIN: Final = (
-    *("id", "state", "experiment", "kernel", "intended_at", "sent_at", "accepted_at", "ended_at"),
-    *("downloaded_at", "abandoned_at", "request_id", "estimated_duration_seconds", "actual_seconds"),
-    *("took_seconds", "progress", "video_url", "clip_path", "error"),
-)
 # What of a request has a column of its own, as searches and statistics ask for it; the rest is JSON.
 _ASKED: Final = ("mode", "prompt", "duration_seconds", "aspect_ratio")
 
@@ -157,14 +141,9 @@ class Entry:
     @classmethod
     def of(cls, row: sqlite3.Row) -> Entry:
         """The entry that a row of `entries` holds."""
-        return cls(
-            account_id=row["account"],
-            record=_record(row),
-            place=place_of(row),
-            estimated_cost_usd=row["estimated_cost_micro"] / MICRO,
-            cost_usd=usd(row["cost_micro"]),
-            marks=Marks(bool(row["starred"]), row["note"], tuple(json.loads(row["tags"]))),
-            **{name: row[name] for name in _PLAIN},
+        marks = Marks(bool(row["starred"]), row["note"], tuple(json.loads(row["tags"])))
+        return read(
+            cls, row, account_id=row["account"], record=_record(row), place=place_of(row), marks=marks
         )
 
     @property
@@ -202,16 +181,6 @@ class Entry:
         """How sure it is that its price has to be paid, in the words of `Spend`."""
         known, given_up = self.cost_usd is not None, self.abandoned_at is not None
         return states.charge_of(self.state, cost_known=known, abandoned=given_up)
-
-    def earlier_run(self, now: Place) -> EarlierRun:
-        """The run that submitted it, as it is given back to a submission at the place `now`."""
-        assert self.place is not None
-        cell_id = self.place.cell_id
-        return EarlierRun(
-            at=local(self.intended_at),
-            known_by=now.known_by(self.place),
-            notebook=None if cell_id is None else cell_id.notebook,
-        )
 
 
 @dataclass(frozen=True)
@@ -280,12 +249,41 @@ def request_columns(request: JobRequest) -> dict[str, object]:
     return {**asked, "request": json.dumps(record, ensure_ascii=False), "sameness": request.sameness}
 
 
-def insert(db: sqlite3.Connection, table: str, values: Mapping[str, object]) -> sqlite3.Row:
-    """A new row, as it is then."""
-    names, marks = ", ".join(values), ", ".join("?" * len(values))
+def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
+    """The dataclass that a row holds: each field that isn't among the `others` has a column of its name.
+
+    Its amounts in USD are whole micro-USD there.
+    """
+    for name, column in _columns(kind, frozenset(others)):
+        others[name] = row[column] if name == column else usd(row[column])
+    return kind(**others)
+
+
+@functools.cache
+def _columns(kind: Any, but: frozenset[str]) -> list[tuple[str, str]]:
+    names = (field.name for field in fields(kind))
+    return [(name, _column(name)) for name in names if name not in but]
+
+
+def _column(name: str) -> str:
+    return f"{name.removesuffix('_usd')}_micro" if name.endswith("_usd") else name
+
+
+def stored(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by the names of their columns: amounts in USD become whole micro-USD."""
+    return {
+        _column(name): micro(value) if name.endswith("_usd") and value is not None else value
+        for name, value in values.items()
+    }
+
+
+def insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> sqlite3.Row:
+    """A new row, as it is then. Amounts are given in USD."""
+    columns = stored(values)
+    names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     row: sqlite3.Row = db.execute(
         f"INSERT INTO {table} ({names}) VALUES ({marks}) RETURNING *",  # noqa: S608 - our own names
-        tuple(values.values()),
+        tuple(columns.values()),
     ).fetchone()
     return row
 
@@ -305,23 +303,22 @@ def told_state(state: str) -> str:
     return states.SENDING if state == states.INTENDED else state
 
 
-def named_states(given: str | Collection[str]) -> tuple[str, ...]:
-    """The entries' words for the states that a person named. Raises InvalidInput for what are no words."""
+def named_states(given: str | Collection[str], is_there: Callable[[str], bool]) -> tuple[str, ...]:
+    """The entries' words for the states that a person named.
+
+    Raises InvalidInput for what is no word, and for a state that, by `is_there`, no job has either: a service
+    may have states of its own.
+    """
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
         raise InvalidInput(f"A state is a word, or several: {states.listed()}.")
     if any(map(holds_key, words)):
         raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {states.listed()}.")
     named = [word.strip().lower().replace("-", " ") for word in words]
-    return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
-
-
-def refuse_strange(named: Collection[str], is_there: Callable[[str], bool]) -> None:
-    """Raises InvalidInput for a state that nothing is known to come to and, by `is_there`, no job has."""
     for state in named:
-        # A service may have states of its own.
         if state not in states.STATES and not is_there(state):
             raise InvalidInput(f"No job has the state {quotable(state)}. There are {states.listed()}.")
+    return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
 
 
 def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:
@@ -344,26 +341,20 @@ def account_of(
             "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",
             (*named, same_as.id),
         )
-    later = connection.execute(
-        "SELECT id, account FROM later_keys WHERE origin = ? AND fingerprint = ?", named
-    ).fetchone()
-    if later is not None:
-        return Account(later["account"], *named, later_key=later["id"])
-    connection.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
-    row = connection.execute("SELECT * FROM accounts WHERE origin = ? AND fingerprint = ?", named).fetchone()
-    return Account(row["id"], row["origin"], row["fingerprint"])
+    later = "SELECT account FROM later_keys WHERE origin = ? AND fingerprint = ?"
+    row = connection.execute(later, named).fetchone()
+    if row is None:
+        connection.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
+        own = "SELECT id FROM accounts WHERE origin = ? AND fingerprint = ?"
+        row = connection.execute(own, named).fetchone()
+    return Account(row[0], *named)
 
 
 def restore(connection: sqlite3.Connection, account: Account) -> None:
     """Puts an account that is in use into a ledger that lost it."""
-    connection.execute(
-        "INSERT OR IGNORE INTO accounts VALUES (?, ?, ?)", (account.id, account.origin, account.fingerprint)
-    )
-    if account.later_key is not None:
-        connection.execute(
-            "INSERT OR IGNORE INTO later_keys VALUES (?, ?, ?, ?)",
-            (account.later_key, account.origin, account.fingerprint, account.id),
-        )
+    values = (account.id, account.origin, account.fingerprint)
+    for columns in ("accounts (id, origin, fingerprint)", "later_keys (account, origin, fingerprint)"):
+        connection.execute(f"INSERT OR IGNORE INTO {columns} VALUES (?, ?, ?)", values)  # noqa: S608 - our own names
 
 
 def origin(service: str) -> str:

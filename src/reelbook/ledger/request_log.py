@@ -45,18 +45,13 @@ class Instant:
 
 
 class RequestLog:
-    """The requests of an account's key: the `client.SharedRequests` of its client.
+    """The requests of an account's key: the `client.SharedRequests` of its client."""
 
-    `instant` reads the clocks.
-    """
-
-    def __init__(
-        self, store: Store, kernel: str, account: Account, instant: Callable[[], Instant] | None = None
-    ) -> None:
+    def __init__(self, store: Store, kernel: str, account: Account) -> None:
         self._store = store
         self._kernel = kernel
         self.account = account
-        self._instant = instant or Instant.now
+        self._instant = Instant.now
 
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
@@ -68,7 +63,7 @@ class RequestLog:
         """
         instant = self._instant()
         bound = {
-            "account": self.account.requests_id,
+            "of_key": f"{self.account.origin} {self.account.fingerprint}",
             "kernel": self._kernel,
             "boot": instant.boot,
             "steady": instant.steady,
@@ -82,7 +77,7 @@ class RequestLog:
             # Another machine's clock may be a little ahead; times far in the future mean nothing.
             rows = connection.execute(
                 f"SELECT {_AGE} AS age, answered, told_limit FROM requests "  # noqa: S608 - our own words
-                "WHERE account = :account AND kernel <> :kernel AND age >= -:window AND age < :oldest "
+                "WHERE of_key = :of_key AND kernel <> :kernel AND age >= -:window AND age < :oldest "
                 "ORDER BY id",
                 bound,
             ).fetchall()
@@ -93,12 +88,12 @@ class RequestLog:
             if not fits([now - age for age in counts], told):
                 return None
             connection.execute(
-                f"DELETE FROM requests WHERE account = :account AND {_AGE} NOT BETWEEN -:kept AND :kept",  # noqa: S608 - our own words
+                f"DELETE FROM requests WHERE of_key = :of_key AND {_AGE} NOT BETWEEN -:kept AND :kept",  # noqa: S608 - our own words
                 bound,
             )
             cursor = connection.execute(
-                "INSERT INTO requests (account, kernel, at, steady, boot) "
-                "VALUES (:account, :kernel, :epoch, :steady, :boot)",
+                "INSERT INTO requests (of_key, kernel, at, steady, boot) "
+                "VALUES (:of_key, :kernel, :epoch, :steady, :boot)",
                 bound,
             )
             return cursor.lastrowid
@@ -111,25 +106,18 @@ class RequestLog:
         `limit` is how many requests a minute the service said that the key has.
         """
         at = self._instant()
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "
-                "WHERE id = ? AND kernel = ?",
-                (at.epoch, at.steady, limit, place, self._kernel),
-            )
-
-        self._store.keep(work, flush=False, lasting=False)
+        self._keep(
+            "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "
+            "WHERE id = ? AND kernel = ?",
+            *(at.epoch, at.steady, limit, place, self._kernel),
+        )
 
     def give_back(self, place: int) -> None:
         """It was never sent."""
-        self._store.keep(
-            lambda connection: connection.execute(
-                "DELETE FROM requests WHERE id = ? AND kernel = ?", (place, self._kernel)
-            ),
-            flush=False,
-            lasting=False,
-        )
+        self._keep("DELETE FROM requests WHERE id = ? AND kernel = ?", place, self._kernel)
+
+    def _keep(self, statement: str, *values: object) -> None:
+        self._store.keep(lambda db: db.execute(statement, values), flush=False, lasting=False)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Pages of entries: filters, text, sorting and keyset paging.
+"""Entries are found again: by number and id, and in pages with filters, text, sorting and keyset paging.
 
 A word of the text must begin a word of the prompt or of the note, so that a search narrows as it is typed.
 Rows are met in order and looked through one by one, which needs no index of words: SQLite passes over most of
@@ -7,17 +7,27 @@ those without the letters, Python looks at the rest.
 
 from __future__ import annotations
 
+import itertools
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from .. import states
 from .records import PRICE, Entry, micro
 from .store import Store
 
 Sort = Literal["newest", "oldest", "costliest"]
+
+MANY_ENTRIES: Final = 5000
+PROMPTS_PAGE: Final = 200
+ALL_ENTRIES: Final = 2**31
+# A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
+LONG_SECONDS: Final = 7 * 86_400.0
+LATE_SECONDS: Final = 600.0
+_LAST_CHARACTER: Final = "\U0010ffff"
 
 _WORD = re.compile(r"\w")
 # Thai to Khmer, CJK, Hangul: written without spaces, so that a word may begin anywhere.
@@ -50,42 +60,102 @@ class Filter:
     starred: bool | None = None
     tag: str | None = None
 
-    @property
-    def asks_nothing(self) -> bool:
-        """Whether every entry meets it."""
-        return all(value is None for value in vars(self).values())
-
 
 EVERYTHING: Final = Filter()
 
 
-def page(
-    store: Store, account: int | None, wanted: Filter, *, sort: Sort, limit: int, after: int | None
-) -> list[Entry]:
-    """The account's entries, or everybody's, behind `after` (an entry's id) in the order of `sort`."""
-    terms, values = _conditions(account, wanted)
-    column = PRICE if sort == "costliest" else "intended_at"
-    way, beyond = ("ASC", ">") if sort == "oldest" else ("DESC", "<")
-    if after is not None:
-        terms.append(f"({column}, id) {beyond} (SELECT {column}, id FROM entries WHERE id = ?)")  # noqa: S608 - bound
-        values.append(after)
-    beginnings = [_beginning(word) for word in map(_folded, (wanted.text or "").split())]
-    sql = (
-        f"SELECT * FROM entries WHERE {' AND '.join(terms)} "  # noqa: S608 - values are bound
-        f"ORDER BY {column} {way}, id {way} LIMIT ?"
-    )
+class Entries:
+    """The entries of an account, or those of all accounts where it is None."""
 
-    def read(db: sqlite3.Connection) -> list[Entry]:
-        found: list[Entry] = []
-        for row in db.execute(sql, (*values, -1 if beginnings else limit)):
-            text = _folded(f"{row['prompt']}\n{row['note']}") if beginnings else ""
-            if all(each.search(text) for each in beginnings):
-                found.append(Entry.of(row))
-            if len(found) >= limit:
-                break
-        return found
+    def __init__(self, store: Store, account_id: int | None) -> None:
+        self.store = store
+        self._account_id = account_id
 
-    return store.read(read)
+    def get(self, entry_id: int) -> Entry | None:
+        """The entry with that number, in any account."""
+        return next(iter(self._entries("id = ?", entry_id)), None)
+
+    def by_request_id(self, request_id: str) -> Entry | None:
+        """The newest entry of the service's id."""
+        wanted = "request_id = ? AND account = coalesce(?, account) ORDER BY id DESC LIMIT 1"
+        return next(iter(self._entries(wanted, request_id, self._account_id)), None)
+
+    def beginning_with(self, beginning: str, *, limit: int = 10) -> list[Entry]:
+        """The entries in any account whose id at the service begins so, newest first."""
+        wanted = "request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?"
+        return self._entries(wanted, beginning, beginning + _LAST_CHARACTER, limit)
+
+    def find(
+        self,
+        wanted: Filter = EVERYTHING,
+        *,
+        sort: Sort = "newest",
+        limit: int = 50,
+        after: int | None = None,
+    ) -> list[Entry]:
+        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry."""
+        terms, values = _conditions(self._account_id, wanted)
+        column = PRICE if sort == "costliest" else "intended_at"
+        way, beyond = ("ASC", ">") if sort == "oldest" else ("DESC", "<")
+        if after is not None:
+            terms.append(f"({column}, id) {beyond} (SELECT {column}, id FROM entries WHERE id = ?)")  # noqa: S608 - bound
+            values.append(after)
+        beginnings = [_beginning(word) for word in map(_folded, (wanted.text or "").split())]
+        sql = (
+            f"SELECT * FROM entries WHERE {' AND '.join(terms)} "  # noqa: S608 - values are bound
+            f"ORDER BY {column} {way}, id {way} LIMIT ?"
+        )
+
+        def read(db: sqlite3.Connection) -> list[Entry]:
+            rows = db.execute(sql, (*values, -1 if beginnings else limit))
+            fitting = (row for row in rows if not beginnings or _has_words(row, beginnings))
+            return [Entry.of(row) for row in itertools.islice(fitting, limit)]
+
+        return self.store.read(read)
+
+    def prompts(self, text: str, limit: int) -> list[str]:
+        """The prompts with these words, the one used last first and each once."""
+        wanted, found = Filter(text=text), dict[str, None]()
+        page = self.find(wanted, limit=PROMPTS_PAGE)
+        while page and len(found) < limit:
+            found.update(dict.fromkeys(entry.prompt for entry in page))
+            full = len(page) == PROMPTS_PAGE
+            page = self.find(wanted, limit=PROMPTS_PAGE, after=page[-1].id) if full else []
+        return list(found)[:limit]
+
+    def entries_since(self, since: float) -> list[Entry]:
+        """What was submitted from that time on (epoch seconds), newest first."""
+        return self.find(Filter(since=since), limit=MANY_ENTRIES)
+
+    def uncertain_entries(self) -> list[Entry]:
+        """What was sent and never answered, oldest first."""
+        return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
+
+    def others_since(self, at: float) -> list[Entry]:
+        """The entries that may have moved money or counts since then; uncertain ones aside."""
+        under_way = self.find(Filter(state=states.names(group="under way")), limit=MANY_ENTRIES)
+        recent = self.entries_since(at - LONG_SECONDS)
+        found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != states.UNCERTAIN}
+        return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
+
+    def bought(self, wanted: Filter = EVERYTHING) -> list[Entry]:
+        """All that cost something or may have, oldest first."""
+        found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
+        return [entry for entry in found if entry.charge != "none"]
+
+    def _entries(self, wanted: str, *values: object) -> list[Entry]:
+        return self.store.read(lambda db: matching(db, wanted, *values))
+
+
+def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry]:
+    """The entries that meet a condition in SQL."""
+    rows = db.execute(f"SELECT * FROM entries WHERE {wanted}", values)  # noqa: S608 - our own words
+    return [Entry.of(row) for row in rows]
+
+
+def marks(values: Collection[object]) -> str:
+    """A mark for each of the values: they are bound."""
+    return ", ".join("?" * len(values))
 
 
 def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[Any]]:
@@ -97,12 +167,9 @@ def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[An
             terms.append(term)
             values.extend(given)
 
-    def amount(usd: float | None) -> int | None:
-        return None if usd is None else micro(usd)
-
     add("account = ?", account)
-    add(f"{PRICE} >= ?", amount(wanted.min_cost_usd))
-    add(f"{PRICE} <= ?", amount(wanted.max_cost_usd))
+    add(f"{PRICE} >= ?", None if wanted.min_cost_usd is None else micro(wanted.min_cost_usd))
+    add(f"{PRICE} <= ?", None if wanted.max_cost_usd is None else micro(wanted.max_cost_usd))
     add("intended_at >= ?", wanted.since)
     add("intended_at < ?", wanted.until)
     add("experiment = ?", wanted.experiment)
@@ -110,14 +177,12 @@ def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[An
     if wanted.starred is not None:
         add("starred = 1" if wanted.starred else "starred = 0")
     if wanted.state is not None:
-        states = (wanted.state,) if isinstance(wanted.state, str) else wanted.state
-        add(f"state IN ({', '.join('?' * len(states))})", *states)
-    if wanted.tag is not None:
-        whose = "" if account is None else "account = ? AND "
-        given = (wanted.tag,) if account is None else (account, wanted.tag)
-        add(f"id IN (SELECT entry FROM tags WHERE {whose}tag = ?)", *given)  # noqa: S608 - values are bound
+        named = (wanted.state,) if isinstance(wanted.state, str) else wanted.state
+        add(f"state IN ({marks(named)})", *named)
+    add("id IN (SELECT entry FROM tags WHERE tag = ?)", wanted.tag)
     for word in filter(str.isascii, (wanted.text or "").split()):
-        add(f"({_TEXT} LIKE ? ESCAPE '\\' OR {_NOT_ASCII})", f"%{_escaped(word)}%")
+        escaped = re.sub(r"([\\%_])", r"\\\1", word)
+        add(f"({_TEXT} LIKE ? ESCAPE '\\' OR {_NOT_ASCII})", f"%{escaped}%")
     return terms, values
 
 
@@ -126,13 +191,14 @@ def _beginning(word: str) -> re.Pattern[str]:
     return re.compile((r"\b" if whole_words else "") + re.escape(word))
 
 
+def _has_words(row: sqlite3.Row, beginnings: Iterable[re.Pattern[str]]) -> bool:
+    text = _folded(f"{row['prompt']}\n{row['note']}")
+    return all(each.search(text) for each in beginnings)
+
+
 def _folded(text: str) -> str:
     """Without case and accents."""
     if text.isascii():
         return text.casefold()
     apart = unicodedata.normalize("NFD", text.casefold())
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
-
-
-def _escaped(word: str) -> str:
-    return re.sub(r"([\\%_])", r"\\\1", word)

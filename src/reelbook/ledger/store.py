@@ -23,6 +23,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
@@ -33,9 +34,8 @@ from ..deadlines import Countdown, acquire
 from ..errors import LedgerLocked, LedgerUnavailable, SessionClosed
 from ..event_thread import CLOSED, Future
 from ..formatting import count
-from .kernels import lock_holder
-from .migrations import NewerLedger, migrate
-from .recovery import rescue
+from .kernels import Kernel, lock_holder
+from .schema import NewerLedger, migrate, rescue
 
 _log = logging.getLogger(__name__)
 
@@ -64,13 +64,13 @@ def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str 
     # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
     with acquire(FileLock(home / "ledger.lock"), busy_seconds):
         if path.is_file() and path.stat().st_size == 0:
-            return _after_emptying(path, busy_seconds)
+            return _begun_anew(path, busy_seconds, "empty")
         try:
             return patiently(lambda: _ready(path), busy_seconds), None
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-        return _after_damage(path, busy_seconds)
+        return _begun_anew(path, busy_seconds, "damaged")
 
 
 def open_memory() -> sqlite3.Connection:
@@ -80,19 +80,27 @@ def open_memory() -> sqlite3.Connection:
     return connection
 
 
-def patiently(attempt: Callable[[], T], busy_seconds: float) -> T:
-    """The result of `attempt`, which is done again for `busy_seconds` where other programs lock the file."""
-    countdown = Countdown(busy_seconds)
+def patiently(
+    attempt: Callable[[], T],
+    seconds: float,
+    *,
+    pause_seconds: float = _PAUSE_SECONDS,
+    passes: Callable[[sqlite3.Error], bool] = lambda error: primary_code(error) == sqlite3.SQLITE_BUSY,
+) -> T:
+    """The result of `attempt`, which is done again for so long where what it met `passes`.
+
+    That is left out where other programs lock the file. SQLite itself waits for a slice within an attempt,
+    and doesn't where two would wait for each other.
+    """
+    countdown = Countdown(seconds)
     while True:
-        pause = countdown.next_pause(_SLICE_SECONDS)  # so long SQLite itself may wait within an attempt
+        pause = countdown.next_pause(max(_SLICE_SECONDS, pause_seconds))
         try:
             return attempt()
         except sqlite3.Error as error:
-            if primary_code(error) != sqlite3.SQLITE_BUSY or not pause:
+            if not pause or not passes(error):
                 raise
-        time.sleep(
-            min(pause, _PAUSE_SECONDS)
-        )  # SQLite doesn't wait by itself where two would wait for each other
+        time.sleep(min(pause, pause_seconds))
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -158,33 +166,27 @@ def _at_newest_schema(path: Path, synchronous: str = "FULL") -> sqlite3.Connecti
     return connection
 
 
-def _after_damage(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
+def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.Connection, str]:
+    """A new ledger in the place of one that is damaged or empty, with all that can still be read.
+
+    That is of the file itself, or else of the newest one that was damaged before it.
+    """
+    earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
     kept = _moved_aside(path)
     suspicion(path).unlink(missing_ok=True)
     connection = patiently(lambda: _ready(path), busy_seconds)
-    return connection, (
-        f"The ledger was damaged. {count(_saved(kept, connection), 'job')} could be read and went into a "
-        f"new one; the damaged file is kept as {kept}. {_MISSING}"
-    )
-
-
-def _after_emptying(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str]:
-    earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
-    kept = _moved_aside(path)
-    connection = patiently(lambda: _ready(path), busy_seconds)
-    said = f"The ledger was empty: {path} had 0 bytes, and what it knew of jobs and money is gone from it. "
-    for copy in earlier:
+    copy, saved = kept, 0
+    for copy in (kept, *earlier):
         if saved := _saved(copy, connection):
-            # The lost ledger may have known that it was sent since.
-            connection.execute("UPDATE entries SET left_unsent = 0")
-            said += (
-                f"{count(saved, 'job')} could be read from an earlier one, {copy}, and went into a new one. "
-            )
             break
-    else:
-        said += "A new one was begun. "
+    source = ""
+    if saved and copy != kept:
+        source = f" from an earlier one, {copy},"
+        # The lost ledger may have known that it was sent since.
+        connection.execute("UPDATE entries SET left_unsent = 0")
     return connection, (
-        f"{said}The empty file is kept as {kept}. A spending limit counts only what is in the new one: "
+        f"The ledger was {damage}. {count(saved, 'job')} could be read{source} and went into a new one; the "
+        f"{damage} file is kept as {kept}. A spending limit counts only what is in the new one: "
         f"session.balance() says what is left. {_MISSING}"
     )
 
@@ -213,12 +215,7 @@ def _look_through(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _moved_aside(path: Path) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    kept = path.with_name(f"ledger.damaged-{stamp}.db")
-    number = 1
-    while kept.exists():
-        number += 1
-        kept = path.with_name(f"ledger.damaged-{stamp}-{number}.db")
+    kept = path.with_name(f"ledger.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}.db")
     for ending in _COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{ending}").rename(f"{kept}{ending}")
@@ -238,20 +235,11 @@ def _reading_damaged(path: Path) -> Iterator[sqlite3.Connection]:
 
 Work = Callable[[sqlite3.Connection], T]
 
+# What a disk or another program can be at fault for; any other error is ours.
 _DISK: Final = frozenset(
-    {
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_PROTOCOL,
-    }
-)
+    getattr(sqlite3, f"SQLITE_{name}")
+    for name in ("BUSY", "LOCKED", "PROTOCOL", "FULL", "IOERR", "READONLY", "PERM", "CANTOPEN")
+) | {*_DAMAGE}
 
 
 class Withdrawn(Exception):
@@ -286,7 +274,8 @@ class Store:
         self._locked = False
         self._damaged = False
         self._refused = ""
-        self._prepare: Work[None] = lambda connection: None
+        # Puts what can't be done without into a copy, of which the disk may have given nothing.
+        self.prepare_copy: Work[None] = lambda connection: None
         self._told: list[Callable[[], None]] = []
 
     @classmethod
@@ -307,10 +296,6 @@ class Store:
         thread = _Thread()
         return cls(thread, thread.call(open_memory), home / FILE_NAME, in_memory=True, notice=notice)
 
-    def on_copy(self, prepare: Work[None]) -> None:
-        """`prepare` puts what can't be done without into a copy, of which the disk may have given nothing."""
-        self._prepare = prepare
-
     def on_trouble(self, callback: Callable[[], None]) -> None:
         """`callback` is called, on the store's thread, when `trouble` begins or ends."""
         self._told.append(callback)
@@ -327,6 +312,14 @@ class Store:
                 return work(self._turned_to_copy(error))
 
         return self._thread.call(read)
+
+    def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        """The rows that a query gives."""
+        return self.read(lambda connection: connection.execute(query, values).fetchall())
+
+    def row(self, query: str, *values: object) -> sqlite3.Row | None:
+        """The first row that a query gives; None where it gives none."""
+        return next(iter(self.rows(query, *values)), None)
 
     def write(self, work: Work[T], *, flush: bool = True, withdrawn: Callable[[], bool] = lambda: False) -> T:
         """The result of `work`, done on the disk in a transaction of its own: all of it or nothing.
@@ -345,7 +338,7 @@ class Store:
             if self._copy is not None and not self._returned():
                 raise self._refusal()
             try:
-                return patiently(lambda: self._transaction(work, flush, given_up), self._busy_seconds)
+                return self._on_disk(work, flush, given_up)
             except sqlite3.Error as error:
                 self._turned_to_copy(error)
                 raise self._refusal() from error
@@ -356,6 +349,10 @@ class Store:
             interrupted = True
             raise
 
+    def prove_writable(self) -> None:
+        """Raises LedgerUnavailable where nothing can be written down."""
+        self.write(_touch)
+
     def keep(self, work: Work[T], *, flush: bool = True, lasting: bool = True) -> T:
         """The result of `work`, as `write`; where the disk doesn't take it, done in memory until it does.
 
@@ -365,13 +362,13 @@ class Store:
         def keep() -> T:
             if self._copy is None or self._returned():
                 try:
-                    return patiently(lambda: self._transaction(work, flush), self._busy_seconds)
+                    return self._on_disk(work, flush)
                 except sqlite3.Error as error:
                     self._turned_to_copy(error)
             assert self._copy is not None
             if lasting:
                 self._owed.append((work, flush))
-            return self._in_copy(work)
+            return _transaction(self._copy, work)
 
         return self._thread.call(keep)
 
@@ -382,58 +379,21 @@ class Store:
         """
 
         def close() -> bool:
-            written = self._copy is None or self._paid_at_last()
+            written = True
             if self._copy is not None:
+                passes = lambda _: not self._damaged  # noqa: E731
+                try:
+                    patiently(self._pay, _CLOSING_SECONDS, pause_seconds=_RETURN_SECONDS, passes=passes)
+                except sqlite3.Error:
+                    written = False
                 self._copy.close()
             self._connection.close()
             return written
 
         return self._thread.end(close)
 
-    def _paid_at_last(self) -> bool:
-        countdown = Countdown(_CLOSING_SECONDS)
-        while True:
-            pause = countdown.next_pause(_RETURN_SECONDS)
-            try:
-                self._pay()
-                return True
-            except sqlite3.Error:
-                if self._damaged or not pause:
-                    return False
-            time.sleep(pause)
-
-    def _transaction(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
-        connection = self._connection
-        connection.rollback()  # whatever broke off before, the next write begins anew
-        _refuse(given_up)
-        # The connection stays at FULL, so that forgetting to ask for it can't lose money.
-        if not flush:
-            connection.execute("PRAGMA synchronous=NORMAL")
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            _refuse(given_up)  # that may have waited
-            result = work(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            # After a full disk SQLite may have taken it back already.
-            with contextlib.suppress(sqlite3.Error):
-                connection.rollback()
-            raise
-        finally:
-            if not flush:
-                connection.execute("PRAGMA synchronous=FULL")
-        return result
-
-    def _in_copy(self, work: Work[T]) -> T:
-        assert self._copy is not None
-        self._copy.execute("BEGIN")
-        try:
-            result = work(self._copy)
-        except BaseException:
-            self._copy.rollback()
-            raise
-        self._copy.execute("COMMIT")
-        return result
+    def _on_disk(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
+        return patiently(lambda: _transaction(self._connection, work, flush, given_up), self._busy_seconds)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what the disk can still be read of. Raises what isn't the disk's fault."""
@@ -449,9 +409,7 @@ class Store:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
             rescue(self._connection, copy)
-            copy.execute("BEGIN")
-            self._prepare(copy)
-            copy.execute("COMMIT")
+            _transaction(copy, self.prepare_copy)
             self._copy = copy
             self._return_later()
         why, remedy = f"The ledger can't be written: {_reason(error, self.path)}.", _remedy(error, self.path)
@@ -477,11 +435,11 @@ class Store:
         # On a disk that is nearly full one write may fit and the next one not: it has to have some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
-        self._transaction(touch, True)
+        _transaction(self._connection, _touch)
         while self._owed:
             work, flush = self._owed[0]
             try:
-                self._transaction(work, flush)
+                _transaction(self._connection, work, flush)
             except sqlite3.Error as error:
                 if primary_code(error) in _DISK:
                     raise
@@ -511,6 +469,16 @@ class Store:
         return kind(self._refused)
 
 
+class Part:
+    """What the ledger of an account has on one subject."""
+
+    def __init__(self, store: Store, account: int, kernel: Kernel, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._account = account
+        self._kernel = kernel
+        self._clock = clock
+
+
 class _Thread:
     """Carries out calls one after the other. Calls from within a call are a part of it."""
 
@@ -531,11 +499,9 @@ class _Thread:
             return call()
         future: Future[T] = Future()
         with self._door:
-            ended = self._ended
-            if not ended:
-                self._calls.put((call, future))
-        if ended:
-            raise SessionClosed(CLOSED)
+            if self._ended:
+                raise SessionClosed(CLOSED)
+            self._calls.put((call, future))
         try:
             return future.result()
         finally:
@@ -571,11 +537,35 @@ class _Thread:
 def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:
     while (given := calls.get()) is not None:
         call, future = given
-        try:
-            future.set_result(call())
-        except BaseException as error:
-            future.set_exception(error)
+        future.carry_out(call)
         del given, call, future  # nothing is kept until the next call
+
+
+def _transaction(
+    connection: sqlite3.Connection,
+    work: Work[T],
+    flush: bool = True,
+    given_up: Callable[[], bool] = lambda: False,
+) -> T:
+    connection.rollback()  # whatever broke off before, the next write begins anew
+    _refuse(given_up)
+    # The connection stays at FULL, so that forgetting to ask for it can't lose money.
+    if not flush:
+        connection.execute("PRAGMA synchronous=NORMAL")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        _refuse(given_up)  # that may have waited
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        # After a full disk SQLite may have taken it back already.
+        with contextlib.suppress(sqlite3.Error):
+            connection.rollback()
+        raise
+    finally:
+        if not flush:
+            connection.execute("PRAGMA synchronous=FULL")
+    return result
 
 
 def _refuse(given_up: Callable[[], bool]) -> None:
@@ -598,11 +588,10 @@ def unusable(error: Exception, path: Path) -> LedgerUnavailable:
 
 
 def _remedy(error: sqlite3.Error, path: Path) -> str:
+    said = ("It" if _is_lock(error) else "Set that right; it") + " is tried again all the time."
     if is_damage(error):
-        return f"Restart the kernel: what can be read of it goes into a new one. The file is {path}."
-    if _is_lock(error):
-        return f"It is tried again all the time. The file is {path}."
-    return f"Set that right; it is tried again all the time. The file is {path}."
+        said = "Restart the kernel: what can be read of it goes into a new one."
+    return f"{said} The file is {path}."
 
 
 def _reason(error: Exception, path: Path) -> str:
@@ -647,7 +636,7 @@ def _sqlite_error(code: int, said: str) -> sqlite3.DatabaseError:
     return error
 
 
-def touch(connection: sqlite3.Connection) -> None:
+def _touch(connection: sqlite3.Connection) -> None:
     """Writes what stands there already: a full disk shows itself by a page that it must take."""
     connection.execute("UPDATE salt SET salt = salt")
 
@@ -687,15 +676,12 @@ def on_network(folder: Path, mounts: str | None = None) -> bool:
             mounts = MOUNTS.read_text(errors="replace")
         except OSError:
             return False
-    kind, depth = "", -1
-    for line in mounts.splitlines():
-        fields = line.split(" ")
-        if len(fields) < 3:
-            continue
-        mount = Path(_OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[1]))
+    nearest = (-1, 0, "")
+    for number, line in enumerate(mounts.splitlines()):
+        _, where, kind, *_ = (*line.split(" "), "", "")
+        mount = Path(_OCTAL.sub(lambda found: chr(int(found[1], 8)), where))
         # A later mount hides an earlier one at the same place.
-        if folder.is_relative_to(mount) and len(mount.parts) >= depth:
-            kind, depth = fields[2], len(mount.parts)
-    if kind.startswith("fuse"):
-        return not kind.startswith(_LOCAL_FUSE)
-    return kind.startswith(_NETWORK)
+        if kind and folder.is_relative_to(mount):
+            nearest = max(nearest, (len(mount.parts), number, kind))
+    kind = nearest[-1]
+    return not kind.startswith(_LOCAL_FUSE) if kind.startswith("fuse") else kind.startswith(_NETWORK)

@@ -10,20 +10,20 @@ import hashlib
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ..executions import CellId, current_execution, is_another
+from ..executions import is_another
 from ..formatting import local
 from ..requests import JobRequest
 from ..states import CANCELLED, LEFT_OUT, PLANNED, names
-from .kernels import Kernel
-from .places import Place, PlaceCounter, place_columns
+from .places import Place, place_columns, place_of
 from .records import Entry, SweepCell, insert, told_state
-from .store import Store
+from .search import matching
+from .store import Part
 
 # What is wished of a sweep.
 RUNNING: Final = "running"
@@ -48,20 +48,13 @@ class NewSweep:
 
     name: str
     record: Mapping[str, object]
-    planned_seconds: Seconds
+    planned_seconds: Seconds = (0.0, 0.0, 0.0)
     place: Place | None = None
 
     @cached_property
     def sameness(self) -> str:
         """Equal for two sweeps that ask for the same."""
-        return sameness(self.record)
-
-
-class SweepPlace(NamedTuple):
-    """Where a cell is: the sweep's number, and its own in it."""
-
-    sweep: int
-    number: int
+        return hashlib.sha256(json.dumps(self.record, sort_keys=True).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -96,35 +89,28 @@ class KeptCell(NamedTuple):
     left_out: bool
 
 
-class Sweeps:
-    """The account's sweeps. `places` tells where in a cell each is asked for."""
-
-    def __init__(
-        self,
-        store: Store,
-        account: int,
-        kernel: Kernel,
-        clock: Callable[[], float],
-        places: PlaceCounter,
-    ) -> None:
-        self._store = store
-        self._account = account
-        self._places = places
-        self._kernel = kernel
-        self._clock = clock
-
-    def new(self, name: str, record: Mapping[str, object], planned_seconds: Seconds) -> NewSweep:
-        """A sweep as it is written down, at its place in the cell that runs on this thread."""
-        place = self._places.place(sameness(record), current_execution())
-        return NewSweep(name, record, planned_seconds, place)
+class Sweeps(Part):
+    """The account's sweeps."""
 
     def earlier(self, new: NewSweep) -> int | None:
         """The number of the sweep that an earlier run of the same notebook cell began; None for a first."""
-        return self._store.read(lambda connection: _earlier(connection, self._account, new))
+        place = new.place
+        if place is None:
+            return None
+        name = place.cell_id
+        rows = self._store.rows(
+            "SELECT * FROM sweeps WHERE account = ? AND sameness = ? AND nth = ? "
+            "AND (cell = ? OR cell_id = ?) ORDER BY id DESC",
+            *(self._account, new.sameness, place.nth, place.cell, None if name is None else name.id),
+        )
+        for row in rows:
+            then = place_of(row)
+            if then is None or then.cell_id is None or name is None or not is_another(then.cell_id, name):
+                return int(row["id"])
+        return None
 
     def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int] = ()) -> int:
         """Writes a sweep down with the numbers of its cells, to be run by this kernel. Returns its number."""
-        now = self._clock()
         values = {
             "account": self._account,
             "name": new.name,
@@ -133,14 +119,13 @@ class Sweeps:
             **place_columns(new.place),
             "state": RUNNING,
             "kernel": self._kernel.name,
-            "planned_at": now,
-            "began_at": now,
+            **dict.fromkeys(("planned_at", "began_at"), self._clock()),
             "planned_seconds": json.dumps(new.planned_seconds),
         }
 
-        def work(connection: sqlite3.Connection) -> int:
-            number: int = insert(connection, "sweeps", values)["id"]
-            connection.executemany(
+        def work(db: sqlite3.Connection) -> int:
+            number: int = insert(db, "sweeps", values)["id"]
+            db.executemany(
                 "INSERT INTO sweep_cells (sweep, number, left_out) VALUES (?, ?, ?)",
                 [(number, each, each in left_out) for each in cells],
             )
@@ -150,109 +135,79 @@ class Sweeps:
 
     def all(self) -> list[SweepRecord]:
         """The account's sweeps, newest first."""
-        return self._store.read(
-            lambda connection: [
-                self._record(connection, row)
-                for row in connection.execute(
-                    "SELECT * FROM sweeps WHERE account = ? ORDER BY id DESC", (self._account,)
-                ).fetchall()
-            ]
-        )
+        return self._records("account = ? ORDER BY id DESC", self._account)
 
     def get(self, sweep: int) -> SweepRecord | None:
         """The account's sweep of that number."""
-
-        def work(connection: sqlite3.Connection) -> SweepRecord | None:
-            row = connection.execute(
-                "SELECT * FROM sweeps WHERE account = ? AND id = ?", (self._account, sweep)
-            ).fetchone()
-            return None if row is None else self._record(connection, row)
-
-        return self._store.read(work)
+        return next(iter(self._records("account = ? AND id = ?", self._account, sweep)), None)
 
     def cells(self, sweep: int) -> list[KeptCell]:
         """The cells of a sweep, in the order of their numbers."""
-        return self._store.read(lambda connection: _cells(connection, sweep))
+        return self._store.read(lambda db: _cells(db, sweep))
 
-    def place(self, entry: int) -> SweepPlace | None:
+    def place(self, entry: int) -> SweepCell | None:
         """The cell that an entry was first bought for."""
-        row = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT sweep, number FROM sweep_cells WHERE entry = ? ORDER BY found, sweep LIMIT 1",
-                (entry,),
-            ).fetchone()
-        )
-        return None if row is None else SweepPlace(row["sweep"], row["number"])
+        first = "SELECT sweep, number FROM sweep_cells WHERE entry = ? ORDER BY found, sweep"
+        row = self._store.row(first, entry)
+        return None if row is None else SweepCell(*row)
 
     def wish(self, sweep: int) -> str:
         """What was wished last, by whichever kernel: RUNNING, PAUSED or STOPPED."""
-        row = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT state FROM sweeps WHERE id = ?", (sweep,)
-            ).fetchone()
-        )
+        row = self._store.row("SELECT state FROM sweeps WHERE id = ?", sweep)
         return STOPPED if row is None else str(row["state"])
 
     def change(self, sweep: int, wish: str) -> None:
         """Keeps what is wished of it. RUNNING: by this kernel, and the time counts on from now."""
         now = self._clock()
 
-        def work(connection: sqlite3.Connection) -> None:
-            row = connection.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
+        def work(db: sqlite3.Connection) -> None:
+            row = db.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
             if row is None:
                 return  # of a copy that the disk gave nothing of
-            if wish == RUNNING and self._state(row, _cells(connection, sweep)) != RUNNING:
-                connection.execute(
-                    "UPDATE sweeps SET ran_seconds = ?, began_at = ? WHERE id = ?",
-                    (_elapsed(row, _cells(connection, sweep), None), now, sweep),
-                )
-            kernel = self._kernel.name if wish == RUNNING else row["kernel"]
-            connection.execute("UPDATE sweeps SET state = ?, kernel = ? WHERE id = ?", (wish, kernel, sweep))
+            if wish == RUNNING:
+                cells = _cells(db, sweep)
+                if self._state(row, cells) != RUNNING:
+                    again = "UPDATE sweeps SET ran_seconds = ?, began_at = ? WHERE id = ?"
+                    db.execute(again, (_elapsed(row, cells, None), now, sweep))
+                db.execute("UPDATE sweeps SET kernel = ? WHERE id = ?", (self._kernel.name, sweep))
+            db.execute("UPDATE sweeps SET state = ? WHERE id = ?", (wish, sweep))
 
         self._store.keep(work)
 
     def leave_out(self, sweep: int, numbers: Iterable[int], *, left_out: bool = True) -> None:
         """Leaves cells out, or takes them in again."""
+        change = "UPDATE sweep_cells SET left_out = ? WHERE sweep = ? AND number = ?"
         chosen = [(left_out, sweep, number) for number in numbers]
-        self._store.keep(
-            lambda connection: connection.executemany(
-                "UPDATE sweep_cells SET left_out = ? WHERE sweep = ? AND number = ?", chosen
-            )
-        )
+        self._store.keep(lambda db: db.executemany(change, chosen))
 
     def completed(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
         """By its sameness the newest completed entry of each request that has one."""
-        asked = [each.sameness for each in requests]
-
-        def work(connection: sqlite3.Connection) -> dict[str, Entry]:
-            found = {}
-            for each in dict.fromkeys(asked):
-                row = connection.execute(
-                    "SELECT * FROM entries WHERE account = ? AND sameness = ? AND state = 'completed' "
-                    "ORDER BY clip_path IS NULL, id DESC LIMIT 1",
-                    (self._account, each),
-                ).fetchone()
-                if row is not None:
-                    found[each] = Entry.of(row)
-            return found
-
-        return self._store.read(work)
+        asked = {each.sameness for each in requests}
+        newest = (
+            "account = ? AND sameness = ? AND state = 'completed' ORDER BY clip_path IS NULL, id DESC LIMIT 1"
+        )
+        return self._store.read(
+            lambda db: {each: entry for each in asked for entry in matching(db, newest, self._account, each)}
+        )
 
     def take(self, sweep: int, found: Mapping[int, int]) -> None:
         """Gives cells for which nothing was bought an entry that was there before: by the cells' numbers."""
 
-        def work(connection: sqlite3.Connection) -> None:
-            for number, before, _, _ in _cells(connection, sweep):
+        def work(db: sqlite3.Connection) -> None:
+            for number, before, _, _ in _cells(db, sweep):
                 if number in found and (before is None or before.state in _UNPAID):
-                    assign(connection, SweepCell(sweep, number, before), found[number], found=True)
+                    assign(db, SweepCell(sweep, number, before), found[number], found=True)
 
         self._store.keep(work)
 
-    def _record(self, connection: sqlite3.Connection, row: sqlite3.Row) -> SweepRecord:
-        cells = _cells(connection, row["id"])
-        counts = Counter(cell_state(each) for each in cells)
+    def _records(self, wanted: str, *values: object) -> list[SweepRecord]:
+        query = f"SELECT * FROM sweeps WHERE {wanted}"  # noqa: S608 - our own words
+        return self._store.read(
+            lambda db: [self._record(row, _cells(db, row["id"])) for row in db.execute(query, values)]
+        )
+
+    def _record(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> SweepRecord:
         own = [each.entry for each in cells if each.entry is not None and not each.found]
-        paid = [each for each in own if each.charge != "none"]
         state = self._state(row, cells)
         return SweepRecord(
             id=str(row["id"]),
@@ -260,9 +215,9 @@ class Sweeps:
             at=local(row["planned_at"]),
             record=json.loads(row["record"]),
             state=state,
-            counts=dict(counts),
+            counts=Counter(map(cell_state, cells)),
             found=sum(each.found for each in cells),
-            cost_usd=round(sum(each.price_usd for each in paid), 6),
+            cost_usd=round(sum(each.price_usd for each in own if each.charge != "none"), 6),
             planned_seconds=tuple(json.loads(row["planned_seconds"])),
             elapsed_seconds=_elapsed(row, cells, self._clock() if state == RUNNING else None),
         )
@@ -270,11 +225,6 @@ class Sweeps:
     def _state(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> str:
         alive = self._kernel.fate(row["kernel"]) == "lives"
         return sweep_state(row["state"], map(cell_state, cells), alive=alive)
-
-
-def sameness(record: Mapping[str, object]) -> str:
-    """Equal for the records of two sweeps that ask for the same."""
-    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def cell_state(cell: KeptCell) -> str:
@@ -295,9 +245,9 @@ def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
     return COMPLETED if left <= _ENDED - _UNPAID else wish
 
 
-def holder(connection: sqlite3.Connection, cell: SweepCell) -> Entry | None:
+def holder(db: sqlite3.Connection, cell: SweepCell) -> Entry | None:
     """The entry that a cell has, unless it is the one it was seen with, in the state it was seen in."""
-    row = connection.execute(
+    row = db.execute(
         "SELECT entries.* FROM sweep_cells JOIN entries ON entries.id = entry WHERE sweep = ? AND number = ?",
         (cell.sweep, cell.number),
     ).fetchone()
@@ -305,57 +255,30 @@ def holder(connection: sqlite3.Connection, cell: SweepCell) -> Entry | None:
     return None if row is None or (row["id"], row["state"]) == seen else Entry.of(row)
 
 
-def assign(connection: sqlite3.Connection, cell: SweepCell, entry_id: int, *, found: bool = False) -> None:
+def assign(db: sqlite3.Connection, cell: SweepCell, entry_id: int, *, found: bool = False) -> None:
     """Gives a cell its entry. The one before it isn't sent any more by anybody."""
-    connection.execute(
+    db.execute(
         "UPDATE sweep_cells SET entry = ?, found = ? WHERE sweep = ? AND number = ?",
         (entry_id, found, cell.sweep, cell.number),
     )
     if cell.seen is not None:
-        connection.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.seen.id,))
+        db.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.seen.id,))
 
 
-def _earlier(connection: sqlite3.Connection, account: int, new: NewSweep) -> int | None:
-    place = new.place
-    if place is None:
-        return None
-    name = place.cell_id
-    for row in connection.execute(
-        "SELECT * FROM sweeps WHERE account = ? AND sameness = ? AND nth = ? AND (cell = ? OR cell_id = ?) "
-        "ORDER BY id DESC",
-        (account, new.sameness, place.nth, place.cell, None if name is None else name.id),
-    ):
-        then = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
-        if then is None or name is None or not is_another(then, name):
-            return int(row["id"])
-    return None
-
-
-def _cells(connection: sqlite3.Connection, sweep: int) -> list[KeptCell]:
-    rows = connection.execute(
+def _cells(db: sqlite3.Connection, sweep: int) -> list[KeptCell]:
+    rows = db.execute(
         "SELECT sweep_cells.number, sweep_cells.found, sweep_cells.left_out, entries.* FROM sweep_cells "
         "LEFT JOIN entries ON entries.id = sweep_cells.entry WHERE sweep = ? ORDER BY sweep_cells.number",
         (sweep,),
     )
-    return [
-        KeptCell(
-            row["number"],
-            None if row["id"] is None else Entry.of(row),
-            bool(row["found"]),
-            bool(row["left_out"]),
-        )
-        for row in rows
-    ]
+    held = ((row, None if row["id"] is None else Entry.of(row)) for row in rows)
+    return [KeptCell(row["number"], entry, bool(row["found"]), bool(row["left_out"])) for row, entry in held]
 
 
 def _elapsed(row: sqlite3.Row, cells: Iterable[KeptCell], now: float | None) -> float:
     """For how long it ran: until `now`, or until the last that is known of its clips."""
-    bought = [each.entry for each in cells if each.entry is not None and not each.found]
-    moments = (
-        moment
-        for entry in bought
-        for moment in (entry.sent_at, entry.accepted_at, entry.ended_at, entry.downloaded_at)
-        if moment is not None
-    )
-    last = max(moments, default=row["began_at"]) if now is None else now
+    own = [each.entry for each in cells if each.entry is not None and not each.found]
+    moments = [(each.sent_at, each.accepted_at, each.ended_at, each.downloaded_at) for each in own]
+    known = [at for each in moments for at in each if at is not None]
+    last = max(known, default=row["began_at"]) if now is None else now
     return float(row["ran_seconds"] + max(0.0, last - row["began_at"]))

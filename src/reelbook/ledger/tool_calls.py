@@ -10,12 +10,12 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from .. import wire
 from ..secret import Secret
-from .records import fingerprint, micro, origin
-from .store import Store
+from .records import fingerprint, insert, origin, read
+from .store import Part, Store
 
 # "failed" was answered with an error, "unsent" never arrived, "uncertain" was sent and never answered.
 Outcome = Literal["done", "tool error", "failed", "unsent", "uncertain", "cancelled"]
@@ -58,16 +58,17 @@ class ToolCalls:
     def add(self, mcp_url: str, user_id: Secret, tool: str, arguments: Mapping[str, Any]) -> int:
         """Writes down a call that is sent next, and returns its number."""
         kept, whole = _kept_arguments(arguments, user_id)
-        at = self._clock()
+        values = {
+            "at": self._clock(),
+            "origin": origin(mcp_url),
+            "tool": tool[:MAX_STRING],
+            "arguments": kept,
+            "whole": whole,
+        }
 
-        def work(connection: sqlite3.Connection) -> int:
-            user = fingerprint(connection, user_id)
-            number = connection.execute(
-                "INSERT INTO tool_calls (at, origin, user, tool, arguments, whole) VALUES (?, ?, ?, ?, ?, ?)",
-                (at, origin(mcp_url), user, tool[:MAX_STRING], kept, int(whole)),
-            ).lastrowid
-            assert number is not None
-            connection.execute("DELETE FROM tool_calls WHERE id <= ?", (number - KEPT,))
+        def work(db: sqlite3.Connection) -> int:
+            number: int = insert(db, "tool_calls", {**values, "user": fingerprint(db, user_id)})["id"]
+            db.execute("DELETE FROM tool_calls WHERE id <= ?", (number - KEPT,))
             return number
 
         return self._store.write(work)
@@ -82,28 +83,19 @@ class ToolCalls:
         error: str | None = None,
     ) -> None:
         """What became of a call."""
+        ended = "UPDATE tool_calls SET outcome = ?, took_seconds = ?, request_ids = ?, error = ? WHERE id = ?"
         values = (outcome, took_seconds, json.dumps(request_ids), error and error[:MAX_ERROR], number)
-        self._store.keep(
-            lambda connection: connection.execute(
-                "UPDATE tool_calls SET outcome = ?, took_seconds = ?, request_ids = ?, error = ? "
-                "WHERE id = ?",
-                values,
-            )
-        )
+        self._store.keep(lambda db: db.execute(ended, values))
 
     def prompt_of(self, request_id: str) -> str | None:
         """The prompt that a job was asked for with, where a call spoke of that job alone and had a prompt."""
-        call = self._store.read(lambda connection: _bought_by(connection, request_id))
-        return None if call is None else call.prompt
+        call = self._store.read(lambda db: _bought_by(db, request_id))
+        return None if call is None else call.arguments["prompt"]
 
     def recent(self, limit: int = 20) -> list[ToolCall]:
         """The newest calls of all servers and users, the newest first."""
-        rows = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", (limit,)
-            ).fetchall()
-        )
-        return [_tool_call(dict(row)) for row in rows]
+        rows = self._store.rows("SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", limit)
+        return [_tool_call(row) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -125,14 +117,8 @@ class ToolJob:
     cost_usd: float
 
 
-class ToolJobs:
+class ToolJobs(Part):
     """The account's clips that tools bought."""
-
-    def __init__(self, store: Store, account: int, kernel: str, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._account = account
-        self._kernel = kernel
-        self._clock = clock
 
     def ended(self, request_id: str, *, seconds: float | None, cost_usd: float | None) -> None:
         """Keeps what a clip cost, once, if a call of this home bought it and no entry counts it.
@@ -142,69 +128,54 @@ class ToolJobs:
         if cost_usd is None:
             can_be_meant = seconds is not None and 0 < seconds <= 2 * wire.MAX_SECONDS
             cost_usd = wire.cost_usd(seconds if seconds and can_be_meant else wire.DEFAULT_SECONDS)
-        cost_micro = micro(cost_usd)
-        now = self._clock()
+        values = {
+            "account": self._account,
+            "request_id": request_id,
+            "kernel": self._kernel.name,
+            "ended_at": self._clock(),
+            "seconds": seconds,
+            "cost_usd": cost_usd,
+        }
+        known = "SELECT 1 FROM {} WHERE request_id = ? AND account = ?"
 
-        def work(connection: sqlite3.Connection) -> None:
-            counted = connection.execute(
-                "SELECT 1 FROM entries WHERE request_id = ? AND account = ?", (request_id, self._account)
-            ).fetchone()
-            call = None if counted else _bought_by(connection, request_id)
-            if call is None:
-                return
-            connection.execute(
-                "INSERT OR IGNORE INTO tool_jobs (account, request_id, kernel, prompt, called_at, "
-                "answered_at, ended_at, seconds, cost_micro) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(self._account, request_id, self._kernel, call.prompt, call.at),
-                    *(call.at + call.took_seconds, now, seconds, cost_micro),
-                ),
+        def work(db: sqlite3.Connection) -> None:
+            counted = any(
+                db.execute(known.format(table), (request_id, self._account)).fetchone()
+                for table in ("entries", "tool_jobs")
             )
+            if not counted and (call := _bought_by(db, request_id)) is not None:
+                at, prompt = call.at, call.arguments["prompt"]
+                answered_at = at + (call.took_seconds or 0.0)
+                insert(
+                    db,
+                    "tool_jobs",
+                    {**values, "prompt": prompt, "called_at": at, "answered_at": answered_at},
+                )
 
         self._store.keep(work)
 
     def list(self, *, since: float | None = None, until: float | None = None) -> list[ToolJob]:
         """The clips that were bought from `since` on and before `until` (epoch seconds), oldest first."""
-        rows = self._store.read(
-            lambda connection: connection.execute(
-                "SELECT account AS account_id, request_id, kernel, prompt, called_at, answered_at, ended_at, "
-                "seconds, cost_micro / 1e6 AS cost_usd FROM tool_jobs WHERE account = ? "
-                "AND called_at >= ? AND called_at < ? ORDER BY called_at",
-                (
-                    self._account,
-                    float("-inf") if since is None else since,
-                    float("inf") if until is None else until,
-                ),
-            ).fetchall()
+        rows = self._store.rows(
+            "SELECT * FROM tool_jobs WHERE account = ? AND called_at >= coalesce(?, -9e99) "
+            "AND called_at < coalesce(?, 9e99) ORDER BY called_at",
+            *(self._account, since, until),
         )
-        return [ToolJob(**dict(row)) for row in rows]
+        return [read(ToolJob, row, account_id=self._account) for row in rows]
 
 
-def _tool_call(row: dict[str, Any]) -> ToolCall:
-    del row["user"]
-    read = {"arguments": json.loads(row["arguments"]), "request_ids": tuple(json.loads(row["request_ids"]))}
-    return ToolCall(**{**row, **read, "whole": bool(row["whole"])})
+def _tool_call(row: sqlite3.Row) -> ToolCall:
+    arguments, request_ids = (json.loads(row[name]) for name in ("arguments", "request_ids"))
+    whole = bool(row["whole"])
+    return read(ToolCall, row, arguments=arguments, request_ids=tuple(request_ids), whole=whole)
 
 
-class _BuyingCall(NamedTuple):
-    """The call that a job was asked for with: when (epoch seconds), for how long, and the prompt."""
-
-    at: float
-    took_seconds: float
-    prompt: str
-
-
-def _bought_by(connection: sqlite3.Connection, request_id: str) -> _BuyingCall | None:
+def _bought_by(db: sqlite3.Connection, request_id: str) -> ToolCall | None:
     """The first call that spoke of that job alone and had a prompt; None where there is none."""
-    rows = connection.execute(
-        "SELECT at, took_seconds, arguments FROM tool_calls WHERE request_ids = ? ORDER BY id",
-        (json.dumps([request_id]),),
-    )
-    for row in rows:
-        prompt = json.loads(row["arguments"]).get("prompt")
-        if isinstance(prompt, str) and prompt:
-            return _BuyingCall(row["at"], row["took_seconds"] or 0.0, prompt)
-    return None
+    of_it = "SELECT * FROM tool_calls WHERE request_ids = ? ORDER BY id"
+    calls = map(_tool_call, db.execute(of_it, (json.dumps([request_id]),)))
+    prompts = ((call, call.arguments.get("prompt")) for call in calls)
+    return next((call for call, prompt in prompts if isinstance(prompt, str) and prompt), None)
 
 
 def _kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str, bool]:

@@ -189,7 +189,7 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
     try:
         ledger = LedgerFile.open(folder)
         try:
-            ledger.prove_writable()
+            ledger.store.prove_writable()
         except BaseException:
             ledger.close()
             raise
@@ -226,7 +226,7 @@ def _opened(name: _Name, reach: Callable[[], _Place]) -> Session:
     session = _open(name) or uninterrupted(find_or_make, "reelbook-connect")
     notice = None
     if (resumed := _untold.pop(name, None)) is not None:
-        notice = session._ledger.file.notice
+        notice = session._ledger.store.notice
         if resumed:
             clips = count(resumed, "unfinished clip")
             print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().")  # noqa: T201 - said where the person connects

@@ -21,7 +21,7 @@ from ..client.scheduling.watch import job_failed
 from ..event_thread import Future, until_done
 from ..formatting import terminal_line
 from ..ledger import EarlierRun, Entry, Funds, Submission
-from ..ledger.search import Filter, Sort
+from ..ledger.search import EVERYTHING, Filter, Sort
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
 from ..models import JobStatus
@@ -414,7 +414,7 @@ class JobRegistry(JobServices):
     def find(self, wanted: Filter, *, sort: Sort, limit: int, after: Job | None) -> list[Job]:
         """The account's jobs in the ledger, behind `after`. None is watched because it was found."""
         # One that was taken up by an id which the ledger doesn't know is only known here.
-        first = after is None and wanted.asks_nothing
+        first = after is None and wanted == EVERYTHING
         foreign = [job for job in self if job.entry_id is None and first]
         behind = None if after is None else after.entry_id
         entries = self.ledger.find(wanted, sort=sort, limit=limit, after=behind)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
-from ..account.reconcile import Comparison
-from ..account.reconcile_rules import Answer, Change, Finding
+from ..account.reconcile import Answer, Finding
 from ..errors import ReelbookError, SubmissionUncertain
-from ..formatting import clock, count
+from ..formatting import count
 from ..ledger import Entry
 from ..states import LOST, NOT_ACCEPTED
 from .job import Job
@@ -42,28 +40,19 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """What `session.reconcile()` found out: the verdicts, oldest submission first, and the figures compared.
+    """What `session.reconcile()` found out: the verdicts, oldest submission first.
 
-        found = session.reconcile()
-        print(found)
-        paid = [verdict.job for verdict in found.verdicts if verdict.answer == "accepted"]
-
-    `before_at` and `now_at` are when they were taken, `before_at` the earliest; None where there are none.
+    found = session.reconcile()
+    print(found)
+    paid = [verdict.job for verdict in found.verdicts if verdict.answer == "accepted"]
     """
 
     verdicts: tuple[Verdict, ...]
-    before_at: datetime | None = None
-    now_at: datetime | None = None
-    changes: tuple[Change, ...] = ()
-    now_figures: str = ""
 
     def __str__(self) -> str:
         if not self.verdicts:
             return "Every submission was answered. Nothing was asked."
         lines = [f"{count(len(self.verdicts), 'submission')} without an answer."]
-        lines += [f"  {change}" for change in self.changes]
-        if not self.changes and self.now_at is not None:
-            lines.append(f"  now, at {clock(self.now_at)}: {self.now_figures}; nothing known from before")
         for verdict in self.verdicts:
             lines += [f"{verdict.job!r}: {verdict.answer}"]
             lines += [f"  {text}" for text in (*verdict.reasons, verdict.advice)]
@@ -72,15 +61,9 @@ class Reconciliation:
     __repr__ = __str__
 
 
-def tell_jobs(comparison: Comparison, job_of: Callable[[Entry], Job]) -> Reconciliation:
-    """The comparison as verdicts on jobs. Each job, and whoever waits for it, hears of its own."""
-    return Reconciliation(
-        tuple(_verdict(each, job_of(each.entry)) for each in comparison.findings),
-        before_at=comparison.before_at,
-        now_at=comparison.now_at,
-        changes=comparison.changes,
-        now_figures=comparison.now_figures,
-    )
+def tell_jobs(findings: Sequence[Finding], job_of: Callable[[Entry], Job]) -> Reconciliation:
+    """The findings as verdicts on jobs. Each job, and whoever waits for it, hears of its own."""
+    return Reconciliation(tuple(_verdict(each, job_of(each.entry)) for each in findings))
 
 
 def _verdict(finding: Finding, job: Job) -> Verdict:

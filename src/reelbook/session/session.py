@@ -23,7 +23,7 @@ from ..account.connection import Connection, Service
 from ..account.keys import Keys
 from ..account.limits import caller, say_unsent, spend_notices
 from ..account.receipt import receipt_of
-from ..account.reconcile import Reconciler
+from ..account.reconcile import find_out
 from ..account.usage_history import UsageHistory
 from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
@@ -31,7 +31,7 @@ from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..formatting import file_name
 from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
-from ..ledger.records import named_states, origin, refuse_strange
+from ..ledger.records import named_states, origin
 from ..ledger.search import Filter
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
@@ -150,7 +150,7 @@ class Session(Tooling, SuggestsNames):
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
         self._ledger = file.ledger(name, key, max_spend_usd=max_spend_usd)
-        file.on_trouble(self._ledger_changed)
+        file.store.on_trouble(self._ledger_changed)
         self._connection = Connection(
             key,
             base_url,
@@ -174,7 +174,6 @@ class Session(Tooling, SuggestsNames):
         clips, images = home / "clips" / file_name(host), RecentImages(home)
         self._jobs = JobRegistry(*shared, clips, images, self._tell)
         self._sweeps = SweepControl(self._submit, self._jobs)
-        self._reconciler = Reconciler(self._connection, self._ledger, self._balance)
         self.keys = Keys(
             key,
             self._connection,
@@ -333,10 +332,10 @@ class Session(Tooling, SuggestsNames):
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
             batch = self._submissions(wanted, once)
         if once is not None and not again:  # equal requests are one job
-            batch = list({each.sameness: each for each in batch}.values())
+            batch = list({each.request.sameness: each for each in batch}.values())
         jobs = self._submit(batch, again=again, retry_uncertain=retry_uncertain)
         if len(jobs) < len(wanted):
-            made = {each.sameness: job for each, job in zip(batch, jobs, strict=True)}
+            made = {each.request.sameness: job for each, job in zip(batch, jobs, strict=True)}
             jobs = [made[each.sameness] for each in wanted]
         return Batch(jobs, self._thread)
 
@@ -390,8 +389,8 @@ class Session(Tooling, SuggestsNames):
             budget.limit,
             budget.back_in_seconds,
             self._ledger.max_spend_usd,
-            self._ledger.file.trouble,
-            not self._ledger.file.in_memory,
+            self._ledger.store.trouble,
+            not self._ledger.store.in_memory,
             0.0 if funds is None else funds.to_come_usd,
             self._client.key_trouble,
         )
@@ -454,14 +453,14 @@ class Session(Tooling, SuggestsNames):
 
     def _ledger_changed(self) -> None:
         """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""
-        said = self._ledger.file.trouble or "The ledger can be written again."
+        said = self._ledger.store.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._thread.loop.call_soon_threadsafe(self._tell, None)
 
     def _tell_unsent(self) -> None:
         if self._left_unsent:
-            say_unsent(self._left_unsent, self.home, kept=not self._ledger.file.in_memory)
+            say_unsent(self._left_unsent, self.home, kept=not self._ledger.store.in_memory)
 
     @by_name
     def jobs(
@@ -493,8 +492,7 @@ class Session(Tooling, SuggestsNames):
         Raises InvalidInput for a state that there isn't.
         """
         if state is not None:
-            state = named_states(state)
-            refuse_strange(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
+            state = named_states(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
         wanted = Filter(
             text=text,
             since=epoch(since),
@@ -589,7 +587,7 @@ class Session(Tooling, SuggestsNames):
         `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
         """
         from_at, to_at = epoch(since), epoch(until)
-        entries = self._ledger.bought(experiment=experiment, since=from_at, until=to_at)
+        entries = self._ledger.bought(Filter(experiment=experiment, since=from_at, until=to_at))
         tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
         name = "sandbox" if self.service == "sandbox" else urlsplit(self.base_url).netloc
         accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
@@ -654,8 +652,8 @@ class Session(Tooling, SuggestsNames):
 
     async def _reconciled(self, *, alone: bool) -> Reconciliation:
         try:
-            comparison = await self._reconciler.compare(alone=alone)
-            return tell_jobs(comparison, lambda entry: self._jobs.of(entry, watch=False))
+            findings = await find_out(self._connection, self._ledger, self._balance, alone=alone)
+            return tell_jobs(findings, lambda entry: self._jobs.of(entry, watch=False))
         finally:
             self._tell(None)
 
