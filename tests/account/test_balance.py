@@ -24,7 +24,7 @@ from reelbook.formatting import dollars
 from reelbook.models import Usage
 from reelbook.sandbox.handle import Sandbox
 from reelbook.text.status_line import balance_words
-from reelbook.widgets.status_line import StatusLine
+from reelbook.widgets.studio import StatusLine
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from reelbook.media import clips
 from reelbook.media.grid import Grid, Page, Tile, film, sheet
 from reelbook.media.images import thumbnail
 
-from .bundle import module, pressed, style
+from .bundle import module, style
 
 KINDS = (".mp4", ".png", ".html")
 POSTER_BYTES = 20_000
@@ -60,8 +60,7 @@ def write(grid: Grid, path: Path, *, by: Literal["time", "part"], overwrite: boo
 def page_html(grid: Grid) -> Iterable[str]:
     """The page piece by piece, as it is large. Raises `NotAVideo` for a clip that can't be read."""
     before, after = _PAGE.split("{pages}")
-    look = pressed(style("_matrix_page"))
-    yield before.format(title=html.escape(grid.title), look=look, ratio=grid.ratio)
+    yield before.format(title=html.escape(grid.title), look=style("_matrix_page"), ratio=grid.ratio)
     for page in grid.pages:
         yield from _table(page)
     yield after.format(code=module("_matrix_page").replace("</", "<\\/"))
