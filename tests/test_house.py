@@ -22,7 +22,9 @@ REACHED = {
     "Gallery.clip_poster": "a tile's picture",
     "JobBoard.clip_poster": "a row's picture",
     "Matrix.clip_poster": "a cell's picture",
+    "PromptForm.on_replace_key": "a press on Replace key",
     "Rotation": "session.keys.rotate()",
+    "ToolExplorer.on_result": "a press on Call",
 }
 
 

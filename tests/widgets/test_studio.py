@@ -86,6 +86,7 @@ def test_the_notebook_keeps_the_latest_clip_once_a_person_turns_away() -> None:
     says(studio.line, "left")
     (text,) = kept
     assert text.startswith("a fox")
+    assert studio.still_of() == studio.card.still_of()
     studio.close()
 
 
