@@ -36,7 +36,8 @@ def panel(tmp_path: Path) -> Folder:
 
 
 def test_pieces_put_together_are_the_file(panel: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each with its place; one beyond the end is the last."""
+    """Each with its place, in messages under 1 MiB; one beyond the end is the last."""
+    assert clip_serving.PIECE_BYTES < 1 << 20
     monkeypatch.setattr(clip_serving, "PIECE_BYTES", 1000)
     data = bytes(range(250)) * 10
     (panel.folder / "a.mp4").write_bytes(data)

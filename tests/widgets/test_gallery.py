@@ -242,18 +242,6 @@ def test_an_export_holds_the_clips_and_what_made_them(session: Session, tmp_path
         gallery.export(tmp_path)
 
 
-def test_posters_are_drawn_once(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was drawn is kept; a clip without a file has none."""
-    fox, wolf = finished(session, "a fox", "a wolf")
-    wolf.delete_clip()
-    gallery = Gallery(session)
-    keys = [str(fox.number), str(wolf.number), "unknown"]
-    first = asks(gallery, "posters", keys=keys)
-    monkeypatch.setattr("reelbook.media.clips.poster", None)
-    assert asks(gallery, "posters", keys=keys) == first
-    assert [bool(poster) for poster in first["buffers"]] == [True, False, False]
-
-
 def test_the_panel_stays_small(session: Session) -> None:
     """Code and state with a clip opened are under 30 KB, and the still form has a few small pictures."""
     jobs = finished(session, *(f"a fox, number {number}" for number in range(6)))
@@ -279,19 +267,6 @@ def test_a_job_of_an_earlier_search_is_still_known(session: Session) -> None:
     session.close()
     found.load(9)
     assert (list(found.take_in()), found.jobs) == ([], [wolf])
-
-
-def test_errors_of_a_callback_are_shown_under_the_panel(session: Session) -> None:
-    """They would vanish otherwise."""
-    (fox,) = finished(session, "a fox")
-    gallery = Gallery(session)
-
-    def broken(_: Job) -> None:
-        raise ValueError("no form")
-
-    gallery.on_vary(broken)
-    says(gallery, "vary", key=str(fox.number))
-    assert "no form" in gallery.message["text"]
 
 
 def test_what_the_notebook_keeps_follows_once_a_person_turns_away(session: Session) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from widgets.doubles import FakeSession, job, says, work_ends
 
@@ -13,18 +11,6 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.session import JobRequest, Reconciliation, Verdict
 from reelbook.widgets.job_actions import send_again
 from reelbook.widgets.job_card import JobCard
-
-
-def test_what_cannot_be_taken_back_is_said() -> None:
-    """Sent is sent, and it is billed."""
-
-    class Sent(FakeSession):
-        def cancel(self, _: Any) -> bool:
-            return False
-
-    card = JobCard(job(session=Sent(), state="sending", request_id=None))
-    says(card, "cancel")
-    assert card.message["text"] == "It was already sent. The job goes on and is billed."
 
 
 def uncertain_card() -> tuple[JobCard, FakeSession]:

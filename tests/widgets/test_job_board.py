@@ -8,13 +8,12 @@ import threading
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from PIL import Image
 from support.waiting import until
-from widgets.doubles import FOX, FakeSession, asks, clip, heard, job, kept_stills, learn, says, work_ends
+from widgets.doubles import FOX, FakeSession, asks, clip, heard, job, kept_stills, learn, says
 
 import reelbook as rb
 from reelbook.account import Facts, Spending
@@ -22,7 +21,7 @@ from reelbook.ledger import Spend
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, JobRequest, display
-from reelbook.widgets.job_board import BoardEntry, JobBoard
+from reelbook.widgets.job_board import JobBoard
 
 MOST_BYTES = 400
 
@@ -131,6 +130,7 @@ def test_a_page_gets_everything_once_and_then_only_what_changed() -> None:
     session.at_work = [fox, cat]
     board, messages = opened(session)
     assert [row["prompt"] for row in messages[0][0]["rows"]] == ["cat", "fox"]
+    assert "chosen" not in messages[0][0]["rows"][0]  # of a new row only what isn't empty is said
     messages.clear()
     board.refresh()
     assert messages == []
@@ -345,25 +345,6 @@ def test_the_buttons_do_what_they_say(session: rb.Session, sandbox: Sandbox) -> 
     board.close()
 
 
-def test_finding_out_asks_once_and_offers_what_only_a_person_knows() -> None:
-    """Until the answer is there a second press asks nothing; then the person's word may be asked for."""
-    session = FakeLedgerSession()
-    lost = made(session, "fox", state="uncertain", watched=False, request_id=None)
-    session.past = [lost]
-    board, _ = opened(session)
-    says(board, "open", key="0")
-    for _ in range(2):
-        says(board, "find_out", key="0")
-    assert len(session.asked) == 1
-    assert board.face["aside"] == "Asking for balance and usage."
-    verdict = SimpleNamespace(job=lost, answer="can't tell", if_alone="not accepted")
-    session.asked[0][1].set_result(SimpleNamespace(verdicts=[verdict]))
-    work_ends(board)
-    assert [name for name, _ in board.face["actions"]][:2] == ["find_out", "only_me"]
-    says(board, "only_me", key="0")
-    assert session.asked[1][0] is True
-
-
 def test_pictures_are_small_and_asked_for_by_name(tmp_path: Path) -> None:
     """A clip's poster, a person's image, and nothing for what has neither."""
     session = FakeLedgerSession()
@@ -378,6 +359,9 @@ def test_pictures_are_small_and_asked_for_by_name(tmp_path: Path) -> None:
     posters = asks(board, "posters", keys=["0c", "2i", "1", "99c"])["buffers"]
     assert [0 < len(each) <= 2500 for each in posters] == [True, True, False, False]
     assert (board.clip_path("0c"), board.clip_path("1")) == (tmp_path / "clip.mp4", None)
+    learn(session.at_work[1], state="completed", clip=done.clip)  # another picture has another name
+    board.refresh()
+    assert rows(messages)["plain"]["picture"] == "1c"
 
 
 def test_done_waits_for_what_runs_and_keeps_the_page_up_to_date(session: rb.Session) -> None:
@@ -475,26 +459,3 @@ def test_code_and_state_stay_under_30_kb() -> None:
         name: value for name, value in board.get_state().items() if name not in {"_esm", "_css", "layout"}
     }
     assert len(JobBoard._esm) + len(JobBoard._css) + len(json.dumps(kept, default=str)) < 30_000
-
-
-def test_a_row_is_sent_whole_and_then_only_what_changed() -> None:
-    """What is empty isn't said of a new row; a page that was reloaded has nothing."""
-    kept = BoardEntry(job(progress=0.5), 0)
-    first = kept.news(0.0, chosen=False)
-    assert (first["key"], first["order"], first["word"], first["bar"]) == ("0", 0, "Processing", 0.5)
-    assert "chosen" not in first
-    assert kept.news(0.0, chosen=False) == {}
-    assert kept.news(0.0, chosen=True) == {"key": "0", "chosen": True}
-    kept.page.forget()
-    assert kept.news(0.0, chosen=True).keys() >= first.keys()
-
-
-def test_a_row_follows_its_job(tmp_path: Path) -> None:
-    """Its picture has another name once it is another picture."""
-    mine = job()
-    kept = BoardEntry(mine, 0)
-    kept.news(0.0, chosen=False)
-    learn(mine, state="completed", clip=clip(tmp_path / "a.mp4"))
-    kept.update()
-    news = kept.news(0.0, chosen=False)
-    assert (news["word"], news["picture"]) == ("Completed", "0c")

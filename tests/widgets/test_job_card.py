@@ -17,7 +17,6 @@ from reelbook import errors
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import JobRequest
-from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
 from reelbook.widgets.static_html import POSTER_BYTES
 
@@ -51,16 +50,6 @@ def test_a_card_says_that_the_ledger_cannot_be_written() -> None:
         assert said.get(timeout=60) == (trouble or "The ledger can be written again.")
     card.close()
     assert session.listeners == []
-
-
-def test_a_question_of_the_page_is_answered_within_its_message() -> None:
-    """Where no thread reaches the page, asking brings what is new."""
-    running = job(progress=0.1)
-    card = JobCard(running)
-    card._live.close()
-    learn(running, progress=0.6)
-    assert asks(card, "ask") == {}
-    assert card.progress == 0.6
 
 
 def test_unchanged_things_are_not_sent_again() -> None:
@@ -104,19 +93,6 @@ def test_the_persons_own_image_stands_on_the_stage_until_the_clip_does(tmp_path:
     card.refresh()
     assert 0 < len(card.poster) <= POSTER_BYTES
     assert card.poster != preview
-
-
-def test_the_clip_comes_in_pieces_under_one_mebibyte(tmp_path: Path) -> None:
-    """Each piece answers one question."""
-    finished = clip(tmp_path / "c.mp4")
-    data = finished.path.read_bytes() + bytes(2 * PIECE_BYTES)
-    assert finished.info.codec == "h264"
-    finished.path.write_bytes(data)
-    card = JobCard(job(state="completed", clip=finished))
-    answers = [asks(card, "chunk", index=index) for index in range(3)]
-    assert b"".join(answer["buffers"][0] for answer in answers) == data
-    assert max(len(answer["buffers"][0]) for answer in answers) < 1 << 20
-    assert {answer["total"] for answer in answers} == {3}
 
 
 def test_again_sends_the_same_request_once(tmp_path: Path) -> None:

@@ -49,16 +49,6 @@ def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
         Player(job)
 
 
-def test_the_time_is_told_only_to_who_listens(tmp_path: Path) -> None:
-    """Without a listener in the kernel the page reports no time; a link counts as one."""
-    player, other = Player(clip_file(tmp_path / "a.mp4")), Player(clip_file(tmp_path / "b.mp4"))
-    player.observe(print, "playing")
-    assert player.reports_time is False
-    traitlets.link((player, "time"), (other, "time"))
-    player.time = 0.5
-    assert (player.reports_time, other.time) == (True, 0.5)
-
-
 def test_what_is_no_range_is_refused(tmp_path: Path) -> None:
     """A loop's ends come in order; the page's list is a range too, and None is the whole clip."""
     player = Player(clip_file(tmp_path / "a.mp4"), loop_range=(0.2, 0.6))

@@ -196,14 +196,6 @@ def test_the_balance_is_asked_for_once(sandbox: Sandbox) -> None:
         second.close()
 
 
-def test_a_closed_form_listens_no_more() -> None:
-    """Closing ends the subscription."""
-    session = FakeSession()
-    form = make(session)
-    form.close()
-    assert session.listeners == []
-
-
 def test_the_key_is_in_no_state_and_no_repr(sandbox: Sandbox) -> None:
     """What could be saved with a notebook doesn't hold the key."""
     with rb.connect("sandbox") as session:

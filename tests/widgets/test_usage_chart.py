@@ -110,13 +110,6 @@ def test_a_press_is_not_undone_by_what_is_drawn_meanwhile(chart: UsageChart) -> 
     assert chart.selected_day == chart.foot.words["rows"][0][0]
 
 
-def test_a_failing_callback_is_shown(chart: UsageChart) -> None:
-    """Under the chart's head, and the chart goes on."""
-    chart.on_day(lambda span, jobs: 1 / 0)
-    chart.selected_day = chart.foot.words["rows"][0][0]
-    assert "ZeroDivisionError" in chart.head.message["text"]
-
-
 def test_another_period_asks_anew(chart: UsageChart) -> None:
     """The page sets `days`; the choice of a day ends."""
     chart.selected_day = chart.foot.words["rows"][0][0]

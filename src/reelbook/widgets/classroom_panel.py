@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -169,36 +169,21 @@ class ClassroomPanel(Panel):
         if plan.problems or self._plan["problems"]:
             return
         fresh, draft = plan.continued is None, self._draft
-
-        def make() -> str:
-            opened = open_classroom(
-                self.session,
-                plan.students,
-                name=draft["called"] or None,
-                rate_limit=plan.rate_limit,
-                max_spend_usd=plan.max_spend_usd,
-                folder=Path(draft["folder"]) if fresh and draft["folder"] else None,
-                address=(draft["address"] or None) if fresh else None,
-                report=self._report,
-            )
-            self._draft, self._plan, self._give_draft = {}, {}, True
-            return words.opened(opened)
-
-        self._do("Making the keys", "made", make)
+        self._make(
+            plan.students,
+            typed=True,
+            name=draft["called"] or None,
+            rate_limit=plan.rate_limit,
+            max_spend_usd=plan.max_spend_usd,
+            folder=Path(draft["folder"]) if fresh and draft["folder"] else None,
+            address=(draft["address"] or None) if fresh else None,
+        )
 
     def _on_go_on(self, room: object) -> None:
         """Completes an interrupted class with the students that were written down for it."""
-        if (found := self._room(room)) is None:
-            return
-        classroom = found.classroom
-        students = [seat.student for seat in classroom.seats]
-
-        def make() -> str:
-            return words.opened(
-                open_classroom(self.session, students, name=classroom.name, report=self._report)
-            )
-
-        self._do("Making the keys", "made", make)
+        if (found := self._room(room)) is not None:
+            students = [seat.student for seat in found.classroom.seats]
+            self._make(students, name=found.classroom.name)
 
     def _on_ask_close(self, room: object) -> None:
         found = self._room(room)
@@ -264,6 +249,17 @@ class ClassroomPanel(Panel):
             "fixed": plan.continued is not None,
         }
         return plan
+
+    def _make(self, students: Sequence[str], *, typed: bool = False, **given: Any) -> None:
+        """Makes the keys that are missing. `typed`: as the form says, which is empty afterwards."""
+
+        def make() -> str:
+            opened = open_classroom(self.session, students, report=self._report, **given)
+            if typed:
+                self._draft, self._plan, self._give_draft = {}, {}, True
+            return words.opened(opened)
+
+        self._do("Making the keys", "made", make)
 
     def _report(self, step: Step) -> None:
         if self._stop.is_set():

@@ -188,10 +188,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
                 self.figures = []
             self.live = not self.session.closed and bool(self.session.running)
 
-    def clip_path(self, key: str = "") -> Path | None:
-        job = self._found.by_key(key) if key else self._open_job
-        return job.clip.path if job is not None and job.clip is not None else None
-
     def still(self) -> tuple[str, str]:
         """The first clips with their posters, and how many were found."""
         from reelbook.media.images import thumbnail
@@ -328,8 +324,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self._still_setting = False
         self._search()
 
-    def _on_open(self, content: dict[str, Any]) -> None:
-        self._open(self._job(content))
+    def _on_open(self, key: str) -> None:
+        self._open(self._found.by_key(key))
 
     def _on_mark(self, job: Job, starred: bool | None, note: str | None, tags: str | None) -> None:
         had = job.tags
@@ -357,8 +353,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _compared(self) -> tuple[Job, ...]:
         return self.chosen
 
-    def _job(self, content: Mapping[str, Any]) -> Job | None:
-        return self._found.by_key(str(content.get("key", "")))
+    def _job_of(self, key: object) -> Job | None:
+        return self._found.by_key(str(key)) if key else self._open_job
 
     def _news_of(self, _: Job) -> None:
         self.refresh()

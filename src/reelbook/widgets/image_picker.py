@@ -18,8 +18,7 @@ from reelbook import settings, wire
 from reelbook.errors import InvalidImage
 from reelbook.secret import quotable, veiled
 
-from ..text.form import image_words
-from ..text.picker import page_notes, recent_words, where_words
+from ..text.form import image_words, page_notes, recent_words, where_words
 from .base import Panel
 from .bundle import added_style, module, packed, style
 from .clip_serving import PIECE_BYTES

@@ -8,6 +8,7 @@ import inspect
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import traitlets
@@ -27,18 +28,29 @@ class ActsOnJobs(Panel):
     """Answers the page's `stop`, `watch`, `cancel`, `find_out`, `only_me` and `code`, each about one job.
 
     `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A method for a message may name
-    `job`: the one that the message is about; it isn't called where there is none. A panel implements `_job`
-    and `_news_of`. They aren't abstract methods only because a widget's metaclass doesn't allow those.
+    `job`: the one that the message is about; it isn't called where there is none. A panel implements
+    `_job_of` and `_news_of`: a widget's metaclass allows no abstract methods.
     """
+
+    _called = "key"  # the part of a message that says which job it is about
 
     def __init__(self, **traits: Any) -> None:
         self._word_would_tell: set[Job] = set()
         self._pressed: dict[object, float] = {}
         super().__init__(**traits)
 
+    def _job_of(self, key: object) -> Job | None:
+        """The job that the page calls so; without a key the opened one, if there is one."""
+        raise NotImplementedError
+
     def _job(self, content: Mapping[str, Any]) -> Job | None:
         """The job that a message is about, None if the panel doesn't have it."""
-        raise NotImplementedError
+        return self._job_of(content.get(self._called, ""))
+
+    def clip_path(self, key: str = "") -> Path | None:
+        """Where the clip of that job is on disk, None while there is none."""
+        job = self._job_of(key)
+        return None if job is None or job.clip is None else job.clip.path
 
     def _news_of(self, job: Job) -> None:
         """Called on any thread when there may be news of the job."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import traitlets
@@ -173,12 +172,8 @@ class JobBoard(ShowsJob, ServesClips):
         if not running and opened is None:
             self.keep_still()
 
-    def clip_path(self, key: str = "") -> Path | None:
-        job = self._named(key or self.opened)
-        return job.clip.path if job is not None and job.clip is not None else None
-
     def clip_poster(self, key: str) -> bytes:
-        job = self._named(key)
+        job = self._job_of(key)
         return b"" if job is None else _thumb(job)
 
     def still(self) -> tuple[str, str]:
@@ -210,9 +205,8 @@ class JobBoard(ShowsJob, ServesClips):
             self._entries[job] = self._by_key[entry.key] = entry
         return self._entries[job]
 
-    def _named(self, key: str) -> Job | None:
-        """The job of that key, or of the picture of that name."""
-        entry = self._by_key.get(key.rstrip("ci"))
+    def _job_of(self, key: object) -> Job | None:
+        entry = self._by_key.get(str(key or self.opened).rstrip("ci"))  # a picture's name is a key, too
         return None if entry is None else entry.job
 
     def _look_up(self) -> None:
@@ -324,9 +318,6 @@ class JobBoard(ShowsJob, ServesClips):
         if not self._twice(job) and (sent := send_again(job)) is not None:
             with self._sending, self.hold_sync():
                 self.opened = self._add(sent).key
-
-    def _job(self, content: Mapping[str, Any]) -> Job | None:
-        return self._named(str(content.get("key", "")))
 
     def _news_of(self, job: Job) -> None:
         self._told(job)

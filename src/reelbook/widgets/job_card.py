@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import traitlets
@@ -82,10 +81,6 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
             face["actions"] += clip_actions(job, compares=bool(self.on_compare), varies=bool(self.on_vary))
         return face
 
-    def clip_path(self, key: str = "") -> Path | None:
-        clip = self.job.clip if self.job is not None else None
-        return clip.path if clip is not None else None
-
     def still(self) -> tuple[str, str]:
         self.refresh()
         if self.job is None:
@@ -104,7 +99,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
             self.poster = small_poster(picture) if picture else b""
             self._pictured = wanted
 
-    def _job(self, _: Mapping[str, Any]) -> Job | None:
+    def _job_of(self, key: object) -> Job | None:
         return self.job
 
     def _news_of(self, _: Job) -> None:

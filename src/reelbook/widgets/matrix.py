@@ -10,7 +10,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -90,6 +90,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 
     _sends_news = True
+    _called = "n"
 
     def __init__(self, sweep: Sweep | SweepRun, session: Session | None = None, **traits: Any) -> None:
         if not isinstance(sweep, Sweep | SweepRun):
@@ -141,10 +142,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
                 self.send({**message, **({"head": head} if head else {})})
         if self._away and not self._running:
             self.keep_still()
-
-    def clip_path(self, key: str = "") -> Path | None:
-        job = self._job_of(int(key)) if key.isdecimal() else None
-        return job.clip.path if job is not None and job.clip is not None else None
 
     def still(self) -> tuple[str, str]:
         """The grid with small posters under the labels of its columns, beside those of its rows."""
@@ -337,12 +334,9 @@ class Matrix(Plays, LeadsOn, ServesClips):
                 raise InvalidInput(f"The sweep has no axis {each!r}. It has: {', '.join(names)}.")
         return proposal["value"]
 
-    def _job_of(self, number: Any) -> Job | None:
-        known = isinstance(number, int) and 0 < number <= len(self.run.cells)
-        return self.run.cells[number - 1].job if known else None
-
-    def _job(self, content: Mapping[str, Any]) -> Job | None:
-        return self._job_of(content.get("n"))
+    def _job_of(self, key: object) -> Job | None:
+        number = int(str(key)) if str(key).isdecimal() else 0
+        return self.run.cells[number - 1].job if 0 < number <= len(self.run.cells) else None
 
     def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
         """The cell's job, or those of all cells that are uncertain where the head was pressed."""

@@ -184,16 +184,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         return plan_words(self.prompt, self.duration_seconds, self.styles)
 
     def _costs(self) -> dict[str, Any]:
-        facts = self.session.facts
         spend = None if self.session.closed else self.session.spending().of_key
-        return form_words(
-            facts.balance_usd,
-            to_come_usd=facts.to_come_usd,
-            spend=spend,
-            limit_usd=facts.max_spend_usd,
-            ledger_works=facts.trouble is None,
-            key_works=facts.key_trouble is None,
-        )
+        return form_words(self.session.facts, spend)
 
     def _submit(self) -> Job:
         with without_spend_warnings(), without_waiting():  # both are said beside the button
