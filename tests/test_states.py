@@ -19,6 +19,7 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.states import BEFORE_AMOUNT, INTENDED, SENDING, STATES, charge_of, names, state
 from reelbook.text import board, gallery, matrix
+from reelbook.text.card import ShownJob
 
 USD = 0.05
 
@@ -47,7 +48,7 @@ def told_by_panels(job: Job) -> dict[str, tuple[str, str, str]]:
     faces: dict[str, Any] = {
         "card": rb.JobCard(job).face,
         "board": entry.row,
-        "matrix": matrix.face(view.state, view, job.request, request_id=job.request_id, clip=None),
+        "matrix": matrix.face(view.state, job.request, ShownJob(view, job.request)),
         "gallery": rb.Gallery(rb.Session.of(job), state="any", opened=job.request_id).face,
     }
     return {panel: (face["word"], face["tone"], face["money"]) for panel, face in faces.items()}

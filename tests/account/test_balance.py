@@ -23,7 +23,7 @@ from reelbook.formatting import dollars
 from reelbook.models import Usage
 from reelbook.sandbox.handle import Sandbox
 from reelbook.text.status_line import balance_words
-from reelbook.widgets.status_line import StatusLine
+from reelbook.widgets.studio import StatusLine
 
 
 def test_the_balance_follows_a_clip_without_a_question(session: rb.Session, sandbox: Sandbox) -> None:

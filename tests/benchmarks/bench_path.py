@@ -121,7 +121,7 @@ def main() -> None:
             sys.setprofile(None)
             form = rb.PromptForm(session, prompt="a kite", duration_seconds=1)
             press.walking = True
-            form._on_generate({}, [])
+            form._on_generate("press", {})
             form.generate().result(60)
             press.walking = False
         finally:

@@ -80,7 +80,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
             (
                 "board50 = rb.JobBoard(jobs=[done, failed, lost, running])\n"
                 "board50.selected = [other.request_id, done.request_id]\n"
-                f"board50._on_open({{'key': {key}}}, [])\n"
+                f"board50._on_open({key})\n"
                 "board50",
                 ".rb-open-row .rb-card",
                 (),

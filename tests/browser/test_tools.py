@@ -91,7 +91,7 @@ def test_the_explorer_by_keyboard_alone(notebook: Notebook, page: Page) -> None:
         page.keyboard.press("ArrowDown")
     # As when another page asks for them; the focus stays where it is.
     row = panel.locator(".rb-list button").first.element_handle()
-    notebook.value("again.panel._on_hello()")
+    notebook.value("again.panel._heard(None, {'name': 'hello'}, [])")
     page.wait_for_function("(row) => !row.isConnected", arg=row)
     page.keyboard.press("Enter")
     until(panel, "(e) => e.querySelector('h3').textContent === 'See the balance'")

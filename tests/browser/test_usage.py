@@ -14,7 +14,7 @@ chart70
 """
 NOTHING = """
 import ipywidgets
-from reelbook.widgets.usage_bars import BarFigure
+from reelbook.widgets.usage_chart import BarFigure
 box70 = ipywidgets.VBox([BarFigure(print).figure])
 box70.add_class('reelbook-usage')
 box70

@@ -31,7 +31,7 @@ userdata.get, colab.userdata = {}.__getitem__, userdata
 sys.modules.update({"google": google, "google.colab": colab, "google.colab.userdata": userdata})
 """
 PARTS = 2  # each runs where there is room
-NO_WIDGETS = {f"test_{name}.py" for name in ("schema_form", "bundle", "live", "usage_bars")}
+NO_WIDGETS = {f"test_{name}.py" for name in ("schema_form", "bundle", "live")}
 
 
 def test_it_is_tried_on_colabs_python(colab: Environment) -> None:

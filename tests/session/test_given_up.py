@@ -15,7 +15,7 @@ from support.raw_server import Exchange, RawServer, raw_server
 from reelbook import errors
 from reelbook.ledger import LedgerFile
 from reelbook.sandbox.render import Spec, render
-from reelbook.text.card import job_face
+from reelbook.text.card import ShownJob, job_face
 
 FOX = {"duration_seconds": 1, "aspect_ratio": "1:1"}
 
@@ -79,9 +79,7 @@ def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home:
             assert session.spending().of_key.uncertain_usd == 0.05
         with connected(server) as later:
             (found,) = later.jobs()
-            face = job_face(
-                found.view(), found.request, request_id=found.request_id, clip=None, service="live"
-            )
+            face = job_face(ShownJob.of(found))
             assert face["note"] == str(job.error)
             assert ["watch", "Watch again"] in face["actions"]
             service.asked = 0

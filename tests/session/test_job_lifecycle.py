@@ -24,7 +24,7 @@ from reelbook.client import AsyncClient, downloads
 from reelbook.formatting import plain
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.render import Spec, render
-from reelbook.text.card import job_face, job_lines
+from reelbook.text.card import ShownJob, job_face, job_lines
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_links_that_all_expire_end_in_an_error_and_the_clip_can_be_fetched_later
     with pytest.raises(errors.LinkExpired, match=r"3 fresh links .*fetch it again later"):
         job.result(30)
     assert sandbox.state()["requests"]["download"] == 4
-    face = job_face(job.view(), job.request, request_id=job.request_id, clip=None, service="sandbox")
+    face = job_face(ShownJob.of(job))
     assert (job.state, face["note"]) == ("completed", str(job.error))
     assert ["watch", "Fetch again"] in face["actions"]
     sandbox.clear_faults()

@@ -17,10 +17,11 @@ from reelbook.session import JobRequest
 from reelbook.states import STATES
 from reelbook.text import board as words
 from reelbook.text.board import BoardRow, Tally
+from reelbook.text.card import ShownJob
 
 
 def row(request: JobRequest | None = FOX, **changes: Any) -> BoardRow:
-    return words.board_row(view(**changes), request, request_id="req-1", clip=None)
+    return words.board_row(ShownJob(view(**changes), request, "req-1"))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_a_rows_time_says_what_is_known(changes: dict[str, Any], said: str) -> N
 
 def test_a_finished_row_says_how_long_it_took(tmp_path: Path) -> None:
     """As the clip's card does."""
-    done = words.board_row(view(state="completed"), FOX, request_id="r", clip=clip(tmp_path / "a.mp4"))
+    done = words.board_row(ShownJob(view(state="completed"), FOX, clip=clip(tmp_path / "a.mp4")))
     assert (plain(done["time"]), done["bar"], done["word"]) == ("took 48 s", None, "Completed")
 
 

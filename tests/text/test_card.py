@@ -15,12 +15,12 @@ from reelbook.ledger import KnownBy
 from reelbook.media.images import PreparedImage
 from reelbook.session import EarlierRun, JobRequest
 from reelbook.session.clip import clip_file_name
-from reelbook.text.card import CardFace, job_face, job_lines
+from reelbook.text.card import CardFace, ShownJob, job_face, job_lines
 
 
 def face(state: Any = None, request: JobRequest | None = FOX, **facts: Any) -> CardFace:
-    known = {"request_id": "req-1", "clip": None, "service": "live", **facts}
-    return job_face(state or view(), request, **known)
+    known = {"request_id": "req-1", "service": "live", **facts}
+    return job_face(ShownJob(state or view(), request, **known))
 
 
 def lines(state: Any, **facts: Any) -> list[str]:
@@ -212,8 +212,7 @@ def test_the_card_says_which_run_it_is_from_and_how_to_buy_another(
 
 def test_a_request_without_its_picture_cant_be_sent_again() -> None:
     """A job of an earlier kernel whose image isn't kept offers no Again."""
-    request = JobRequest("image-to-video", "zoom in", 5)
-    shown = job_face(view(state="completed"), request, request_id="r", clip=None, service="sandbox")
+    shown = face(view(state="completed"), JobRequest("image-to-video", "zoom in", 5))
     assert "again" not in [name for name, _ in shown["actions"]]
 
 

@@ -3,52 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from reelbook.account import Facts
 from reelbook.ledger import Spend
-from reelbook.text.form import form_words, history_note, image_words, plan_words, styles_note
+from reelbook.text.form import (
+    form_words,
+    history_note,
+    image_words,
+    page_notes,
+    plan_words,
+    recent_words,
+    styles_note,
+    where_words,
+)
 
 
-def length(seconds: int, balance_usd: float | None, **limit: Any) -> dict[str, str]:
+def length(
+    seconds: int, balance_usd: float | None, spend: Spend | None = None, limit_usd: float | None = None
+) -> dict[str, str]:
     """What is said of one length."""
-    found: dict[str, str] = form_words(balance_usd, **limit)["lengths"][seconds - 1]
+    facts = Facts(balance_usd, 10, 10, None, max_spend_usd=limit_usd)
+    found: dict[str, str] = form_words(facts, spend)["lengths"][seconds - 1]
     return found
 
 
 def test_each_length_says_its_cost_and_what_it_leaves() -> None:
     """The button has the price; without a known balance nothing is said of it."""
-    assert length(5, 25.0) == {
-        "line": "5 s × $0.05 · leaves $24.75",
-        "button": "Generate · $0.25",
-        "off": "",
-        "low": "",
-    }
+    said = {"line": "5 s × $0.05 · leaves $24.75", "button": "Generate · $0.25"}
+    assert length(5, 25.0) == {**said, "off": "", "low": ""}
     assert length(5, None)["line"] == "5 s × $0.05"
 
 
 @pytest.mark.parametrize(
-    ("balance", "limit", "off"),
+    ("balance", "spend", "off"),
     [
-        (0.2, {}, "The balance is $0.20; this clip needs about $0.25."),
-        (0.25, {}, ""),
-        (
-            25.0,
-            {"spend": Spend(0.5, 0.25, 0.1), "limit_usd": 1.0},
-            "$0.15 of your limit of $1.00 is left; this clip needs about $0.25.",
-        ),
-        (
-            25.0,
-            {"spend": Spend(1.0, 0, 0), "limit_usd": 1.0},
-            "Nothing of your limit of $1.00 is left; this clip needs about $0.25.",
-        ),
-        (25.0, {"spend": Spend(0.75, 0, 0), "limit_usd": 1.0}, ""),
+        (0.2, None, "The balance is $0.20; this clip needs about $0.25."),
+        (0.25, None, ""),
+        (25.0, Spend(0.5, 0.25, 0.1), "$0.15 of your limit of $1.00 is left; this clip needs about $0.25."),
+        (25.0, Spend(1.0, 0, 0), "Nothing of your limit of $1.00 is left; this clip needs about $0.25."),
+        (25.0, Spend(0.75, 0, 0), ""),
     ],
 )
-def test_the_button_says_why_it_is_off(balance: float, limit: dict[str, Any], off: str) -> None:
+def test_the_button_says_why_it_is_off(balance: float, spend: Spend | None, off: str) -> None:
     """A clip that takes all that is left can be had."""
-    assert length(5, balance, **limit)["off"] == off
+    assert length(5, balance, spend, 1.0)["off"] == off
 
 
 def test_what_is_nearly_used_up_is_said_before_the_press() -> None:
@@ -60,11 +60,11 @@ def test_what_is_nearly_used_up_is_said_before_the_press() -> None:
 
 def test_the_nearer_of_two_ends_is_said() -> None:
     """What a clip leaves of the limit, or that it is the last; one sentence beside the button is enough."""
-    limit: dict[str, Any] = {"spend": Spend(1.2, 0.3, 0.1), "limit_usd": 2.0}
-    assert length(1, None, **limit)["low"] == "This leaves $0.35 of your limit of $2.00."
-    last = length(8, None, **limit)["low"]
+    spend = Spend(1.2, 0.3, 0.1)
+    assert length(1, None, spend, 2.0)["low"] == "This leaves $0.35 of your limit of $2.00."
+    last = length(8, None, spend, 2.0)["low"]
     assert last == "This leaves $0.00 of your limit of $2.00: not enough for another clip like it."
-    assert length(4, 0.9, spend=Spend(0.6, 0, 0), limit_usd=1.0)["low"].endswith("your limit of $1.00.")
+    assert length(4, 0.9, Spend(0.6, 0, 0), 1.0)["low"].endswith("your limit of $1.00.")
 
 
 def test_an_image_is_described_with_what_was_changed() -> None:
@@ -103,3 +103,33 @@ def test_what_is_offered_is_explained() -> None:
     assert history_note(20, searched=False, most=20) == "The last 20. Words find earlier ones."
     assert "film grain" in styles_note(0, Path("styles.txt"))
     assert styles_note(2, Path.home() / "styles.txt").endswith("They are in ~/styles.txt.")
+
+
+def test_a_recent_image_has_a_name() -> None:
+    """Its size and when it was sent, for who can't see it."""
+    assert recent_words(400, 300, 1_700_000_000.0).startswith("400 × 300, sent ")
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "No images yet. The last 12 that you send are kept here."),
+        (1, "The last image is kept in ~/reel/images, for you alone to read."),
+        (7, "The last 7 images are kept in ~/reel/images, for you alone to read."),
+    ],
+)
+def test_where_copies_lie_is_said(count: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is named, from the person's home where it lies in it."""
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ada"))
+    assert where_words(count, Path("/home/ada/reel/images"), 12) == words
+    assert "/srv/images" in where_words(2, Path("/srv/images"), 12)
+
+
+def test_only_what_changed_is_said() -> None:
+    """Another format and another size, after what was removed."""
+    assert page_notes([], "JPEG", "JPEG", (9, 9), (9, 9)) == ()
+    assert page_notes(["camera data removed"], "WebP", "PNG", (4000, 20), (2048, 10)) == (
+        "camera data removed",
+        "converted from WebP",
+        "shrunk from 4000 × 20 to 2048 × 10",
+    )

@@ -10,29 +10,22 @@ from widgets.doubles import FOX, clip, view
 
 from reelbook.session import Clip
 from reelbook.text import gallery as words
+from reelbook.text.card import ShownJob
 
 
 def opened(state: Any, clip: Clip | None) -> words.OpenedFace:
-    return words.opened_face(
-        state,
-        FOX,
-        key="1",
-        request_id="req-1",
-        clip=clip,
-        service="live",
-        submitted_at=datetime(2027, 1, 5, 8, 30),
-        starred=True,
-        note="the best",
-        tags=("snow", "fox"),
-        can_vary=True,
-    )
+    when = datetime(2027, 1, 5, 8, 30)
+    marks: dict[str, Any] = {"starred": True, "note": "the best", "tags": ("snow", "fox")}
+    shown = ShownJob(state, FOX, "req-1", clip, service="live", submitted_at=when, **marks)
+    return words.opened_face(shown, "1", can_vary=True)
 
 
-def test_a_tile_says_its_state_only_where_it_isnt_a_finished_clip() -> None:
+def test_a_tile_says_its_state_only_where_it_isnt_a_finished_clip(tmp_path: Path) -> None:
     """What is empty is left out."""
-    done = words.tile(view(state="completed"), FOX, key="1", request_id="req-1", here=True, starred=True)
+    here = clip(tmp_path / "a.mp4")
+    done = words.tile(ShownJob(view(state="completed"), FOX, "req-1", here, starred=True), "1")
     assert (done["here"], done["starred"], done["id"], "word" in done) == (True, True, "req-1", False)
-    running = words.tile(view(), FOX, key="2", request_id=None, here=False, starred=False)
+    running = words.tile(ShownJob(view(), FOX), "2")
     assert (running["word"], running["tone"]) == ("Processing", "run")
     assert not {"here", "starred", "id"} & running.keys()
 
@@ -44,15 +37,13 @@ def test_the_opened_clip_has_its_marks_and_what_can_be_done(tmp_path: Path) -> N
     assert face["aside"].endswith("5 Jan 2027, 08:30 · req-1")
     assert (face["remark"], face["tags"], face["delete"]) == ("the best", "snow, fox", words.DELETE)
     assert [name for name, _ in face["actions"]][-3:] == ["vary", "code", "delete"]
-    assert not words.file_is_gone(view(state="completed"), here)
 
 
 def test_a_clip_whose_file_is_gone_says_how_to_have_it_back() -> None:
     """Nothing is said of a fetching that nobody began."""
-    gone = view(state="completed", watched=False)
-    face = opened(gone, None)
+    face = opened(view(state="completed", watched=False), None)
     assert (face["note"], face["stage"], face["delete"]) == (words.NOT_HERE, "No file here.", "")
-    assert (words.file_is_gone(gone, None), words.file_is_gone(view(), None)) == (True, False)
+    assert opened(view(), None)["note"] == ""
 
 
 def test_a_chosen_tag_can_be_chosen_though_nothing_has_it() -> None:

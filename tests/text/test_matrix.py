@@ -11,13 +11,13 @@ from reelbook.explore import Plan, Sweep
 from reelbook.formatting import plain
 from reelbook.text import matrix as words
 from reelbook.text.board import Tally
+from reelbook.text.card import ShownJob
 
 PLAN = Plan(18, 1.6, 2, 22.9, None, (240.0, 300.0, 360.0))
 
 
 def face(state: str = "processing", **known: Any) -> words.CellFace:
-    given: dict[str, Any] = {"request_id": "req-1", "clip": None, **known}
-    return words.face(state, given.pop("view", view(state=state)), FOX, **given)
+    return words.face(state, FOX, known.pop("job", ShownJob(view(state=state), FOX, "req-1")), **known)
 
 
 def test_a_cell_says_what_differs_in_it() -> None:
@@ -41,7 +41,8 @@ def test_a_running_cell_says_how_far_it_is() -> None:
     )
     assert plain(words.time_line(view())) == "62 % · about 14 s left"
     waits = view(state="sending", waiting_seconds=40.0)
-    assert (face(view=waits)["word"], plain(words.time_line(waits))) == ("Waiting", "sent in 40 s")
+    waiting = face(job=ShownJob(waits, FOX))
+    assert (waiting["word"], plain(words.time_line(waits))) == ("Waiting", "sent in 40 s")
 
 
 @pytest.mark.parametrize(
@@ -65,10 +66,10 @@ def test_what_a_person_may_do_with_a_cell(state: str, acts: list[str]) -> None:
 
 def test_a_cell_that_isnt_bought_can_be_left_out() -> None:
     """It costs nothing then, and can be taken in again."""
-    planned = face("planned", view=None, can_leave_out=True)
+    planned = face("planned", job=None, can_leave_out=True)
     assert (planned["word"], planned["money"]) == ("Planned", "about $0.25")
     assert planned["acts"] == [["leave_out", "Leave out"]]
-    out = face("left out", view=None, can_leave_out=True)
+    out = face("left out", job=None, can_leave_out=True)
     assert (out["word"], out["money"], out["acts"]) == ("Left out", "", [["take_in", "Take in"]])
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import concurrent.futures
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import av
 import numpy as np
+from support.waiting import until
 
 from reelbook.account import Facts, Spending
 from reelbook.session import Clip, Job, JobRequest, JobView, Session
 from reelbook.session.job_lifecycle import JobLifecycle, JobSnapshot
-from reelbook.widgets.background import WorksInBackground
 from reelbook.widgets.base import Panel
 
 FOX = JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7)
@@ -135,17 +135,57 @@ def heard(panel: Panel) -> list[tuple[dict[str, Any], list[bytes]]]:
     return messages
 
 
-def page_sends(panel: Panel, content: dict[str, Any], *buffers: bytes) -> None:
+def says(panel: Panel, message: str, *buffers: bytes, **content: Any) -> None:
     """A message of the page, as it comes through the comm."""
-    panel._handle_custom_msg(content, [memoryview(buffer) for buffer in buffers])
+    panel._handle_custom_msg({"name": message, **content}, [memoryview(buffer) for buffer in buffers])
 
 
-def work_ends(panel: WorksInBackground) -> None:
+def asks(panel: Panel, question: str, *buffers: bytes, **content: Any) -> dict[str, Any]:
+    """What a question of the page is answered; `buffers` are the answer's."""
+    usual, sent = panel.send, heard(panel)
+    says(panel, question, *buffers, **{"ask": "a question", **content})
+    panel.send = usual
+    [answer] = [(told, parts) for told, parts in sent if told["name"] == "answer"]
+    for told, parts in sent:
+        if told["name"] != "answer":
+            usual(told, parts)
+    return {name: value for name, value in answer[0].items() if name not in ("name", "ask")} | (
+        {"buffers": answer[1]} if answer[1] else {}
+    )
+
+
+class Page:
+    """A view of a panel: what it was sent, and what it says."""
+
+    def __init__(self, panel: Panel) -> None:
+        self.panel = panel
+        self.messages = heard(panel)
+
+    def says(self, message: str, *buffers: bytes, **content: Any) -> None:
+        says(self.panel, message, *buffers, **content)
+
+    def asks(self, question: str, *buffers: bytes, **content: Any) -> dict[str, Any]:
+        return asks(self.panel, question, *buffers, **content)
+
+    def named(self, name: str) -> list[dict[str, Any]]:
+        """The messages of that name, in order."""
+        return [content for content, _ in list(self.messages) if content["name"] == name]
+
+    def last(self, name: str) -> dict[str, Any]:
+        return self.named(name)[-1]
+
+
+def kept_stills(panel: Panel) -> list[str]:
+    """The texts of the still forms that `panel`, shown by now, puts into the notebook from now on."""
+    kept: list[str] = []
+    panel._displays = (SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"])),)
+    panel._still_kept = panel.still_of()
+    return kept
+
+
+def work_ends(panel: Panel) -> None:
     """Waits until nothing runs beside the panel any more and its page has been told."""
-    end = time.monotonic() + 120
-    while panel._busy:
-        assert time.monotonic() < end, "the work never ended"
-        time.sleep(0.005)
+    until(lambda: not panel._busy)
     panel.refresh()
 
 

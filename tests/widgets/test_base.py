@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import logging
 import threading
-import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
 import pytest
-from widgets.doubles import FakeSession, heard, page_sends
+from support.waiting import until
+from widgets.doubles import FakeSession, asks, heard, says, work_ends
 
 import reelbook as rb
 import reelbook.widgets
-from reelbook.errors import InvalidInput, InvalidPrompt
+from reelbook.errors import InvalidInput, InvalidPrompt, ServiceUnreachable
 from reelbook.widgets import base
-from reelbook.widgets.background import WorksInBackground
-from reelbook.widgets.base import Panel, Still
+from reelbook.widgets.base import Callbacks, Panel
 from reelbook.widgets.image_picker import ImagePicker
 from reelbook.widgets.studio import Studio
 
 
 class Odd(Panel):
-    """A panel whose handlers fail."""
+    """A panel whose handlers fail, but for one, and that shows whether it is at work."""
 
     _esm = "export default {}"
 
-    def _on_theirs(self, *_: object) -> None:
+    on_news = Callbacks[[str]]("`callback(news)` is called with news.")
+    updates = 0
+
+    def update(self) -> None:
+        self.updates += 1
+        self.live = self._busy
+
+    def _on_theirs(self) -> None:
         raise ZeroDivisionError("division by zero")
 
-    def _on_ours(self, *_: object) -> None:
+    def _on_ours(self) -> None:
         raise InvalidPrompt("The prompt is empty.")
+
+    def _on_double(self, number: int, unknown: object, buffers: Any) -> dict[str, Any]:
+        return {"twice": 2 * number, "unknown": unknown, "buffers": [bytes(each) * 2 for each in buffers]}
 
 
 def test_an_unknown_argument_is_named() -> None:
@@ -73,42 +84,58 @@ def test_no_still_form_becomes_a_formula() -> None:
     bundle = Odd()._repr_mimebundle_()
     assert bundle["text/html"].startswith('<div class="mathjax_ignore tex2jax_ignore">')
     panels = [getattr(rb, name) for name in reelbook.widgets.__all__]
-    stills = [panel for panel in panels if isinstance(panel, type) and issubclass(panel, Still)]
-    assert len(stills) > 10
-    assert all(panel._repr_mimebundle_ is Still._repr_mimebundle_ for panel in stills)
+    assert len(panels) > 10
+    assert all(panel._repr_mimebundle_ is Panel._repr_mimebundle_ for panel in panels)
 
 
 def test_a_failing_handler_is_shown_under_the_panel() -> None:
-    """An error in a callback names itself and the line it came from."""
+    """With its name and the line it came from; errors made for people are shown in their own words."""
     panel = Odd()
-    page_sends(panel, {"name": "theirs"})
+    says(panel, "theirs")
     said = "“theirs” failed. ZeroDivisionError: division by zero (_on_theirs, line "
     assert panel.message["text"].startswith(said)
-    page_sends(panel, {"name": "dismiss"})
+    says(panel, "dismiss")
     assert panel.message["text"] == ""
-
-
-def test_an_error_of_reelbook_is_shown_in_its_own_words() -> None:
-    """Errors made for people need no class name."""
-    panel = Odd()
-    page_sends(panel, {"name": "ours"})
+    says(panel, "ours")
     assert panel.message["text"] == "The prompt is empty."
+
+
+def test_callbacks_are_called_in_order_and_one_that_fails_is_shown() -> None:
+    """Each panel has its own; the first one may bring a button."""
+    panel, other, told = Odd(), Odd(), list[str]()
+
+    def broken(_: str) -> None:
+        raise RuntimeError("mine")
+
+    panel.on_news(broken)
+    panel.on_news(told.append)
+    assert (bool(panel.on_news), bool(other.on_news), panel.updates) == (True, False, 1)
+    panel.on_news.tell("a fox")
+    assert told == ["a fox"]
+    assert panel.message["text"].startswith("Your on_news callback failed. RuntimeError: mine")
+    assert "is called with news" in (Odd.on_news.__doc__ or "")
 
 
 @pytest.mark.parametrize("content", [{"name": "nonsense"}, {"name": 3}, {}, "text", {"name": "msg; x"}])
 def test_an_unknown_message_is_shown_and_not_called(content: object) -> None:
     """The page can reach the handlers made for it and nothing else."""
     panel = Odd()
-    page_sends(panel, content)  # type: ignore[arg-type] # a page may send anything
+    panel._handle_custom_msg(content, [])
     assert "doesn't know" in panel.message["text"]
 
 
-def test_a_new_view_is_answered() -> None:
-    """The page's hello tells it that a kernel is there."""
+def test_a_message_is_answered_where_it_asks_and_else_brings_the_panel_up_to_date() -> None:
+    """A handler gets the parts that it names; a question is answered whatever becomes of it."""
     panel = Odd()
+    given = asks(panel, "double", b"ab", number=21, more="not named")
+    assert given == {"twice": 42, "unknown": None, "buffers": [b"abab"]}
+    assert panel.updates == 0
+    for question in ("hello", "ask", "ours"):
+        assert asks(panel, question) == {}
+    assert panel.updates == 3
     messages = heard(panel)
-    page_sends(panel, {"name": "hello"})
-    assert messages == [({"name": "here"}, [])]
+    says(panel, "dismiss")
+    assert messages == []
 
 
 def test_what_threads_change_goes_with_the_answer_to_any_panel() -> None:
@@ -123,9 +150,9 @@ def test_what_threads_change_goes_with_the_answer_to_any_panel() -> None:
     by_a_thread.join()
     assert (other.reaches_page, sent) == (True, [])
     heard(asked)
-    page_sends(asked, {"name": "ask"})
+    says(asked, "ask")
     assert sent == [(other, {"message", "live"})]
-    page_sends(asked, {"name": "ask"})
+    says(asked, "ask")
     assert len(sent) == 1
 
 
@@ -145,8 +172,7 @@ def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.Lo
     clip = fox.result()
     session.sandbox.settings(pace=20)
     running = session.text_to_video("an owl", duration_seconds=10)
-    while running.request_id is None:
-        time.sleep(0.01)
+    until(lambda: running.request_id)
     sweep = rb.Sweep("a {animal}", animal=["fox", "heron"], duration_seconds=1)
     before = set(base._panels)
     jobs = (fox, running)
@@ -161,17 +187,15 @@ def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.Lo
     session.close()
     for panel in panels:
         for name in ("hello", "ask", "left"):
-            page_sends(panel, {"name": name})
+            says(panel, name)
     assert all(panel.still()[1] for panel in shown)
     assert {type(panel): panel.message["text"] for panel in panels if panel.message["text"]} == {}
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
     card = shown[1]
     assert "The job goes on at the service and is billed" in card.face["note"]
     assert (card.face["actions"][0], card.live) == (["watch", "Watch again"], False)
-    end = time.monotonic() + 120  # what had begun before comes to its end
-    while busy := [panel for panel in panels if isinstance(panel, WorksInBackground) and panel._busy]:
-        assert time.monotonic() < end, busy
-        time.sleep(0.01)
+    # What had begun before comes to its end.
+    until(lambda: not any(panel._busy for panel in panels))
 
 
 def test_panels_nest_in_boxes() -> None:
@@ -192,8 +216,8 @@ def test_what_changes_while_a_still_is_drawn_is_kept_later(monkeypatch: pytest.M
     kept: list[str] = []
     handle = SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"]))
 
-    class Told(Still):
-        model_id, news = "1", "before"
+    class Told(Odd):
+        news = "before"
 
         def still(self) -> tuple[str, str]:
             return self.news, self.news
@@ -210,3 +234,94 @@ def test_what_changes_while_a_still_is_drawn_is_kept_later(monkeypatch: pytest.M
     assert kept == ["after"]
     told.keep_still()
     assert kept == ["after"]
+
+
+# Work beside a panel
+
+
+@pytest.fixture
+def panel() -> Odd:
+    return Odd()
+
+
+def fails(error: BaseException) -> Callable[[], str]:
+    """A step that raises."""
+
+    def step() -> str:
+        raise error
+
+    return step
+
+
+def test_work_of_one_name_goes_on_once_and_says_what_it_came_to(panel: Odd) -> None:
+    """A second press starts nothing, another name does; the page knows that something goes on."""
+    gate = threading.Event()
+    panel.say_problem("of before")
+    assert panel._start_work("Painting", lambda: f"Painted: {gate.wait(60)}.")
+    assert (panel._doing(), panel.live, panel.message["text"]) == ("Painting", True, "")
+    assert not panel._start_work("Painting again", lambda: None)
+    assert panel._start_work("Sawing", lambda: str(gate.wait(60))[:0], name="saw")
+    gate.set()
+    work_ends(panel)
+    assert (panel._doing(), panel.live) == ("", False)
+    assert panel.message == {"text": "Painted: True.", "tone": "info"}
+
+
+def test_each_step_is_taken_and_all_that_failed_is_said(panel: Odd) -> None:
+    """The list is looked at even if the key couldn't be made; what isn't ours is named with what failed."""
+    taken: list[str] = []
+    panel._start_work(
+        "Making it",
+        fails(ServiceUnreachable("No connection.")),
+        fails(OSError("no room for sk-planted-0123456789")),
+        lambda: taken.append("looked") or "Looked.",  # type: ignore[func-returns-value] # that is meant
+    )
+    work_ends(panel)
+    assert taken == ["looked"]
+    text = "No connection. Making it failed. OSError: no room for (not shown: it looks like a key)"
+    assert panel.message["text"].startswith(text)
+    assert panel.message["text"].endswith("Looked.")
+    assert panel.message["tone"] == "problem"
+
+
+def test_a_success_hides_no_problem_that_was_shown_meanwhile(panel: Odd) -> None:
+    """Such as that of a person's own callback."""
+
+    def step() -> str:
+        panel.say_problem("The callback failed.")
+        return "All is well."
+
+    panel._start_work("Working", step)
+    work_ends(panel)
+    assert panel.message["text"] == "The callback failed."
+
+
+def test_a_closed_session_ends_the_work_in_silence(panel: Odd) -> None:
+    """What it cancels is no news to a person."""
+    panel._start_work("Asking", fails(concurrent.futures.CancelledError()))
+    work_ends(panel)
+    assert panel.message["text"] == ""
+
+
+def test_a_closed_panel_is_left_alone(panel: Odd) -> None:
+    """The work ends, and nothing is said or refreshed."""
+    gate, before = threading.Event(), set(threading.enumerate())
+    panel._start_work("Working", lambda: f"Done: {gate.wait(60)}.")
+    (worker,) = set(threading.enumerate()) - before
+    panel.close()
+    updates = panel.updates
+    gate.set()
+    worker.join(60)
+    assert (panel.message["text"], panel.updates) == ("", updates)
+
+
+def test_work_that_never_began_leaves_the_panel_free(panel: Odd, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt at the moment of the press: the next press works."""
+    with monkeypatch.context() as broken:
+        broken.setattr(threading.Thread, "start", lambda _: fails(KeyboardInterrupt())())
+        with pytest.raises(KeyboardInterrupt):
+            panel._start_work("Working", lambda: "Done.")
+    assert not panel._busy
+    assert panel._start_work("Working", lambda: "Done.")
+    work_ends(panel)
+    assert panel.message["text"] == "Done."

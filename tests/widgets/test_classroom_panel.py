@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.waiting import until
+from widgets.doubles import Page
 
 import reelbook as rb
 from reelbook.classroom.classroom import Step, open_classroom
@@ -15,25 +16,21 @@ from reelbook.classroom.handouts import WARNING
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.classroom_panel import ClassroomPanel
 
-NOW = 1_800_000_000.0
 CLASS = "Ada Lovelace\nGrace Hopper\nAlan Turing"
 
 
-class Page:
-    """What the panel sent in messages."""
+class ClassPage(Page):
+    """A view of the classroom, on a service at that address."""
+
+    panel: ClassroomPanel
 
     def __init__(self, panel: ClassroomPanel, address: str) -> None:
-        self.panel = panel
+        super().__init__(panel)
         self.address = address
-        self.sent: list[dict[str, Any]] = []
-        panel.send = lambda content, buffers=None: self.sent.append(content)
-
-    def says(self, *buffers: bytes, **content: object) -> None:
-        self.panel._heard(self.panel, content, list(buffers))
 
     def types(self, name: str = "plan", **fields: str) -> dict[str, Any]:
         """Fills the form in, and gives the plan for it."""
-        self.says(**{"name": name, "text": CLASS, "address": self.address, **fields})
+        self.says(name, **{"text": CLASS, "address": self.address, **fields})
         return self.last("plan")
 
     def opens(self, **fields: str) -> None:
@@ -41,11 +38,7 @@ class Page:
         self.waits()
 
     def waits(self) -> None:
-        wait_for(lambda: not self.panel._busy)
-        wait_for(lambda: not self.last("now")["doing"])
-
-    def last(self, name: str) -> dict[str, Any]:
-        return [content for content in self.sent if content["name"] == name][-1]
+        until(lambda: not self.panel._busy and not self.last("now")["doing"])
 
     def rows(self) -> dict[str, list[str]]:
         (room,) = self.last("rooms")["rooms"]
@@ -56,32 +49,25 @@ class Page:
         return number
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)
-
-
 @pytest.fixture
-def page(sandbox: Sandbox) -> Iterator[Page]:
+def page(sandbox: Sandbox) -> Iterator[ClassPage]:
     with rb.connect("sandbox") as session:
         panel = ClassroomPanel(session)
-        page = Page(panel, sandbox.url)
-        page.says(name="hello")
+        page = ClassPage(panel, sandbox.url)
+        page.says("hello")
         page.waits()
         yield page
         panel.close()
 
 
-def test_without_a_class_nothing_is_asked(page: Page, sandbox: Sandbox) -> None:
+def test_without_a_class_nothing_is_asked(page: ClassPage, sandbox: Sandbox) -> None:
     """Only an open classroom costs a request."""
     assert not sandbox.state()["requests"].get("list-keys")
     assert page.last("rooms")["rooms"] == []
     assert page.panel.still()[1] == "Classroom: none is open."
 
 
-def test_before_anything_is_made_it_says_what_it_comes_to(page: Page, home: Path) -> None:
+def test_before_anything_is_made_it_says_what_it_comes_to(page: ClassPage, home: Path) -> None:
     """How many keys, how long, what all may spend, where the files go, who reaches what; nothing is done."""
     plan = page.types(limit="7", spend="1.50", called="Drawing")
     said = "\n".join(plan["lines"])
@@ -108,7 +94,7 @@ def test_before_anything_is_made_it_says_what_it_comes_to(page: Page, home: Path
         ("address", "nowhere", "http"),
     ],
 )
-def test_what_is_wrong_stands_under_its_field(page: Page, field: str, value: str, problem: str) -> None:
+def test_what_is_wrong_stands_under_its_field(page: ClassPage, field: str, value: str, problem: str) -> None:
     """And nothing can be made then."""
     plan = page.types(**{field: value})
     assert list(plan["problems"]) == [field]
@@ -118,29 +104,28 @@ def test_what_is_wrong_stands_under_its_field(page: Page, field: str, value: str
     assert not page.panel._busy
 
 
-def test_a_folder_in_a_repository_is_refused_under_its_field(page: Page, tmp_path: Path) -> None:
+def test_a_folder_in_a_repository_is_refused_under_its_field(page: ClassPage, tmp_path: Path) -> None:
     """In the words of a page: without the command line's options."""
     (tmp_path / "repository" / ".git").mkdir(parents=True)
     problem = page.types(folder=str(tmp_path / "repository" / "class"))["problems"]["folder"]
     assert problem.endswith("Name a folder elsewhere.")
 
 
-def test_a_sandbox_of_this_machine_only_is_named_under_the_address(page: Page) -> None:
+def test_a_sandbox_of_this_machine_only_is_named_under_the_address(page: ClassPage) -> None:
     """No student could reach it."""
     assert "no student could reach it" in page.types(address="")["problems"]["address"]
 
 
-def test_a_file_is_read_as_the_command_reads_it(page: Page) -> None:
+def test_a_file_is_read_as_the_command_reads_it(page: ClassPage) -> None:
     """With its header row and its encoding; its names go into the field."""
-    page.says(
-        "Vorname;Nachname\nBjörn;Ångström\n".encode("cp1252"), name="file", file="class.csv", text="old"
-    )
+    names = "Vorname;Nachname\nBjörn;Ångström\n"
+    page.says("file", names.encode("cp1252"), file="class.csv", text="old")
     assert page.last("draft")["text"] == "Björn Ångström"
-    page.says(b"a,b\nc,d\n", name="file", file="class.csv")
+    page.says("file", b"a,b\nc,d\n", file="class.csv")
     assert "no header row" in page.last("plan")["problems"]["text"]
 
 
-def test_opened_looked_at_and_closed(page: Page, sandbox: Sandbox) -> None:
+def test_opened_looked_at_and_closed(page: ClassPage, sandbox: Sandbox) -> None:
     """Each student's key is listed with its use; the proof names what others made."""
     page.opens()
     assert page.rows()["Ada Lovelace"][1:] == ["active", "never"]
@@ -150,57 +135,57 @@ def test_opened_looked_at_and_closed(page: Page, sandbox: Sandbox) -> None:
     secret = (Path(room.folder) / room.seats[1].file).read_text().partition("API_KEY=")[2].splitlines()[0]
     with rb.connect("live", api_key=secret, base_url=sandbox.url) as student:
         student.keys.create("for a friend")
-    page.says(name="refresh")
+    page.says("refresh")
     page.waits()
     assert page.rows()["Grace Hopper"][1:] == ["active", "just now"]
     assert page.panel.used == 1
     assert page.last("rooms")["rooms"][0]["others"][0][0] == "for a friend"
 
-    page.says(name="end", id=page.number())  # unasked
+    page.says("end", room=page.number())  # unasked
     assert not page.panel._busy
-    page.says(name="ask_close", id=page.number())
+    page.says("ask_close", room=page.number())
     question = page.last("now")["question"]
     assert question.startswith(f"Close “{room.name}”? 3 keys are revoked for good")
     assert "Used within the last hour: Grace Hopper." in question
-    page.says(name="end", id=page.number())
+    page.says("end", room=page.number())
     page.waits()
     now = page.last("now")
     assert now["closed"].startswith("3 of 3 keys revoked, by the service's own list. 1 key made by others")
     assert [row[0] for row in now["closed_others"]] == ["for a friend"]
     assert page.panel.active == 0
-    page.says(name="put_away")
+    page.says("put_away")
     assert page.last("now")["closed"] == ""
 
 
-def test_no_key_and_no_students_name_is_kept_by_the_notebook(page: Page) -> None:
+def test_no_key_and_no_students_name_is_kept_by_the_notebook(page: ClassPage) -> None:
     """Keys are in no message, trait, attribute or still form; names are in messages alone."""
     page.opens()
     room = page.panel.rooms[0].classroom
     files = [(Path(room.folder) / seat.file).read_text() for seat in room.seats]
     secrets = [text.partition("API_KEY=")[2].splitlines()[0] for text in files]
-    page.says(name="ask_close", id=page.number())
-    page.says(name="hello")
+    page.says("ask_close", room=page.number())
+    page.says("hello")
     kept = repr(page.panel.get_state()) + repr(page.panel.still())
-    seen = kept + repr(page.sent) + repr(vars(page.panel))
+    seen = kept + repr(page.messages) + repr(vars(page.panel))
     assert all(secret.startswith("sk-sandbox-") for secret in secrets)
     assert not [secret for secret in secrets if secret in seen]
     assert not [name for name in CLASS.splitlines() if name in kept]
 
 
-def test_an_interrupted_class_says_so_and_goes_on(page: Page, sandbox: Sandbox) -> None:
+def test_an_interrupted_class_says_so_and_goes_on(page: ClassPage, sandbox: Sandbox) -> None:
     """Those who have a key keep it; it needs no list again."""
     sandbox.fault("answer_lost", endpoint="create-key", times=2)
     page.opens()
     assert page.panel.message["tone"] == "problem"
     (room,) = page.last("rooms")["rooms"]
     assert room["interrupted"].startswith("It was interrupted: 0 of 3 keys made.")
-    page.says(name="go_on", id=room["id"])
+    page.says("go_on", room=room["id"])
     page.waits()
     assert page.last("rooms")["rooms"][0]["interrupted"] == ""
     assert [row[1] for row in page.rows().values()] == ["active"] * 3
 
 
-def test_stopped_between_two_keys_it_goes_on_later(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopped_between_two_keys_it_goes_on_later(page: ClassPage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The key under way is made and written; the plan for the same list names what is missing."""
     create = page.panel.session.keys.create
 
@@ -221,24 +206,24 @@ def test_stopped_between_two_keys_it_goes_on_later(page: Page, monkeypatch: pyte
     assert page.panel.active == 3
 
 
-def test_where_only_answers_arrive_the_page_hears_on_asking(page: Page) -> None:
+def test_where_only_answers_arrive_the_page_hears_on_asking(page: ClassPage) -> None:
     """In Colab nothing that a thread sends is sent for nothing."""
     page.panel.asks = True
     page.types()
-    page.sent.clear()
-    page.says(name="open", text=CLASS, address=page.address)
+    page.messages.clear()
+    page.says("open", text=CLASS, address=page.address)
     assert page.panel.live
-    wait_for(lambda: not page.panel._busy and page.panel.active == 3)
-    assert {content["name"] for content in page.sent} <= {"now", "plan"}
-    page.says(name="ask")
+    until(lambda: not page.panel._busy and page.panel.active == 3)
+    assert {content["name"] for content, _ in page.messages} <= {"now", "plan"}
+    page.says("ask")
     assert len(page.rows()) == 3
 
 
-def test_another_program_at_work_is_said(page: Page) -> None:
+def test_another_program_at_work_is_said(page: ClassPage) -> None:
     """Nothing is done here then."""
 
     def meanwhile(_: Step) -> None:
-        page.says(name="refresh")
+        page.says("refresh")
         page.waits()
 
     with rb.connect("sandbox") as session:

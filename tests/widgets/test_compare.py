@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets
 import pytest
 import traitlets
-from widgets.doubles import FOX, FakeSession, clip_file, heard, job, learn, page_sends
+from widgets.doubles import FOX, FakeSession, asks, clip_file, job, learn, says
 
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.session import Clip, JobRequest, Session
@@ -78,20 +78,17 @@ def test_files_are_compared_too(tmp_path: Path) -> None:
 def test_the_page_gets_pieces_and_posters_by_number(two: list[Clip]) -> None:
     """It names the clips by their places and learns no path; another number gives nothing."""
     compared = Compare(two)
-    messages = heard(compared)
-    page_sends(compared, {"name": "chunk", "id": "v", "key": "1", "index": 0})
-    page_sends(compared, {"name": "chunk", "id": "v", "key": "2", "index": 0})
-    page_sends(compared, {"name": "posters", "keys": ["0", "x"]})
-    assert messages[0][1] == [two[1].path.read_bytes()]
-    assert "problem" in messages[1][0]
-    assert [bool(picture) for picture in messages[2][1]] == [True, False]
+    assert asks(compared, "chunk", key="1", index=0)["buffers"] == [two[1].path.read_bytes()]
+    assert "problem" in asks(compared, "chunk", key="2", index=0)
+    posters = asks(compared, "posters", keys=["0", "x"])["buffers"]
+    assert [bool(poster) for poster in posters] == [True, False]
     assert str(two[0].path.parent) not in json.dumps(compared.get_state())
 
 
 def test_the_winner_of_mere_clips_is_kept_by_the_panel(two: list[Clip]) -> None:
     """A clip knows no session: the panel says so, and how the ledger would keep it."""
     compared = Compare(two)
-    page_sends(compared, {"name": "pick", "place": 1})
+    says(compared, "pick", place=1)
     assert compared.winner == "req-b"
     assert compared.face["winner"].startswith("Clip 2 wins. Only this panel keeps it. Compare(")
     compared.winner = ""
@@ -105,7 +102,7 @@ def test_the_winner_of_mere_clips_is_kept_by_the_panel(two: list[Clip]) -> None:
 def test_no_other_clip_can_be_picked(two: list[Clip], place: object) -> None:
     """What the page sends is checked."""
     compared = Compare(two)
-    page_sends(compared, {"name": "pick", "place": place})
+    says(compared, "pick", place=place)
     assert (compared.winner, compared.message["text"]) == ("", "")
 
 
@@ -135,10 +132,10 @@ def test_a_running_job_joins_when_it_is_done(two: list[Clip]) -> None:
     compared = Compare([two[0], running])
     tile = compared.tiles[1]
     assert (compared.live, tile["word"], tile["bar"], tile["clip"]) == (True, "Processing", 0.4, 0)
-    page_sends(compared, {"name": "pick", "place": 1})
+    says(compared, "pick", place=1)
     assert compared.winner == ""
     learn(running, state="completed", watched=False, clip=replace(two[1], request_id="req-r"))
-    page_sends(compared, {"name": "ask"})
+    says(compared, "ask")
     assert (compared.live, compared.tiles[1]["clip"] > 0, compared.tiles[1]["word"]) == (False, True, "")
 
 
@@ -179,7 +176,7 @@ def test_the_ledger_keeps_the_winner(session: Session) -> None:
     jobs = [session.text_to_video(word, duration_seconds=1) for word in ("a fox", "a wolf")]
     clips = [each.result(30) for each in jobs]
     compared = Compare(jobs)
-    page_sends(compared, {"name": "pick", "place": 1})
+    says(compared, "pick", place=1)
     assert (compared.winner, compared.message["text"]) == (jobs[1].request_id, "")
     assert compared.face["winner"] == "Clip 2 wins. The ledger keeps it."
     other = Compare(clips, session)
@@ -205,7 +202,7 @@ def test_what_goes_wrong_at_keeping_is_said(two: list[Clip]) -> None:
 
     full: Any = Full()
     compared = Compare(two, full)
-    page_sends(compared, {"name": "pick", "place": 0})
+    says(compared, "pick", place=0)
     assert compared.winner == "req-a"
     assert "disk full" in compared.message["text"]
     assert "Only this panel keeps it." in compared.face["winner"]

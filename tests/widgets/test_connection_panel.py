@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from support.waiting import until
+from widgets.doubles import says
 
 import reelbook as rb
 from reelbook import settings
@@ -21,11 +22,6 @@ def panel(sandbox: Sandbox) -> Iterator[ConnectionPanel]:
     panel.close()
     panel.session.close()
     session.close()
-
-
-def say(panel: ConnectionPanel, **content: object) -> None:
-    """What the page sends."""
-    panel._heard(panel, content, [])
 
 
 def test_the_sandbox_is_called_what_it_is(panel: ConnectionPanel) -> None:
@@ -46,7 +42,7 @@ def test_a_known_address_needs_no_typing(sandbox: Sandbox, monkeypatch: pytest.M
 
 def test_testing_sends_one_request_and_says_the_balance(panel: ConnectionPanel, sandbox: Sandbox) -> None:
     """The message says so in plain words."""
-    say(panel, name="test")
+    says(panel, "test")
     until(lambda: panel.message["text"])
     assert panel.message == {"text": "The key works. The balance is $25.00.", "tone": "info"}
 
@@ -56,7 +52,7 @@ def test_a_typed_key_is_tried_used_and_kept_nowhere(panel: ConnectionPanel, sand
     heard: list[rb.Session] = []
     panel.on_session(heard.append)
     before, key = panel.session, sandbox.api_key.reveal()
-    say(panel, name="use", key=key, address=sandbox.url)
+    says(panel, "use", key=key, address=sandbox.url)
     until(lambda: heard)
     assert panel.session is heard[0] is not before
     assert key not in repr(panel.get_state())
@@ -66,7 +62,7 @@ def test_a_typed_key_is_tried_used_and_kept_nowhere(panel: ConnectionPanel, sand
 def test_a_key_that_is_refused_changes_nothing(panel: ConnectionPanel, sandbox: Sandbox) -> None:
     """The session in use stays, and what the service said stands there."""
     before = panel.session
-    say(panel, name="use", key="sk-planted-wrong", address=sandbox.url)
+    says(panel, "use", key="sk-planted-wrong", address=sandbox.url)
     until(lambda: panel.message["text"])
     assert (panel.session, panel.message["tone"]) == (before, "problem")
     assert "sk-planted-wrong" not in repr(panel.get_state())
@@ -77,7 +73,7 @@ def test_a_key_with_a_space_in_it_is_refused_before_anything_is_sent(
     panel: ConnectionPanel, sandbox: Sandbox
 ) -> None:
     """It was copied badly."""
-    say(panel, name="use", key="sk planted", address=sandbox.url)
+    says(panel, "use", key="sk planted", address=sandbox.url)
     assert "Copy it again" in panel.message["text"]
     assert "planted" not in panel.message["text"]
 
@@ -89,10 +85,10 @@ def test_a_ticked_key_goes_into_the_keyring(
     kept: dict[str, str] = {}
     monkeypatch.setattr(settings, "has_keyring", lambda: True)
     monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
-    say(panel, name="use", key="sk-planted-wrong", address=sandbox.url, keep=True)
+    says(panel, "use", key="sk-planted-wrong", address=sandbox.url, keep=True)
     until(lambda: panel.message["text"])
     assert kept == {}
-    say(panel, name="use", key=sandbox.api_key.reveal(), address=sandbox.url, keep=True)
+    says(panel, "use", key=sandbox.api_key.reveal(), address=sandbox.url, keep=True)
     until(lambda: panel.message["text"].startswith("The key works."))
     assert kept == {settings.API_KEY: sandbox.api_key.reveal(), settings.BASE_URL: sandbox.url}
     assert "kept in this system's keyring" in panel.words["keep"]

@@ -6,12 +6,11 @@ import csv
 import json
 import zipfile
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from support.waiting import until
-from widgets.doubles import heard, page_sends
+from widgets.doubles import asks, heard, kept_stills, says
 
 from reelbook.errors import InvalidInput
 from reelbook.session import Job, Session
@@ -49,14 +48,14 @@ def test_tiles_come_a_page_at_a_time(session: Session, monkeypatch: pytest.Monke
     finished(session, "one", "two", "three", seed=4)
     gallery = Gallery(session)
     sent = heard(gallery)
-    page_sends(gallery, {"name": "hello"})
+    says(gallery, "hello")
     (first,) = named(sent, "tiles")
     assert (prompts(first), first["more"], first["count"]) == (["three", "two"], True, "2 clips, more below")
-    page_sends(gallery, {"name": "page", "turn": first["turn"], "from": 2})
+    says(gallery, "page", turn=first["turn"], first=2)
     second = named(sent, "tiles")[1]
     assert (prompts(second), second["more"], second["count"]) == (["one"], False, "3 clips")
     assert second["tiles"][0]["about"] == "seed 4 · 1 s · 16:9"
-    page_sends(gallery, {"name": "page", "turn": first["turn"] - 1, "from": 0})
+    says(gallery, "page", turn=first["turn"] - 1, first=0)
     assert len(named(sent, "tiles")) == 2
 
 
@@ -69,10 +68,10 @@ def test_filters_search_anew_and_can_be_cleared(session: Session) -> None:
     gallery.tag = "keep"
     assert [prompts(each) for each in named(sent, "tiles")] == [["a fox"]]
     assert named(sent, "tiles")[0]["tiles"][0]["about"] == "1 s · 16:9"  # a random seed says little
-    page_sends(gallery, {"name": "filter", "trait": "text", "value": "wolf"})
+    says(gallery, "filter", trait="text", value="wolf")
     last = named(sent, "tiles")[-1]
     assert (last["tiles"], last["nothing"], last["filtered"]) == ([], "No clip matches.", True)
-    page_sends(gallery, {"name": "clear"})
+    says(gallery, "clear")
     assert (gallery.text, gallery.tag) == ("", "")
     assert prompts(named(sent, "tiles")[-1]) == ["a wolf", "a fox"]
     assert len(named(sent, "tiles")) == 3
@@ -82,12 +81,12 @@ def test_an_empty_gallery_says_what_will_be_there(session: Session) -> None:
     """One line, on the page and in the still form, and the button that begins if it leads anywhere."""
     gallery = Gallery(session)
     sent = heard(gallery)
-    page_sends(gallery, {"name": "hello"})
+    says(gallery, "hello")
     assert named(sent, "tiles")[0]["nothing"].startswith("No clips yet.")
     assert "No clips yet." in gallery.still()[1]
     created: list[str] = []
     gallery.on_create(lambda: created.append("pressed"))
-    page_sends(gallery, {"name": "create"})
+    says(gallery, "create")
     assert (named(sent, "said")[-1]["create"], created) == ("Make your first clip", ["pressed"])
     gallery.text = "wolf"
     assert named(sent, "tiles")[-1]["create"] == ""
@@ -98,7 +97,7 @@ def test_a_clip_that_is_made_appears_in_its_place(session: Session) -> None:
     finished(session, "one")
     gallery = Gallery(session)
     sent = heard(gallery)
-    page_sends(gallery, {"name": "hello"})
+    says(gallery, "hello")
     finished(session, "two")
     until(lambda: named(sent, "added"))
     assert [(each["at"], each["tile"]["prompt"]) for each in named(sent, "added")] == [(0, "two")]
@@ -113,11 +112,11 @@ def test_where_the_page_has_to_ask_it_gets_what_changed(session: Session) -> Non
     gallery = Gallery(session)
     gallery.asks = True
     sent = heard(gallery)
-    page_sends(gallery, {"name": "hello"})
+    says(gallery, "hello")
     finished(session, "one")
     until(lambda: gallery.live)
     assert named(sent, "added") == []
-    page_sends(gallery, {"name": "ask"})
+    says(gallery, "ask")
     assert [each["tile"]["prompt"] for each in named(sent, "added")] == ["one"]
     gallery.close()
 
@@ -127,15 +126,12 @@ def test_an_opened_clip_shows_everything_and_plays(session: Session) -> None:
     (fox,) = finished(session, "a fox", seed=7)
     fox.mark(note="the tail", tags=["keep", "blue"])
     gallery = Gallery(session)
-    sent = heard(gallery)
     gallery.opened = str(fox.request_id)
     face: Any = gallery.face
     assert (face["prompt"], face["remark"], face["tags"]) == ("a fox", "the tail", "keep, blue")
     assert [name for name, _ in face["actions"]] == ["again", "save", "code", "delete"]
-    page_sends(gallery, {"name": "code", "id": "1", "kind": "cell", "key": face["key"]})
-    assert "seed=7" in sent[-1][0]["text"]
-    page_sends(gallery, {"name": "chunk", "id": "x", "index": 0, "key": ""})
-    assert sent[-1][1][0] == fox.result().path.read_bytes()
+    assert "seed=7" in asks(gallery, "code", kind="cell", key=face["key"])["text"]
+    assert asks(gallery, "chunk", index=0, key="")["buffers"] == [fox.result().path.read_bytes()]
     gallery.opened = "req-unknown"
     assert (gallery.face["key"], gallery.opened) == ("", "")
 
@@ -153,12 +149,12 @@ def test_marks_made_on_the_page_are_kept(session: Session) -> None:
     (fox,) = finished(session, "a fox")
     gallery = Gallery(session)
     sent = heard(gallery)
-    page_sends(gallery, {"name": "hello"})
+    says(gallery, "hello")
     key = str(fox.number)
-    page_sends(gallery, {"name": "open", "key": key})
-    page_sends(gallery, {"name": "mark", "key": key, "starred": True})
-    page_sends(gallery, {"name": "mark", "key": key, "note": "mind"})
-    page_sends(gallery, {"name": "mark", "key": key, "tags": "blue, , keep"})
+    says(gallery, "open", key=key)
+    says(gallery, "mark", key=key, starred=True)
+    says(gallery, "mark", key=key, note="mind")
+    says(gallery, "mark", key=key, tags="blue, , keep")
     assert (fox.starred, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
     assert named(sent, "changed")[-1]["tile"]["starred"] is True
     assert [name for name, _ in gallery.choices["tag"]] == ["", "blue", "keep"]
@@ -171,15 +167,15 @@ def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:
     path, key = fox.result().path, str(fox.number)
     gallery = Gallery(session)
     sent = heard(gallery)
-    page_sends(gallery, {"name": "hello"})
-    page_sends(gallery, {"name": "open", "key": key})
+    says(gallery, "hello")
+    says(gallery, "open", key=key)
     assert "Its record stays" in gallery.face["delete"]
-    page_sends(gallery, {"name": "delete", "key": key})
+    says(gallery, "delete", key=key)
     assert not path.exists()
     assert "here" not in named(sent, "changed")[-1]["tile"]
     assert gallery.face["note"].startswith("The clip's file isn't on this disk.")
     assert [name for name, _ in gallery.face["actions"]] == ["watch", "again", "code"]
-    page_sends(gallery, {"name": "watch", "key": key})
+    says(gallery, "watch", key=key)
     assert fox.result(30).path == path
     until(lambda: gallery.face["clip"])
     gallery.close()
@@ -193,7 +189,7 @@ def test_again_buys_one_clip_however_often_it_is_pressed(session: Session) -> No
     gallery.on_job(jobs.append)
     heard(gallery)
     for _ in range(2):
-        page_sends(gallery, {"name": "again", "key": str(fox.number)})
+        says(gallery, "again", key=str(fox.number))
     assert [job.request for job in jobs] == [fox.request]
     assert len(session.jobs()) == 2
     gallery.close()
@@ -203,19 +199,19 @@ def test_vary_and_compare_are_offered_where_somebody_hears_them(session: Session
     """Their callbacks get the opened job, and the selected ones in the order of their selection."""
     fox, wolf = finished(session, "a fox", "a wolf")
     gallery = Gallery(session)
-    page_sends(gallery, {"name": "open", "key": str(fox.number)})
+    says(gallery, "open", key=str(fox.number))
     assert "vary" not in [name for name, _ in gallery.face["actions"]]
     assert gallery.choices["compare"] == 0
     varied: list[Job] = []
     compared: list[tuple[Job, ...]] = []
     gallery.on_vary(varied.append)
     gallery.on_compare(compared.append)
-    page_sends(gallery, {"name": "open", "key": str(wolf.number)})
+    says(gallery, "open", key=str(wolf.number))
     assert "vary" in [name for name, _ in gallery.face["actions"]]
     assert gallery.choices["compare"] == 9
     gallery.selected = [str(wolf.request_id), "req-unknown", str(fox.request_id)]
-    page_sends(gallery, {"name": "vary", "key": str(fox.number)})
-    page_sends(gallery, {"name": "compare"})
+    says(gallery, "vary", key=str(fox.number))
+    says(gallery, "compare")
     assert (varied, compared) == ([fox], [(wolf, fox)])
 
 
@@ -246,21 +242,6 @@ def test_an_export_holds_the_clips_and_what_made_them(session: Session, tmp_path
         gallery.export(tmp_path)
 
 
-def test_posters_are_drawn_once(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was drawn is kept; a clip without a file has none."""
-    fox, wolf = finished(session, "a fox", "a wolf")
-    wolf.delete_clip()
-    gallery = Gallery(session)
-    sent = heard(gallery)
-    keys = [str(fox.number), str(wolf.number), "unknown"]
-    page_sends(gallery, {"name": "posters", "keys": keys})
-    monkeypatch.setattr("reelbook.media.clips.poster", None)
-    page_sends(gallery, {"name": "posters", "keys": keys})
-    first, second = (buffers for content, buffers in sent if content["name"] == "posters")
-    assert first == second
-    assert [bool(poster) for poster in first] == [True, False, False]
-
-
 def test_the_panel_stays_small(session: Session) -> None:
     """Code and state with a clip opened are under 30 KB, and the still form has a few small pictures."""
     jobs = finished(session, *(f"a fox, number {number}" for number in range(6)))
@@ -288,29 +269,14 @@ def test_a_job_of_an_earlier_search_is_still_known(session: Session) -> None:
     assert (list(found.take_in()), found.jobs) == ([], [wolf])
 
 
-def test_errors_of_a_callback_are_shown_under_the_panel(session: Session) -> None:
-    """They would vanish otherwise."""
-    (fox,) = finished(session, "a fox")
-    gallery = Gallery(session)
-
-    def broken(_: Job) -> None:
-        raise ValueError("no form")
-
-    gallery.on_vary(broken)
-    page_sends(gallery, {"name": "vary", "key": str(fox.number)})
-    assert "no form" in gallery.message["text"]
-
-
 def test_what_the_notebook_keeps_follows_once_a_person_turns_away(session: Session) -> None:
     """The still form is put into the notebook when it is another one, and not under a person's hands."""
     finished(session, "a fox")
     gallery = Gallery(session)
-    kept: list[str] = []
-    gallery._displays = (SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"])),)
-    gallery._still_kept = gallery.still_of()
+    kept = kept_stills(gallery)
     finished(session, "a wolf")
     until(lambda: len(gallery.jobs) == 2)
     assert kept == []
-    page_sends(gallery, {"name": "left"})
-    page_sends(gallery, {"name": "left"})
+    says(gallery, "left")
+    says(gallery, "left")
     assert kept == ["Gallery: 2 clips"]

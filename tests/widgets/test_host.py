@@ -1,9 +1,9 @@
-"""A panel made of panels."""
+"""A panel made of panels, and a placeholder."""
 
 from __future__ import annotations
 
 import ipywidgets
-from widgets.doubles import page_sends
+from widgets.doubles import says
 
 from reelbook.widgets.host import Hint, Host
 
@@ -20,8 +20,7 @@ def test_the_page_is_told_the_panels_by_their_ids() -> None:
 def test_it_speaks_through_its_first_panel() -> None:
     """It has no place of its own for a message."""
     hint = Hint(text="a")
-    host = Host(panes={"": [hint]})
-    page_sends(host, {"name": "nonsense"})
+    says(Host(panes={"": [hint]}), "nonsense")
     assert "which this panel doesn't know" in hint.message["text"]
     assert Host().message["text"] == ""
 
@@ -30,15 +29,13 @@ def test_the_page_says_that_a_child_isnt_drawn() -> None:
     """From then on a picture is of use."""
     host = Host(panes={"": [ipywidgets.Box()]})
     assert not host.undrawn
-    page_sends(host, {"name": "undrawn"})
+    says(host, "undrawn")
     assert host.undrawn
 
 
-def test_a_press_is_told_to_all_who_asked() -> None:
-    """In the order in which they did."""
-    hint, heard = Hint(text="The clip appears here.", button="Make one"), list[str]()
-    hint.on_press(lambda: heard.append("one"))
-    hint.on_press(lambda: heard.append("two"))
-    page_sends(hint, {"name": "press"})
-    assert heard == ["one", "two"]
-    assert (hint.text, hint.button) == ("The clip appears here.", "Make one")
+def test_a_press_is_told() -> None:
+    """To whoever wanted to hear of it."""
+    hint, told = Hint(text="The clip appears here.", button="Make one"), list[str]()
+    hint.on_press(lambda: told.append("one"))
+    says(hint, "press")
+    assert (told, hint.text, hint.button) == (["one"], "The clip appears here.", "Make one")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from widgets.doubles import FakeSession, job, page_sends, work_ends
+from widgets.doubles import FakeSession, job, says, work_ends
 
 import reelbook as rb
 from reelbook import errors
@@ -13,18 +11,6 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.session import JobRequest, Reconciliation, Verdict
 from reelbook.widgets.job_actions import send_again
 from reelbook.widgets.job_card import JobCard
-
-
-def test_what_cannot_be_taken_back_is_said() -> None:
-    """Sent is sent, and it is billed."""
-
-    class Sent(FakeSession):
-        def cancel(self, _: Any) -> bool:
-            return False
-
-    card = JobCard(job(session=Sent(), state="sending", request_id=None))
-    page_sends(card, {"name": "cancel"})
-    assert card.message["text"] == "It was already sent. The job goes on and is billed."
 
 
 def uncertain_card() -> tuple[JobCard, FakeSession]:
@@ -35,8 +21,8 @@ def uncertain_card() -> tuple[JobCard, FakeSession]:
 def test_finding_out_asks_once_and_holds_up_nobody() -> None:
     """The press comes back at once; until the answer is there, another one asks nothing."""
     card, session = uncertain_card()
-    page_sends(card, {"name": "find_out"})
-    page_sends(card, {"name": "find_out"})
+    says(card, "find_out")
+    says(card, "find_out")
     assert [alone for alone, _ in session.asked] == [False]
     assert (card.face["aside"], card.live) == ("Asking for balance and usage.", True)
 
@@ -45,19 +31,19 @@ def test_the_persons_word_is_asked_for_where_it_would_tell() -> None:
     """Can't tell, unless nobody else was there: the card offers to say so."""
     card, session = uncertain_card()
     assert card.job is not None
-    page_sends(card, {"name": "find_out"})
+    says(card, "find_out")
     verdict = Verdict(card.job, "can't tell", ("Requests 3 → 4.",), "…", if_alone="accepted")
     session.asked[0][1].set_result(Reconciliation((verdict,)))
     work_ends(card)
     assert ["only_me", "Only I use this account"] in card.face["actions"]
-    page_sends(card, {"name": "only_me"})
+    says(card, "only_me")
     assert [alone for alone, _ in session.asked] == [False, True]
 
 
 def test_what_keeps_from_finding_out_is_shown() -> None:
     """An error of the service stands under the card, and the button is back."""
     card, session = uncertain_card()
-    page_sends(card, {"name": "find_out"})
+    says(card, "find_out")
     session.asked[0][1].set_exception(errors.ServiceUnreachable("No connection. Nothing was lost."))
     work_ends(card)
     assert card.message["text"] == "No connection. Nothing was lost."
@@ -77,7 +63,7 @@ def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
             ("find_out", "uncertain", "Can't tell."),
             ("only_me", "lost", "Accepted."),
         ):
-            page_sends(card, {"name": press})
+            says(card, press)
             work_ends(card)
             assert (card.state, card.face["note"].startswith(said)) == (state, True)
             assert "requests 0 at" in card.face["note"].lower()

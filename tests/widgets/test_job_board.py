@@ -8,13 +8,12 @@ import threading
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from PIL import Image
 from support.waiting import until
-from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends, work_ends
+from widgets.doubles import FOX, FakeSession, asks, clip, heard, job, kept_stills, learn, says
 
 import reelbook as rb
 from reelbook.account import Facts, Spending
@@ -22,7 +21,7 @@ from reelbook.ledger import Spend
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job, JobRequest, display
-from reelbook.widgets.job_board import BoardEntry, JobBoard
+from reelbook.widgets.job_board import JobBoard
 
 MOST_BYTES = 400
 
@@ -71,7 +70,7 @@ def opened(session: FakeLedgerSession | None = None, **arguments: Any) -> tuple[
     board = JobBoard(None if "jobs" in arguments else owner, **arguments)
     board._live.close()
     messages = heard(board)
-    page_sends(board, {"name": "hello"})
+    says(board, "hello")
     return board, messages
 
 
@@ -116,7 +115,7 @@ def test_a_job_submitted_later_appears_by_itself() -> None:
     found: Any = session
     board = JobBoard(found)
     board.send = lambda content, buffers=None: came.set() if content.get("rows") else None
-    page_sends(board, {"name": "hello"})
+    says(board, "hello")
     fox = made(session, "fox")
     threading.Thread(target=learn, args=(fox,), kwargs={"progress": 0.5}).start()
     assert came.wait(60)
@@ -131,6 +130,7 @@ def test_a_page_gets_everything_once_and_then_only_what_changed() -> None:
     session.at_work = [fox, cat]
     board, messages = opened(session)
     assert [row["prompt"] for row in messages[0][0]["rows"]] == ["cat", "fox"]
+    assert "chosen" not in messages[0][0]["rows"][0]  # of a new row only what isn't empty is said
     messages.clear()
     board.refresh()
     assert messages == []
@@ -147,7 +147,7 @@ def test_a_second_page_gets_everything_too() -> None:
     session.at_work = [made(session, "fox")]
     board, messages = opened(session)
     messages.clear()
-    page_sends(board, {"name": "hello"})
+    says(board, "hello")
     assert rows(messages)["fox"]["word"] == "Processing"
     assert head(messages)["count"] == "1 clip"
 
@@ -163,7 +163,7 @@ def test_a_question_of_the_page_is_answered_within_its_message() -> None:
     learn(fox, progress=0.7)
     board._refresh_from_thread()
     assert messages == []
-    page_sends(board, {"name": "ask"})
+    says(board, "ask")
     assert rows([({"rows": [{"key": "0", "prompt": "fox"}]}, []), *messages])["fox"]["bar"] == 0.7
 
 
@@ -228,7 +228,7 @@ def test_an_empty_board_says_how_to_make_the_first_clip() -> None:
     empty.on_create(lambda: created.append("pressed"))
     assert head(messages)["empty"] == "No clips yet. They appear here as soon as you ask for them."
     assert head(messages)["create"] == "Make your first clip"
-    page_sends(empty, {"name": "create"})
+    says(empty, "create")
     assert created == ["pressed"]
     found: Any = FakeLedgerSession()
     board = JobBoard(found, jobs=())
@@ -252,14 +252,14 @@ def test_one_row_opens_at_a_time_and_closes_again() -> None:
     session = FakeLedgerSession()
     session.at_work = [made(session, "fox", progress=0.5), made(session, "cat")]
     board, _ = opened(session)
-    page_sends(board, {"name": "open", "key": "0"})
+    says(board, "open", key="0")
     assert (board.face["prompt"], board.progress) == ("fox", 0.5)
     assert [name for name, _ in board.face["actions"]] == ["stop", "copy", "select"]
-    page_sends(board, {"name": "open", "key": "1"})
+    says(board, "open", key="1")
     assert (board.opened, board.face["prompt"]) == ("1", "cat")
-    page_sends(board, {"name": "open", "key": "1"})
+    says(board, "open", key="1")
     assert (board.opened, board.face["word"], board.figures) == ("", "", [])
-    page_sends(board, {"name": "open", "key": "99"})
+    says(board, "open", key="99")
     assert board.opened == ""
 
 
@@ -269,7 +269,7 @@ def test_the_open_row_follows_its_job() -> None:
     fox = made(session, "fox")
     session.at_work = [fox]
     board, _ = opened(session)
-    page_sends(board, {"name": "open", "key": "0"})
+    says(board, "open", key="0")
     learn(fox, state="failed", watched=False, error=rb.errors.ReelbookError("content policy"))
     board.refresh()
     assert (board.face["word"], board.face["note"]) == ("Failed", "content policy")
@@ -281,7 +281,7 @@ def test_another_jobs_change_leaves_the_open_row_alone() -> None:
     fox, cat = made(session, "fox"), made(session, "cat")
     session.at_work = [fox, cat]
     board, _ = opened(session)
-    page_sends(board, {"name": "open", "key": "0"})
+    says(board, "open", key="0")
     board.observe(lambda change: changed.append(change["name"]))
     session.thread.at += 30
     learn(cat, progress=0.9)
@@ -295,9 +295,9 @@ def test_rows_are_chosen_in_the_page_and_from_python() -> None:
     session.at_work = [made(session, "fox"), made(session, "cat"), made(session, "owl", request_id=None)]
     board, messages = opened(session)
     for key in ("1", "0", "2"):
-        page_sends(board, {"name": "select", "key": key})
+        says(board, "select", key=key)
     assert board.selected == ["req-cat", "req-fox"]
-    page_sends(board, {"name": "select", "key": "1"})
+    says(board, "select", key="1")
     assert board.selected == ["req-fox"]
     board.selected = ["req-cat", "not here"]
     assert {prompt: row.get("chosen", False) for prompt, row in rows(messages).items()} == {
@@ -312,9 +312,9 @@ def test_choosing_the_open_row_turns_its_button() -> None:
     session = FakeLedgerSession()
     session.at_work = [made(session, "fox")]
     board, _ = opened(session)
-    page_sends(board, {"name": "open", "key": "0"})
+    says(board, "open", key="0")
     assert board.face["actions"][-1] == ["select", "Select"]
-    page_sends(board, {"name": "select", "key": "0"})
+    says(board, "select", key="0")
     assert board.face["actions"][-1] == ["select", "Deselect"]
 
 
@@ -324,7 +324,7 @@ def test_again_sends_once_and_opens_the_new_row() -> None:
     session.at_work = [made(session, "fox", state="completed", experiment="fog")]
     board, _ = opened(session)
     for _ in range(2):
-        page_sends(board, {"name": "again", "key": "0"})
+        says(board, "again", key="0")
     assert [each.prompt for each in session.submitted] == ["fox"]
     assert (board.opened, len(board.jobs), session.experiments) == ("1", 2, ["fog"])
 
@@ -335,33 +335,14 @@ def test_the_buttons_do_what_they_say(session: rb.Session, sandbox: Sandbox) -> 
     running = session.text_to_video("slow", duration_seconds=1)
     until(lambda: running.request_id)
     board = JobBoard(session)
-    page_sends(board, {"name": "stop", "key": "0"})
+    says(board, "stop", key="0")
     until(lambda: not running.view().watched)
-    page_sends(board, {"name": "watch", "key": "0"})
+    says(board, "watch", key="0")
     until(lambda: running.view().watched)
-    page_sends(board, {"name": "cancel", "key": "0"})
+    says(board, "cancel", key="0")
     assert board.message["text"] == "It was already sent. The job goes on and is billed."
-    page_sends(board, {"name": "stop", "key": "99"})
+    says(board, "stop", key="99")
     board.close()
-
-
-def test_finding_out_asks_once_and_offers_what_only_a_person_knows() -> None:
-    """Until the answer is there a second press asks nothing; then the person's word may be asked for."""
-    session = FakeLedgerSession()
-    lost = made(session, "fox", state="uncertain", watched=False, request_id=None)
-    session.past = [lost]
-    board, _ = opened(session)
-    page_sends(board, {"name": "open", "key": "0"})
-    for _ in range(2):
-        page_sends(board, {"name": "find_out", "key": "0"})
-    assert len(session.asked) == 1
-    assert board.face["aside"] == "Asking for balance and usage."
-    verdict = SimpleNamespace(job=lost, answer="can't tell", if_alone="not accepted")
-    session.asked[0][1].set_result(SimpleNamespace(verdicts=[verdict]))
-    work_ends(board)
-    assert [name for name, _ in board.face["actions"]][:2] == ["find_out", "only_me"]
-    page_sends(board, {"name": "only_me", "key": "0"})
-    assert session.asked[1][0] is True
 
 
 def test_pictures_are_small_and_asked_for_by_name(tmp_path: Path) -> None:
@@ -375,10 +356,12 @@ def test_pictures_are_small_and_asked_for_by_name(tmp_path: Path) -> None:
     found = rows(messages)
     pictures = [found[prompt].get("picture", "") for prompt in ("fox", "plain", "a cat turns")]
     assert pictures == ["0c", "", "2i"]
-    messages.clear()
-    page_sends(board, {"name": "posters", "keys": ["0c", "2i", "1", "99c"]})
-    assert [0 < len(each) <= 2500 for each in messages[0][1]] == [True, True, False, False]
+    posters = asks(board, "posters", keys=["0c", "2i", "1", "99c"])["buffers"]
+    assert [0 < len(each) <= 2500 for each in posters] == [True, True, False, False]
     assert (board.clip_path("0c"), board.clip_path("1")) == (tmp_path / "clip.mp4", None)
+    learn(session.at_work[1], state="completed", clip=done.clip)  # another picture has another name
+    board.refresh()
+    assert rows(messages)["plain"]["picture"] == "1c"
 
 
 def test_done_waits_for_what_runs_and_keeps_the_page_up_to_date(session: rb.Session) -> None:
@@ -387,7 +370,7 @@ def test_done_waits_for_what_runs_and_keeps_the_page_up_to_date(session: rb.Sess
     board = JobBoard(session)
     board._live.close()
     messages = heard(board)
-    page_sends(board, {"name": "hello"})
+    says(board, "hello")
     asyncio.run(asyncio.wait_for(board.done(), 60))
     assert [each.running for each in batch] == [False, False]
     assert {row["word"] for row in rows(messages).values()} == {"Completed"}
@@ -399,7 +382,7 @@ def test_a_real_run_sends_at_most_400_bytes_for_a_changed_job(session: rb.Sessio
     sandbox.settings(pace=0.5)
     board = JobBoard(session)
     messages = heard(board)
-    page_sends(board, {"name": "hello"})
+    says(board, "hello")
     session.submit_many(
         [f"{'雪の中を走る狐 ' * 40}{number}" for number in range(8)], duration_seconds=1
     ).results(60)
@@ -420,7 +403,7 @@ def test_a_stopped_batch_says_so(session: rb.Session, sandbox: Sandbox) -> None:
     batch = session.submit_many(["a", "b", "c"], duration_seconds=1)
     board = JobBoard(jobs=batch)
     messages = heard(board)
-    page_sends(board, {"name": "hello"})
+    says(board, "hello")
     assert all(end.wait(30) for end in batch._ends)
     until(lambda: "The balance ended" in str(head(messages).get("note")))
     board.close()
@@ -456,13 +439,11 @@ def test_the_still_form_is_kept_once_everything_has_ended() -> None:
     fox = made(session, "fox")
     session.at_work = [fox]
     board, _ = opened(session)
-    board.still()
-    kept: list[Any] = []
-    board._displays = (SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"])),)
+    kept = kept_stills(board)
     fox._life.finish(error=rb.errors.ReelbookError("content policy"), state="failed")
     for _ in range(3):
         board.refresh()
-    page_sends(board, {"name": "hello"})
+    says(board, "hello")
     assert kept == ["1 clip · 1 failed · spent $2.40 · sandbox"]
 
 
@@ -478,26 +459,3 @@ def test_code_and_state_stay_under_30_kb() -> None:
         name: value for name, value in board.get_state().items() if name not in {"_esm", "_css", "layout"}
     }
     assert len(JobBoard._esm) + len(JobBoard._css) + len(json.dumps(kept, default=str)) < 30_000
-
-
-def test_a_row_is_sent_whole_and_then_only_what_changed() -> None:
-    """What is empty isn't said of a new row; a page that was reloaded has nothing."""
-    kept = BoardEntry(job(progress=0.5), 0)
-    first = kept.news(0.0, chosen=False)
-    assert (first["key"], first["order"], first["word"], first["bar"]) == ("0", 0, "Processing", 0.5)
-    assert "chosen" not in first
-    assert kept.news(0.0, chosen=False) == {}
-    assert kept.news(0.0, chosen=True) == {"key": "0", "chosen": True}
-    kept.page.forget()
-    assert kept.news(0.0, chosen=True).keys() >= first.keys()
-
-
-def test_a_row_follows_its_job(tmp_path: Path) -> None:
-    """Its picture has another name once it is another picture."""
-    mine = job()
-    kept = BoardEntry(mine, 0)
-    kept.news(0.0, chosen=False)
-    learn(mine, state="completed", clip=clip(tmp_path / "a.mp4"))
-    kept.update()
-    news = kept.news(0.0, chosen=False)
-    assert (news["word"], news["picture"]) == ("Completed", "0c")

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from widgets.doubles import FOX, FakeSession, clip, heard, job, learn, page_sends
+from widgets.doubles import FOX, FakeSession, asks, clip, job, kept_stills, learn, says
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import JobRequest
-from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
 from reelbook.widgets.static_html import POSTER_BYTES
 
@@ -25,12 +24,8 @@ from reelbook.widgets.static_html import POSTER_BYTES
 def test_a_card_shows_its_job_from_the_start() -> None:
     """State and progress are traits, the rest is what the page draws."""
     card = JobCard(job(progress=0.5))
-    assert (card.state, card.progress, card.face["word"], card.live) == (
-        "processing",
-        0.5,
-        "Processing",
-        True,
-    )
+    shown = (card.state, card.progress, card.face["word"], card.live)
+    assert shown == ("processing", 0.5, "Processing", True)
 
 
 def test_a_change_reaches_the_card_from_any_thread() -> None:
@@ -55,17 +50,6 @@ def test_a_card_says_that_the_ledger_cannot_be_written() -> None:
         assert said.get(timeout=60) == (trouble or "The ledger can be written again.")
     card.close()
     assert session.listeners == []
-
-
-def test_a_question_of_the_page_is_answered_within_its_message() -> None:
-    """Where no thread reaches the page, asking brings what is new."""
-    running = job(progress=0.1)
-    card = JobCard(running)
-    card._live.close()
-    messages = heard(card)
-    learn(running, progress=0.6)
-    page_sends(card, {"name": "ask"})
-    assert (card.progress, messages) == (0.6, [({"name": "here"}, [])])
 
 
 def test_unchanged_things_are_not_sent_again() -> None:
@@ -111,27 +95,12 @@ def test_the_persons_own_image_stands_on_the_stage_until_the_clip_does(tmp_path:
     assert card.poster != preview
 
 
-def test_the_clip_comes_in_pieces_under_one_mebibyte(tmp_path: Path) -> None:
-    """Each piece answers one question, under the id of the view that asked."""
-    finished = clip(tmp_path / "c.mp4")
-    data = finished.path.read_bytes() + bytes(2 * PIECE_BYTES)
-    assert finished.info.codec == "h264"
-    finished.path.write_bytes(data)
-    card = JobCard(job(state="completed", clip=finished))
-    messages = heard(card)
-    for index in range(3):
-        page_sends(card, {"name": "chunk", "id": "view-1", "index": index})
-    assert b"".join(buffers[0] for _, buffers in messages) == data
-    assert max(len(buffers[0]) for _, buffers in messages) < 1 << 20
-    assert {(content["id"], content["total"]) for content, _ in messages} == {("view-1", 3)}
-
-
 def test_again_sends_the_same_request_once(tmp_path: Path) -> None:
     """A second press finds a running job and buys nothing."""
     session = FakeSession()
     card = JobCard(job(session=session, state="failed"))
-    page_sends(card, {"name": "again"})
-    page_sends(card, {"name": "again"})
+    says(card, "again")
+    says(card, "again")
     assert session.submitted == [FOX]
     assert card.state == "processing"
 
@@ -152,27 +121,17 @@ def test_the_still_form_shows_the_clip_and_escapes_what_came_from_outside(tmp_pa
 
 def test_a_finished_card_replaces_its_still_form_once(tmp_path: Path) -> None:
     """What the notebook saves is the finished clip, not the progress at the moment of display."""
-
-    class Shown:
-        pages: list[str]
-
-        def __init__(self) -> None:
-            self.pages = []
-
-        def update(self, bundle: dict[str, Any], raw: bool) -> None:
-            self.pages.append(bundle["text/html"])
-
-    running, shown = job(progress=0.2), Shown()
+    running = job(progress=0.2)
     card = JobCard(running)
-    card._displays = (shown,)
+    pages = kept_stills(card)
     learn(running, progress=0.4)
     card.refresh()
-    assert shown.pages == []
+    assert pages == []
     learn(running, state="completed", clip=clip(tmp_path / "c.mp4"))
     card.refresh()
     card.refresh()
-    assert len(shown.pages) == 1
-    assert "Completed" in shown.pages[0]
+    assert len(pages) == 1
+    assert "Completed" in pages[0]
 
 
 def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:
@@ -184,9 +143,7 @@ def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:
         card.refresh()
         assert (card.state, card.face["money"], card.face["mark"]) == ("completed", "$0.05", "sandbox")
         assert card.poster[:2] == b"\xff\xd8"
-        messages = heard(card)
-        page_sends(card, {"name": "code", "id": "1", "kind": "curl"})
-        assert messages[-1][0]["text"] == good.result().as_code("curl")
+        assert asks(card, "code", kind="curl")["text"] == good.result().as_code("curl")
         sandbox.settings(fail_next="content policy")
         bad = session.text_to_video("a crowd")
         with pytest.raises(errors.JobFailed):

@@ -7,52 +7,41 @@ from typing import Any
 
 import pytest
 from support.waiting import until
+from widgets.doubles import Page
 
 import reelbook as rb
 from reelbook import settings
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.key_manager import KeyManager
 
-NOW = 1_800_000_000.0
-DAY = 86_400.0
 
+class KeysPage(Page):
+    """A view of the keys, and what is in its list by name."""
 
-class Page:
-    """What the panel sent in messages."""
-
-    def __init__(self, panel: KeyManager) -> None:
-        self.panel = panel
-        self.sent: list[dict[str, Any]] = []
-        panel.send = lambda content, buffers=None: self.sent.append(content)
-
-    def says(self, **content: object) -> None:
-        self.panel._heard(self.panel, content, [])
-
-    def last(self, name: str) -> dict[str, Any]:
-        return [content for content in self.sent if content["name"] == name][-1]
+    panel: KeyManager
 
     def rows(self) -> dict[str, dict[str, Any]]:
         return {row["name"]: row for row in self.last("rows")["rows"]}
 
 
 @pytest.fixture
-def page(sandbox: Sandbox) -> Iterator[Page]:
+def page(sandbox: Sandbox) -> Iterator[KeysPage]:
     with rb.connect("sandbox") as session:
         panel = KeyManager(session)
-        page = Page(panel)
-        page.says(name="hello")
-        until(lambda: panel.words["listed"] and not panel.words["busy"])
+        page = KeysPage(panel)
+        page.says("hello")
+        done(page)
         yield page
         panel.close()
 
 
-def done(page: Page) -> None:
-    until(lambda: not page.panel._busy and not page.panel.words["busy"])
-    until(lambda: page.panel._rows_sent)
+def done(page: KeysPage) -> None:
+    """Waits for the work and for the list after it."""
+    until(lambda: page.panel.words["listed"] and not page.panel._busy and not page.panel.words["busy"])
 
 
-def create(page: Page, name: str = "ada", limit: int = 20) -> None:
-    page.says(name="create", called=name, limit=limit)
+def create(page: KeysPage, name: str = "ada", limit: int = 20) -> None:
+    page.says("create", called=name, limit=limit)
     done(page)
 
 
@@ -64,7 +53,7 @@ def test_nothing_is_asked_before_it_is_seen(sandbox: Sandbox) -> None:
         panel.close()
 
 
-def test_the_key_in_use_is_listed_first_and_named(page: Page) -> None:
+def test_the_key_in_use_is_listed_first_and_named(page: KeysPage) -> None:
     """It is recognised by its masked form."""
     (row,) = page.last("rows")["rows"]
     assert (row["state"], row["used"]) == ("in use", "just now")
@@ -72,7 +61,7 @@ def test_the_key_in_use_is_listed_first_and_named(page: Page) -> None:
     assert page.panel.active == 1
 
 
-def test_a_made_key_goes_to_the_page_and_nowhere_else(page: Page) -> None:
+def test_a_made_key_goes_to_the_page_and_nowhere_else(page: KeysPage) -> None:
     """One message has it until the page says that it arrived; no trait ever does."""
     create(page)
     message = page.last("secret")
@@ -80,101 +69,99 @@ def test_a_made_key_goes_to_the_page_and_nowhere_else(page: Page) -> None:
     assert key.startswith("sk-sandbox-")
     assert "20 requests a minute" in message["text"]
     assert key not in repr(page.panel.get_state()) + repr(vars(page.panel)) + repr(page.panel.still())
-    page.says(name="shown", id=message["id"])
-    page.sent.clear()
-    page.says(name="hello")
-    assert [content["name"] for content in page.sent if content["name"] == "secret"] == []
+    page.says("shown", key_id=message["id"])
+    page.messages.clear()
+    page.says("hello")
+    assert page.named("secret") == []
     assert page.rows()["ada"]["used"] == "never"
 
 
-def test_where_only_answers_arrive_the_secret_waits_for_a_question(page: Page) -> None:
+def test_where_only_answers_arrive_the_secret_waits_for_a_question(page: KeysPage) -> None:
     """In Colab what a thread sends is lost: the key and the list go with the answer to the page's message."""
     page.panel.asks = True
-    page.sent.clear()
-    page.says(name="create", called="ada", limit=20)
-    until(lambda: not page.panel._busy)
-    until(lambda: page.panel.active == 2)
-    assert page.sent == []
-    page.says(name="ask")
-    assert [content["name"] for content in page.sent] == ["rows", "secret", "here"]
-    page.says(name="ask")
-    assert [content["name"] for content in page.sent].count("secret") == 1
+    page.messages.clear()
+    page.says("create", called="ada", limit=20)
+    until(lambda: not page.panel._busy and page.panel.active == 2)
+    assert page.messages == []
+    for _ in range(2):
+        page.says("ask")
+    assert [content["name"] for content, _ in page.messages] == ["rows", "secret"]
 
 
-def test_the_new_key_is_kept_before_the_old_one_goes(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_new_key_is_kept_before_the_old_one_goes(page: KeysPage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is a keyring it is offered, and what it says afterwards is true."""
     kept: list[str] = []
     monkeypatch.setattr(settings, "has_keyring", lambda: True)
     monkeypatch.setattr(settings, "keep", lambda name, value: kept.append(name))
     monkeypatch.setattr(page.panel.session._connection, "sandbox", None)  # as a service by its address
-    page.says(name="rotate", called="second", limit=30)
+    page.says("rotate", called="second", limit=30)
     until(lambda: page.panel.words["rotation"])
     done(page)
     assert page.panel.words["rotation"]["can_keep"]
     assert "Keep it before the old key is revoked" in page.panel.words["rotation"]["text"]
-    page.says(name="keep")
+    page.says("keep")
     assert kept == [settings.API_KEY, settings.BASE_URL]
     assert not page.panel.words["rotation"]["can_keep"]
     assert "It is kept in this system's keyring." in page.panel.words["rotation"]["text"]
 
 
-def test_a_bad_name_or_limit_is_said_before_anything_is_sent(page: Page, sandbox: Sandbox) -> None:
+def test_a_bad_name_or_limit_is_said_before_anything_is_sent(page: KeysPage, sandbox: Sandbox) -> None:
     """1 to 100 requests a minute, and a name."""
     for wrong in ({"called": " ", "limit": 10}, {"called": "ada", "limit": 101}):
-        page.says(name="create", **wrong)
+        page.says("create", **wrong)
         assert page.panel.message["text"]
-        page.says(name="dismiss")
+        page.says("dismiss")
     assert not sandbox.state()["requests"].get("create-key")
 
 
-def test_a_key_is_revoked_after_it_was_asked_about(page: Page) -> None:
+def test_a_key_is_revoked_after_it_was_asked_about(page: KeysPage) -> None:
     """The question names what stops; without it nothing is revoked."""
     create(page)
     key_id = page.rows()["ada"]["id"]
-    page.says(name="revoke", id=key_id)
+    page.says("revoke", key_id=key_id)
     assert page.rows()["ada"]["state"] == "active"
-    page.says(name="ask_revoke", id=key_id)
+    page.says("ask_revoke", key_id=key_id)
     assert "“ada”" in page.panel.question["text"]
     assert "never used" in page.panel.question["text"]
-    page.says(name="leave")
+    page.says("leave")
     assert page.panel.question == {}
-    page.says(name="ask_revoke", id=key_id)
-    page.says(name="revoke", id=key_id)
+    page.says("ask_revoke", key_id=key_id)
+    page.says("revoke", key_id=key_id)
     until(lambda: page.panel.message["text"] == "“ada” is revoked.")
     done(page)
     assert page.rows()["ada"]["state"] == "revoked"
 
 
-def test_the_key_in_use_is_warned_of(page: Page) -> None:
+def test_the_key_in_use_is_warned_of(page: KeysPage) -> None:
     """Rotating is offered instead."""
     (row,) = page.last("rows")["rows"]
-    page.says(name="ask_revoke", id=row["id"])
+    page.says("ask_revoke", key_id=row["id"])
     assert page.panel.question["own"]
     assert "It is the key that this session uses." in page.panel.question["text"]
 
 
-def test_a_rotation_ends_with_the_old_key_revoked(page: Page, sandbox: Sandbox) -> None:
+def test_a_rotation_ends_with_the_old_key_revoked(page: KeysPage, sandbox: Sandbox) -> None:
     """The new one is shown, tried and used; the old one goes last, by the person's word."""
     (old,) = page.last("rows")["rows"]
-    page.says(name="rotate", called="second", limit=30)
+    page.says("rotate", called="second", limit=30)
     until(lambda: page.panel.words["rotation"])
     done(page)
     assert "This session uses “second” now." in page.panel.words["rotation"]["text"]
     assert page.last("secret")["called"] == "second"
     assert page.rows()["second"]["state"] == "in use"
     assert "still works" in page.panel.words["rotation"]["text"]
-    page.says(name="ask_revoke", id=page.panel.words["rotation"]["old"])
-    page.says(name="revoke", id=old["id"])
+    page.says("ask_revoke", key_id=page.panel.words["rotation"]["old"])
+    page.says("revoke", key_id=old["id"])
     until(lambda: not page.panel.words["rotation"])
     done(page)
     assert page.rows()[old["name"]]["state"] == "revoked"
     assert page.panel.session.balance().balance_usd == 25
 
 
-def test_a_failed_rotation_says_what_exists(page: Page, sandbox: Sandbox) -> None:
+def test_a_failed_rotation_says_what_exists(page: KeysPage, sandbox: Sandbox) -> None:
     """The session stays with its key."""
     sandbox.fault("html", endpoint="balance")
-    page.says(name="rotate", called="second", limit=30)
+    page.says("rotate", called="second", limit=30)
     until(lambda: page.panel.message["text"])
     done(page)
     assert page.panel.message["tone"] == "problem"
@@ -183,16 +170,16 @@ def test_a_failed_rotation_says_what_exists(page: Page, sandbox: Sandbox) -> Non
     assert page.rows()["second"]["state"] == "active"
 
 
-def test_a_list_that_fails_is_said(page: Page, sandbox: Sandbox) -> None:
+def test_a_list_that_fails_is_said(page: KeysPage, sandbox: Sandbox) -> None:
     """What was known stays on the page."""
     sandbox.fault("html", endpoint="list-keys")
-    page.says(name="refresh")
+    page.says("refresh")
     until(lambda: page.panel.message["text"])
     assert "couldn't be listed" in page.panel.message["text"]
     assert page.panel.active == 1
 
 
-def test_the_state_is_small(page: Page) -> None:
+def test_the_state_is_small(page: KeysPage) -> None:
     """Code and state of the panel stay under 30 KB, and the still form reads as a table."""
     state = {name: value for name, value in page.panel.get_state().items() if name != "layout"}
     assert len(repr(state)) < 30_000

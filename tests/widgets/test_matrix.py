@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from cli.doubles import TinyClips
 from support.waiting import until
-from widgets.doubles import heard, page_sends
+from widgets.doubles import Page
 
 import reelbook as rb
 from reelbook.errors import InvalidInput
@@ -40,17 +40,13 @@ def foxes(**axes: Any) -> rb.Sweep:
     return rb.Sweep("a {animal} runs", **{**given, **axes})
 
 
-class Page:
+class MatrixPage(Page):
     """What a page knows of a matrix, put together from its messages."""
 
     def __init__(self, matrix: Matrix) -> None:
-        self.messages = heard(matrix)
+        super().__init__(matrix)
         self.matrix = matrix
-        page_sends(matrix, {"name": "hello"})
-
-    @property
-    def sweep(self) -> dict[str, Any]:
-        return next(each for each, _ in self.messages if each["name"] == "sweep")
+        self.says("hello")
 
     @property
     def head(self) -> dict[str, Any]:
@@ -67,9 +63,6 @@ class Page:
                 found.setdefault(cell["n"], {}).update(cell)
         return found
 
-    def press(self, name: str, **content: Any) -> None:
-        page_sends(self.matrix, {"name": name, **content})
-
 
 def bought(session: rb.Session, **axes: Any) -> Matrix:
     """A matrix whose clips are all here."""
@@ -80,15 +73,15 @@ def bought(session: rb.Session, **axes: Any) -> Matrix:
 
 def test_a_new_page_gets_the_sweep_with_its_cells(session: rb.Session) -> None:
     """In one message: a key pressed on a cell that isn't known yet would be lost."""
-    page = Page(bought(session))
-    assert [bool(cell["clip"]) for cell in page.sweep["cells"]] == [True] * 6
-    assert page.sweep["head"]["said"]
+    page = MatrixPage(bought(session))
+    assert [bool(cell["clip"]) for cell in page.last("sweep")["cells"]] == [True] * 6
+    assert page.last("sweep")["head"]["said"]
 
 
 def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Session) -> None:
     """The button carries the sum; each cell tells how it is until all clips are here."""
-    page = Page(Matrix(foxes(), session))
-    assert page.sweep["axes"] == [
+    page = MatrixPage(Matrix(foxes(), session))
+    assert page.last("sweep")["axes"] == [
         ["animal", ["fox", "heron", "bear"]],
         ["seed", ["1", "2"]],
         ["duration_seconds", ["1 s"]],
@@ -96,7 +89,7 @@ def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Sess
     assert {cell["word"] for cell in page.cells.values()} == {"Planned"}
     until(lambda: page.head["controls"] == [["buy", "Make 6 clips · $0.30"]])
     assert page.head["said"].startswith("6 clips · $0.30 · ")
-    page.press("buy")
+    page.says("buy")
     until(lambda: page.head["said"].startswith("All 6 here · $0.30 · planned "))
     until(lambda: all(cell["clip"] and cell["word"] == "Completed" for cell in page.cells.values()))
     assert page.head["controls"] == []
@@ -104,28 +97,28 @@ def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Sess
 
 def test_above_a_sum_it_asks_twice(session: rb.Session, sandbox: Sandbox) -> None:
     """The first press buys nothing; "No" takes it back, "Yes" buys."""
-    page = Page(Matrix(foxes(), session, confirm_above_usd=0.1))
+    page = MatrixPage(Matrix(foxes(), session, confirm_above_usd=0.1))
     until(lambda: page.head["controls"])
-    page.press("buy")
+    page.says("buy")
     assert page.head["controls"] == [["buy", "Yes, make 6 clips · $0.30"], ["no", "No"]]
-    page.press("no")
+    page.says("no")
     assert page.head["controls"] == [["buy", "Make 6 clips · $0.30"]]
     assert "text-to-video" not in sandbox.state()["requests"]
-    page.press("buy")
-    page.press("buy")
+    page.says("buy")
+    page.says("buy")
     page.matrix.run.results(30)
     assert sandbox.state()["requests"]["text-to-video"] == 6
 
 
 def test_a_cell_is_left_out_and_taken_in(session: rb.Session, sandbox: Sandbox) -> None:
     """What is left out is neither counted nor bought."""
-    page = Page(Matrix(foxes(), session))
+    page = MatrixPage(Matrix(foxes(), session))
     assert page.cells[2]["acts"] == [["leave_out", "Leave out"]]
     for number in (2, 3):
-        page.press("leave_out", n=number)
-    page.press("take_in", n=3)
+        page.says("leave_out", n=number)
+    page.says("take_in", n=3)
     until(lambda: page.head["controls"] == [["buy", "Make 5 clips · $0.25"]])
-    page.press("buy")
+    page.says("buy")
     until(lambda: page.head["said"].startswith("All 5 here · 1 left out · $0.25"))
     assert page.cells[2]["word"] == "Left out"
     assert sandbox.state()["requests"]["text-to-video"] == 5
@@ -137,13 +130,13 @@ def test_a_failed_cell_says_why_and_is_sent_again(session: rb.Session, sandbox: 
     run = foxes().run(session)
     with pytest.raises(rb.errors.ReelbookError):
         run.results(30)
-    page = Page(Matrix(run))
+    page = MatrixPage(Matrix(run))
     [failed] = [cell for cell in page.cells.values() if cell["word"] == "Failed"]
     assert failed["note"]
     assert failed["acts"][0] == ["again", "Send again · $0.05"]
     assert "1 failed" in page.head["said"]
-    page.press("again", n=failed["n"])
-    page.press("again", n=failed["n"])  # a double press
+    page.says("again", n=failed["n"])
+    page.says("again", n=failed["n"])  # a double press
     until(lambda: page.cells[failed["n"]]["word"] == "Completed")
     assert sandbox.state()["requests"]["text-to-video"] == 7
 
@@ -154,20 +147,20 @@ def test_stars_notes_and_picks_are_kept(session: rb.Session) -> None:
     What is marked or picked in code shows in both at once.
     """
     matrix = bought(session)
-    page = Page(matrix)
-    page.press("mark", n=1, starred=True)
-    page.press("mark", n=1, note="the best")
+    page = MatrixPage(matrix)
+    page.says("mark", n=1, starred=True)
+    page.says("mark", n=1, note="the best")
     for winner in (1, 3):
-        page.press("pick", n=winner, among=[1, 2, 3])
+        page.says("pick", n=winner, among=[1, 2, 3])
     assert [n for n, cell in page.cells.items() if cell["pick"]] == [3]
-    other = Page(Matrix(matrix.run))
+    other = MatrixPage(Matrix(matrix.run))
     again = other.cells
     assert (again[1]["star"], again[1]["remark"], again[3]["pick"]) == (True, "the best", True)
     jobs = [cell.job for cell in matrix.run.cells if cell.job is not None]
     session.pick(jobs[1], jobs[:3])
     jobs[0].mark(starred=False, note="not any more")
 
-    def found(page: Page) -> tuple[list[int], bool, str]:
+    def found(page: MatrixPage) -> tuple[list[int], bool, str]:
         picked = [n for n, cell in page.cells.items() if cell["pick"]]
         return picked, page.cells[1]["star"], page.cells[1]["remark"]
 
@@ -176,9 +169,9 @@ def test_stars_notes_and_picks_are_kept(session: rb.Session) -> None:
 
 def test_the_page_gets_what_changed_and_no_more(session: rb.Session) -> None:
     """A star is one small message."""
-    page = Page(bought(session))
+    page = MatrixPage(bought(session))
     page.messages.clear()
-    page.press("mark", n=4, starred=True)
+    page.says("mark", n=4, starred=True)
     [(message, _)] = page.messages
     assert message == {"name": "cells", "cells": [{"n": 4, "star": True}]}
 
@@ -187,7 +180,7 @@ def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the head might count a clip as here that its cell doesn't have yet."""
-    page = Page(bought(session))
+    page = MatrixPage(bought(session))
     matrix, worded = page.matrix, page.matrix._head_words
     starred = matrix.run.cells[3].job
     assert starred is not None
@@ -219,14 +212,14 @@ def test_axes_stand_where_they_are_put(session: rb.Session) -> None:
 
 def test_what_is_arranged_in_the_page_is_what_python_has(session: rb.Session) -> None:
     """The page is told once it is so, also where it can't be; other traits aren't its business."""
-    page = Page(Matrix(foxes(), session))
-    page.press("set", id="a 1", values={"rows": ["seed"], "columns": [], "selected": [2], "shape": 3.0})
+    page = MatrixPage(Matrix(foxes(), session))
+    values = {"rows": ["seed"], "columns": [], "selected": [2], "shape": 3.0}
+    assert page.asks("set", values=values) == {}
     assert (page.matrix.rows, page.matrix.columns, page.matrix.selected) == (["seed"], [], [2])
     assert page.matrix.shape == 16 / 9
-    page.press("set", id="a 2", values={"rows": ["place"]})
+    assert page.asks("set", values={"rows": ["place"]}) == {}
     assert page.matrix.rows == ["seed"]
     assert "no axis 'place'" in page.matrix.message["text"]
-    assert [each["id"] for each, _ in page.messages if each["name"] == "set"] == ["a 1", "a 2"]
 
 
 def test_selected_cells_are_compared(session: rb.Session) -> None:
@@ -236,7 +229,7 @@ def test_selected_cells_are_compared(session: rb.Session) -> None:
     assert matrix.offers == []
     matrix.on_compare(compared.append)
     matrix.selected = [4, 2]
-    Page(matrix).press("compare")
+    MatrixPage(matrix).says("compare")
     assert matrix.offers == ["compare"]
     assert compared == [(matrix.run.cells[3].job, matrix.run.cells[1].job)]
 
@@ -244,14 +237,9 @@ def test_selected_cells_are_compared(session: rb.Session) -> None:
 def test_a_cell_and_the_whole_sweep_are_given_as_code(session: rb.Session) -> None:
     """The cell as its clip gives it, planned or here; the sweep as its form does."""
     matrix = Matrix(foxes(), session)
-    page = Page(matrix)
-    page.press("code", id="1", kind="curl", n=2)
-    page.press("code", id="2", kind="cell")
-    found = {each["id"]: each["text"] for each, _ in page.messages if each["name"] == "code"}
-    assert found == {
-        "1": request_code(matrix.sweep.cells[1].request, "curl"),
-        "2": matrix.sweep.as_code(),
-    }
+    page = MatrixPage(matrix)
+    assert page.asks("code", kind="curl", n=2)["text"] == request_code(matrix.sweep.cells[1].request, "curl")
+    assert page.asks("code", kind="cell")["text"] == matrix.sweep.as_code()
 
 
 def test_a_cell_is_varied_where_somebody_answers(session: rb.Session) -> None:
@@ -261,22 +249,19 @@ def test_a_cell_is_varied_where_somebody_answers(session: rb.Session) -> None:
     assert "vary" not in matrix.offers
     matrix.on_vary(varied.append)
     assert "vary" in matrix.offers
-    Page(matrix).press("vary", n=3)
+    MatrixPage(matrix).says("vary", n=3)
     assert varied == [matrix.run.cells[2].job]
 
 
 def test_the_page_gets_clips_and_posters_by_number(session: rb.Session) -> None:
     """A cell without a clip has no poster, and a clip that isn't there any more is said."""
     matrix = bought(session)
-    page = Page(matrix)
-    page.messages.clear()
-    page.press("posters", keys=["1", "99", "x"])
-    page.press("chunk", key="2", id="a", index=0)
-    page.press("chunk", key="99", id="b", index=0)
-    (_, posters), (chunk, pieces), (gone, _) = page.messages
+    page = MatrixPage(matrix)
+    posters = page.asks("posters", keys=["1", "99", "x"])["buffers"]
     assert [poster[:2] for poster in posters] == [b"\xff\xd8", b"", b""]
-    assert (chunk["total"], pieces[0][4:8]) == (1, b"ftyp")
-    assert "no longer" in gone["problem"]
+    chunk = page.asks("chunk", key="2", index=0)
+    assert (chunk["total"], chunk["buffers"][0][4:8]) == (1, b"ftyp")
+    assert "no longer" in page.asks("chunk", key="99", index=0)["problem"]
 
 
 def test_the_still_form_is_a_table_with_labels(session: rb.Session) -> None:
@@ -297,12 +282,12 @@ def test_it_is_saved_as_it_stands(
     """Swapped axes are swapped in the file; the page's button writes beside what is there already."""
     monkeypatch.chdir(tmp_path)
     matrix = bought(session)
-    page = Page(matrix)
+    page = MatrixPage(matrix)
     matrix.rows, matrix.columns = "seed", []
     written = matrix.save("grid.html").read_text("utf-8")
     assert re.findall(r'<th scope="row">(.*?)</th>', written) == ["1", "2"] * 3
     assert re.findall(r"<h2>(.*?)</h2>", written) == ["animal fox", "animal heron", "animal bear"]
-    page.press("save", kind="html")
+    page.says("save", kind="html")
     until(lambda: matrix.message["text"] == f"The grid is in {tmp_path / 'grid-2.html'}.")
 
 
@@ -323,10 +308,10 @@ def test_the_head_finds_out_about_all_that_was_not_answered(
     sandbox.fault("answer_lost", endpoint="generate", times=2)
     run = foxes(animal=["fox"]).run(session)
     until(lambda: [cell.state for cell in run.cells] == ["uncertain"] * 2 and run.state != "running")
-    page = Page(Matrix(run))
+    page = MatrixPage(Matrix(run))
     assert page.head["controls"] == [["find_out", "Find out about 2 clips"]]
     assert "balance" not in sandbox.state()["requests"]
-    page.press("find_out")
+    page.says("find_out")
     until(
         lambda: (
             page.head["controls"]
@@ -334,6 +319,6 @@ def test_the_head_finds_out_about_all_that_was_not_answered(
         )
     )
     assert sandbox.state()["requests"]["balance"] == 1
-    page.press("only_me")
+    page.says("only_me")
     until(lambda: {cell["word"] for cell in page.cells.values()} == {"Lost"})
     assert page.head["controls"] == []

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 import traitlets
 from PIL import Image
-from widgets.doubles import FOX, clip, clip_file, heard, page_sends
+from widgets.doubles import FOX, asks, clip, clip_file
 
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.session.request_code import CodeKind
@@ -30,10 +30,8 @@ def test_a_clip_is_shown_with_its_figures(tmp_path: Path) -> None:
 def test_a_file_plays_without_a_job(tmp_path: Path) -> None:
     """A path is enough, and what isn't known isn't said."""
     player = Player(clip_file(tmp_path / "mine.mp4"))
-    messages = heard(player)
-    page_sends(player, {"name": "chunk", "id": "v", "index": 0})
     assert (player.face["prompt"], player.face["money"], player.face["mark"]) == ("mine.mp4", "", "")
-    assert messages[0][1] == [(tmp_path / "mine.mp4").read_bytes()]
+    assert asks(player, "chunk", index=0)["buffers"] == [(tmp_path / "mine.mp4").read_bytes()]
 
 
 def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
@@ -51,16 +49,6 @@ def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
         Player(job)
 
 
-def test_the_time_is_told_only_to_who_listens(tmp_path: Path) -> None:
-    """Without a listener in the kernel the page reports no time; a link counts as one."""
-    player, other = Player(clip_file(tmp_path / "a.mp4")), Player(clip_file(tmp_path / "b.mp4"))
-    player.observe(print, "playing")
-    assert player.reports_time is False
-    traitlets.link((player, "time"), (other, "time"))
-    player.time = 0.5
-    assert (player.reports_time, other.time) == (True, 0.5)
-
-
 def test_what_is_no_range_is_refused(tmp_path: Path) -> None:
     """A loop's ends come in order; the page's list is a range too, and None is the whole clip."""
     player = Player(clip_file(tmp_path / "a.mp4"), loop_range=(0.2, 0.6))
@@ -76,24 +64,16 @@ def test_what_is_no_range_is_refused(tmp_path: Path) -> None:
 def test_the_page_gets_pictures_when_it_asks(tmp_path: Path) -> None:
     """The poster in full, and a filmstrip of so many tiles; neither is a part of the panel's state."""
     player = Player(clip(tmp_path / "c.mp4"))
-    messages = heard(player)
-    page_sends(player, {"name": "picture", "of": "poster"})
-    page_sends(player, {"name": "picture", "of": "filmstrip", "tiles": 16})
-    sizes = [Image.open(BytesIO(buffers[0])).size for _, buffers in messages]
+    answers = [asks(player, "picture", of="poster"), asks(player, "picture", of="filmstrip", tiles=16)]
+    sizes = [Image.open(BytesIO(answer["buffers"][0])).size for answer in answers]
     assert sizes == [(64, 36), (16 * 160, 90)]
-    assert [content for content, _ in messages] == [
-        {"name": "picture", "of": "poster"},
-        {"name": "picture", "of": "filmstrip"},
-    ]
 
 
 @pytest.mark.parametrize("tiles", [None, 0, 10_000, "16"])
 def test_a_filmstrip_that_nobody_needs_is_not_made(tmp_path: Path, tiles: object) -> None:
     """The page can't make the kernel work without end; the panel says what it was asked for."""
     player = Player(clip_file(tmp_path / "c.mp4"))
-    messages = heard(player)
-    page_sends(player, {"name": "picture", "of": "filmstrip", "tiles": tiles})
-    assert messages == []
+    assert asks(player, "picture", of="filmstrip", tiles=tiles) == {}
     assert "filmstrip" in player.message["text"]
 
 
@@ -101,11 +81,9 @@ def test_the_code_that_made_a_clip_can_be_copied(tmp_path: Path) -> None:
     """Of each kind. A file of which nothing else is known has none."""
     shown = clip(tmp_path / "c.mp4")
     player = Player(shown)
-    messages = heard(player)
     assert ["code", "Copy as code"] in player.face["actions"]
     for kind in get_args(CodeKind):
-        page_sends(player, {"name": "code", "id": kind, "kind": kind})
-        assert messages[-1][0] == {"name": "code", "id": kind, "text": shown.as_code(kind)}
+        assert asks(player, "code", kind=kind) == {"text": shown.as_code(kind)}
     assert ["code", "Copy as code"] not in Player(shown.path).face["actions"]
 
 

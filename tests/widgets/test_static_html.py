@@ -10,7 +10,7 @@ from widgets.doubles import FOX, view
 
 from reelbook.requests import JobRequest
 from reelbook.text.board import board_row
-from reelbook.text.card import job_face, job_lines
+from reelbook.text.card import ShownJob, job_face, job_lines
 from reelbook.widgets.static_html import (
     POSTER_BYTES,
     board_html,
@@ -35,7 +35,7 @@ def test_a_poster_is_small_whatever_it_is_made_of() -> None:
 
 def test_a_card_has_its_picture_and_its_words() -> None:
     """A prompt's markup stays text; without a poster there is no picture."""
-    face = job_face(view(), MARKUP, request_id="req-1", clip=None, service="sandbox")
+    face = job_face(ShownJob(view(), MARKUP, service="sandbox"))
     lines = job_lines(view(), None)
     page, said = card_still({**face, "shape": [16, 9]}, lines, b"\xff\xd8\xff")
     assert "&lt;script&gt;" in page
@@ -48,7 +48,7 @@ def test_a_card_has_its_picture_and_its_words() -> None:
 
 def test_a_board_is_a_table_with_a_row_for_each_job() -> None:
     """Under its one line; what isn't shown is said below."""
-    row = board_row(view(), MARKUP, request_id="req-1", clip=None)
+    row = board_row(ShownJob(view(), MARKUP))
     page = board_html("2 clips & more", [(row, b"\xff\xd8\xff"), (row, b"")], "and 7 more")
     assert page.startswith("<div>2 clips &amp; more</div><table>")
     assert (page.count("<tr>"), page.count("<img")) == (2, 1)

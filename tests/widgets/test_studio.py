@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from PIL import Image
-from widgets.doubles import FakeSession, page_sends
+from widgets.doubles import FakeSession, kept_stills, says
 
 import reelbook as rb
+from reelbook.account import Facts
 from reelbook.sandbox.handle import Sandbox
-from reelbook.widgets.studio import Studio, tools_offered
+from reelbook.widgets.studio import StatusLine, Studio, tools_offered
 
 
 def test_a_sent_form_puts_its_job_on_the_card() -> None:
@@ -54,7 +54,7 @@ def test_a_key_that_the_service_refuses_is_said_and_replaced() -> None:
     assert studio.line.facts == {"service": "sandbox", "refused": refused, "running": 0}
     words = studio.form.words
     assert (words["replace_key"], words["lengths"][4]["low"]) == ("Replace key", f"{refused}.")
-    page_sends(studio.form, {"name": "replace_key"})
+    says(studio.form, "replace_key")
     assert studio.view == "connection"
     session.facts = replace(session.facts, key_trouble=None)
     for panel in studio.children:
@@ -78,16 +78,15 @@ def test_the_notebook_keeps_the_latest_clip_once_a_person_turns_away() -> None:
     """The line hears that, for all of the Studio's panels."""
     session: Any = FakeSession()
     studio = Studio(session)
-    kept: list[str] = []
-    studio._displays = (SimpleNamespace(update=lambda bundle, **_: kept.append(bundle["text/plain"])),)
-    studio._still_kept = studio.still_of()
-    page_sends(studio.line, {"name": "left"})
+    kept = kept_stills(studio)
+    says(studio.line, "left")
     assert kept == []
     studio.form.prompt = "a fox"
     studio.form.generate()
-    page_sends(studio.line, {"name": "left"})
+    says(studio.line, "left")
     (text,) = kept
     assert text.startswith("a fox")
+    assert studio.still_of() == studio.card.still_of()
     studio.close()
 
 
@@ -126,7 +125,7 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
     for empty in (studio.board, studio.gallery):
         assert empty is not None
         studio.view = "board"
-        page_sends(empty, {"name": "create"})
+        says(empty, "create")
         assert studio.view == "create"
 
 
@@ -150,22 +149,22 @@ def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
     form = studio.sweep_form
     assert form is not None
     form.template, form.axes = "a {animal}", {"animal": "fox, heron", "duration_seconds": "1"}
-    page_sends(form, {"name": "look"})
+    says(form, "look")
     first = studio.matrix
-    page_sends(form, {"name": "begin"})
+    says(form, "begin")
     assert shown(studio) == ["SweepForm", "Matrix"]
     assert studio.matrix is not None
     assert studio.matrix is not first
     studio.matrix.run.results(60)
     studio.matrix.selected = [1, 2]
-    page_sends(studio.matrix, {"name": "compare"})
+    says(studio.matrix, "compare")
     assert (studio.view, shown(studio)) == ("compare", ["Compare"])
 
 
 def test_a_template_in_the_form_is_planned_as_a_sweep(studio: Studio) -> None:
     """The sweep's form opens with the template, the length, the shape and the seed."""
     studio.form.prompt, studio.form.duration_seconds, studio.form.seed = "a {red|grey} fox", 3, 7
-    page_sends(studio.form, {"name": "plan", "prompt": studio.form.prompt})
+    says(studio.form, "plan", prompt=studio.form.prompt)
     assert (studio.view, shown(studio)) == ("explore", ["SweepForm"])
     assert studio.sweep_form is not None
     assert studio.sweep_form.sweep is not None
@@ -221,21 +220,66 @@ def test_a_fresh_clip_leads_to_a_star_a_comparison_and_a_small_sweep(studio: Stu
     )
     first.result(30)
     studio.card.job = first
-    page_sends(studio.card, {"name": "compare"})
+    says(studio.card, "compare")
     second.result(30)
     studio.card.job = second
     studio.card.refresh()
     assert [name for name, _ in studio.card.face["actions"]][-4:] == ["star", "compare", "vary", "code"]
-    page_sends(studio.card, {"name": "star"})
+    says(studio.card, "star")
     assert second.starred
     assert ["star", "★ Starred"] in studio.card.face["actions"]
-    page_sends(studio.card, {"name": "compare"})
+    says(studio.card, "compare")
     assert studio.compare is not None
     assert studio.view == "compare"
-    page_sends(studio.card, {"name": "vary"})
+    says(studio.card, "vary")
     assert studio.view == "explore"
     assert studio.sweep_form is not None
     assert studio.sweep_form.sweep is not None
     assert studio.sweep_form.template == "an owl"
     assert (studio.sweep_form.axes["seed"], studio.sweep_form.axes["duration_seconds"]) == ("7-10", "1")
     assert len(studio.session.jobs()) == 2
+
+
+# The line on top
+
+
+def test_the_line_follows_the_facts() -> None:
+    """Service, balance and requests left."""
+    session: Any = FakeSession()
+    line = StatusLine(session)
+    session.facts = Facts(24.75, 7, 10, None)
+    line.refresh()
+    assert line.facts == {
+        "service": "sandbox",
+        "balance": "$24.75",
+        "left": 7,
+        "limit": 10,
+        "text": "7 requests left",
+        "running": 0,
+        "limit_left": "",
+        "low": [],
+    }
+    assert line.live
+    line.close()
+
+
+def test_who_listens_hears_that_a_person_turned_away() -> None:
+    """And nothing else; a closed line hears nothing of the session."""
+    session: Any = FakeSession()
+    line, told = StatusLine(session), list[str]()
+    line.on_left(lambda: told.append("left"))
+    says(line, "left")
+    assert told == ["left"]
+    line.close()
+    assert session.listeners == []
+
+
+def test_a_closed_session_is_asked_for_nothing() -> None:
+    """What was spent can't be told any more."""
+    session: Any = FakeSession()
+    line = StatusLine(session)
+    session.closed = True
+    session.spending = None
+    line.refresh()
+    assert line.facts["limit_left"] == ""
+    line.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cli.doubles import TinyClips
-from widgets.doubles import heard, page_sends
+from widgets.doubles import asks, says
 
 import reelbook as rb
 from reelbook.errors import ConfirmationNeeded, InvalidInput
@@ -95,8 +95,8 @@ def test_the_button_buys_once(session: rb.Session, sandbox: Sandbox) -> None:
     form = filled(session)
     runs: list[SweepRun] = []
     form.on_run(runs.append)
-    page_sends(form, {"name": "begin"})
-    page_sends(form, {"name": "begin"})
+    says(form, "begin")
+    says(form, "begin")
     [run] = runs
     run.results(30)
     assert sandbox.state()["requests"]["text-to-video"] == 6
@@ -106,7 +106,7 @@ def test_the_button_buys_once(session: rb.Session, sandbox: Sandbox) -> None:
 def test_above_a_sum_it_asks_twice(session: rb.Session) -> None:
     """By press, and in code; an edit in between takes the first press back."""
     form = filled(session, confirm_above_usd=0.1)
-    page_sends(form, {"name": "begin"})
+    says(form, "begin")
     assert form.words["buttons"] == [["begin", "Yes, make 6 clips · $0.30"], ["no", "No"]]
     form.axes = {**AXES, "seed": "1-3"}
     assert form.words["buttons"] == [["begin", "Make 9 clips · $0.45"]]
@@ -122,7 +122,7 @@ def test_its_cells_can_be_looked_at_first(session: rb.Session) -> None:
     runs: list[SweepRun] = []
     form.on_run(runs.append)
     assert form.words["looks"]
-    page_sends(form, {"name": "look"})
+    says(form, "look")
     assert [(run.id, len(run.cells)) for run in runs] == [(None, 6)]
 
 
@@ -137,15 +137,15 @@ def test_an_unfinished_sweep_is_listed_and_resumed(session: rb.Session, sandbox:
     form = SweepForm(session)
     runs: list[SweepRun] = []
     form.on_run(runs.append)
-    page_sends(form, {"name": "hello"})
+    says(form, "hello")
     [left] = form.unfinished
     assert left["name"] == "a {animal} runs"
     assert left["said"].startswith("4 of 6 here · stopped · ")
     assert left["button"] == "Resume, 2 clips · $0.10"
-    page_sends(form, {"name": "resume", "id": left["id"]})
+    says(form, "resume", run=left["id"])
     runs[0].results(30)
     assert sandbox.state()["requests"]["text-to-video"] == 6
-    page_sends(form, {"name": "hello"})
+    says(form, "hello")
     assert form.unfinished == []
 
 
@@ -154,17 +154,11 @@ def test_what_is_planned_is_given_as_code(session: rb.Session) -> None:
     rb.Styles(session.home).add("at dawn")
     form = filled(session, template="a {animal} runs __styles__")
     assert form.sweep is not None
-    messages = heard(form)
-    page_sends(form, {"name": "code", "id": "1", "kind": "cell"})
-    page_sends(form, {"name": "code", "id": "2", "kind": "script"})
-    assert [message["text"] for message, _ in messages] == [
-        form.sweep.as_code(),
-        form.sweep.as_code("script"),
-    ]
+    assert asks(form, "code", kind="cell") == {"text": form.sweep.as_code()}
+    assert asks(form, "code", kind="script") == {"text": form.sweep.as_code("script")}
     assert 'wildcards={"styles": ["at dawn"]}' in form.sweep.as_code()
     form.template = "a {animal"
-    page_sends(form, {"name": "code", "id": "3", "kind": "cell"})
-    assert len(messages) == 2
+    assert asks(form, "code", kind="cell") == {}
 
 
 def test_a_clip_of_a_sweep_is_varied_in_one_thing(session: rb.Session) -> None:
@@ -181,7 +175,7 @@ def test_a_clip_of_a_sweep_is_varied_in_one_thing(session: rb.Session) -> None:
     form.vary(job)
     assert (form.template, form.axes["animal"], form.axes["seed"]) == ("a {animal} runs", "heron", "1-4")
     assert [each[0] for each in form.words["varies"] if each[2]] == ["seed"]
-    page_sends(form, {"name": "vary", "axis": "animal"})
+    says(form, "vary", axis="animal")
     assert form.axes["animal"] == "fox, heron, bear"
     assert [each[0] for each in form.words["varies"] if each[2]] == ["animal"]
     assert dict(form.words["lines"])["Already in the ledger"] == "3 · $0.00"
@@ -196,15 +190,13 @@ def test_a_clip_of_a_sweep_is_varied_in_one_thing(session: rb.Session) -> None:
 def test_marked_words_become_a_slot(session: rb.Session) -> None:
     """Called by themselves, with themselves as its first value; the page is told where to type the others."""
     form = SweepForm(session)
-    messages = heard(form)
     marks = [("a ", "red fox", " in snow"), ("a {red_fox} in ", "seed", "")]
-    for before, marked, after in marks:
-        given = {"before": before, "marked": marked, "after": after, "axes": form.axes}
-        page_sends(form, {"name": "slot", **given})
+    for (before, marked, after), axis in zip(marks, ["red_fox", "seed_2"], strict=True):
+        told = asks(form, "slot", before=before, marked=marked, after=after, axes=form.axes)
+        assert told == {"axis": axis}
     assert form.template == "a {red_fox} in {seed_2}"
     assert (form.axes["red_fox"], form.axes["seed_2"]) == ("red fox, ", "seed, ")
-    assert [message["axis"] for message, _ in messages] == ["red_fox", "seed_2"]
     assert form.sweep is not None
     assert form.sweep.cells[0].request.prompt == "a red fox in seed"
-    page_sends(form, {"name": "slot", "before": "a ", "marked": "{red_fox}", "after": ""})
+    assert asks(form, "slot", before="a ", marked="{red_fox}", after="", axes={}) == {}
     assert "Mark words without braces" in form.message["text"]

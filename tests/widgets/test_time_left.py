@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cli.doubles import TinyClips
-from widgets.doubles import heard, page_sends
+from widgets.doubles import heard, says
 
 import reelbook as rb
 from reelbook import timing
@@ -80,7 +80,7 @@ def test_with_no_requests_left_every_place_says_when_the_next_may_go_out(
     run = rb.Sweep("a {animal} runs", animal=["fox", "heron"], duration_seconds=[1], seed=[7]).run(session)
     matrix = Matrix(run)
     messages = heard(matrix)
-    page_sends(matrix, {"name": "hello"})
+    says(matrix, "hello")
     while not all(cell.job is not None and cell.job.view().progress for cell in run.cells):
         second_later(session, sandbox)
     jobs = [cell.job for cell in run.cells if cell.job is not None]

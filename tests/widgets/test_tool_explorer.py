@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
+from uuid import uuid4
 
 import pytest
 from support.waiting import until
-from widgets.doubles import clip_file, heard, page_sends
+from widgets.doubles import Page, clip_file
 
 import reelbook as rb
 from reelbook.agent_tools.parsing import FoundJob
-from reelbook.agent_tools.types import BinaryContent, OnProgress, TextContent, Tool, ToolProgress, ToolResult
+from reelbook.agent_tools.types import (
+    BinaryContent,
+    OnProgress,
+    Resource,
+    TextContent,
+    Tool,
+    ToolProgress,
+    ToolResult,
+    UnknownContent,
+)
 from reelbook.errors import ConfigurationError, ReelbookError, ServiceUnreachable, ToolCallUncertain
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.text import tools as words
 from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
-from reelbook.widgets.tool_explorer import ToolExplorer, ToolPanel
+from reelbook.widgets.tool_explorer import (
+    MAX_MEDIA,
+    ShownResult,
+    ToolExplorer,
+    ToolPanel,
+    encodable,
+    shown_result,
+)
 
 DRAW = Tool(
     "draw",
@@ -95,25 +113,23 @@ class FakeSession:
         return self.file
 
 
-class Page:
-    """The panel and what it sent."""
+class ToolsPage(Page):
+    """A view of the panel."""
+
+    panel: ToolPanel
 
     def __init__(self, session: FakeSession) -> None:
         self.session = session
         self.shown: list[Job | Path] = []
-        self.panel = ToolPanel(cast("rb.Session", session), self.shown.append)
-        self.sent = heard(self.panel)
+        super().__init__(ToolPanel(cast("rb.Session", session), self.shown.append))
         self.says("hello")
         self.panel.refresh()
 
-    def says(self, name: str, **content: Any) -> None:
-        page_sends(self.panel, {"name": name, **content})
-
-    def last(self, name: str) -> dict[str, Any]:
-        return [content for content, _ in self.sent if content["name"] == name][-1]
-
-    def call(self, drafts: Any, tool: str = "draw") -> None:
-        self.says("call", id=str(len(self.sent)), tool=tool, drafts=drafts)
+    def call(self, drafts: Any, tool: str = "draw") -> dict[str, str]:
+        """Presses Call; gives what is wrong with the form."""
+        answer = self.asks("call", ask=uuid4().hex, tool=tool, drafts=drafts)
+        wrong: dict[str, str] = answer.get("problems", {})
+        return wrong
 
     def answers(self, result: ToolResult) -> None:
         self.session.called[-1][-1].future.set_result(result)
@@ -121,8 +137,8 @@ class Page:
 
 
 @pytest.fixture
-def page() -> Iterator[Page]:
-    page = Page(FakeSession())
+def page() -> Iterator[ToolsPage]:
+    page = ToolsPage(FakeSession())
     yield page
     page.panel.close()
 
@@ -131,7 +147,7 @@ def typed(prompt: str, count: str = "") -> dict[str, Any]:
     return {"prompt": prompt, "count": count}
 
 
-def test_the_tools_are_listed_and_the_first_is_shown(page: Page) -> None:
+def test_the_tools_are_listed_and_the_first_is_shown(page: ToolsPage) -> None:
     """Its form comes with it, its description as text, and what the server says of it."""
     rows = page.last("rows")
     assert [row["tool"] for row in rows["rows"]] == ["draw", "look"]
@@ -143,25 +159,21 @@ def test_the_tools_are_listed_and_the_first_is_shown(page: Page) -> None:
     assert (page.panel.state, page.panel.selected) == ("ready", "draw")
 
 
-def test_nothing_is_sent_before_the_form_is_right(page: Page) -> None:
+def test_nothing_is_sent_before_the_form_is_right(page: ToolsPage) -> None:
     """What is wrong is told by field."""
-    page.call(typed("a", "x"))
-    assert page.last("problems")["problems"] == {
-        "prompt": "At least 2 characters.",
-        "count": "Type a whole number.",
-    }
+    wrong = {"prompt": "At least 2 characters.", "count": "Type a whole number."}
+    assert page.call(typed("a", "x")) == wrong
     assert page.session.called == []
-    page.call(typed("ab", "3"))
-    assert page.last("problems")["problems"] == {}
+    assert page.call(typed("ab", "3")) == {}
     assert [(name, arguments) for name, arguments, *_ in page.session.called] == [
         ("draw", {"prompt": "ab", "count": 3})
     ]
 
 
-def test_a_call_shows_its_progress_and_its_result(page: Page) -> None:
+def test_a_call_shows_its_progress_and_its_result(page: ToolsPage) -> None:
     """The state follows, the callback hears of it, and the message is for the page."""
     told: list[tuple[Tool, ToolResult]] = []
-    page.panel.callbacks.append(lambda tool, result: told.append((tool, result)))
+    page.panel.on_result(lambda tool, result: told.append((tool, result)))
     page.call(typed("ab"))
     page.session.called[-1][2](ToolProgress(1, 4, "a quarter"))
     page.panel.refresh()
@@ -175,41 +187,36 @@ def test_a_call_shows_its_progress_and_its_result(page: Page) -> None:
     assert "draw answered in" in sent["text"]
     assert [part["kind"] for part in sent["parts"]] == ["text", "image"]
     key = sent["parts"][1]["key"]
-    sizes = []
-    for index in (0, 1):
-        page.says("chunk", key=key, id="x", index=index)
-        content, (piece,) = page.sent[-1]
-        sizes.append((content["total"], len(piece)))
-    assert sizes == [(2, PIECE_BYTES), (2, 5)]
-    page.says("chunk", key="9", id="x", index=0)
-    assert page.last("chunk")["problem"] == "This result is no longer here."
+    pieces = [page.asks("chunk", key=key, index=index) for index in (0, 1)]
+    assert [(each["total"], len(each["buffers"][0])) for each in pieces] == [(2, PIECE_BYTES), (2, 5)]
+    assert page.asks("chunk", key="9", index=0) == {"problem": "This result is no longer here."}
 
 
-def test_where_the_page_has_to_ask_the_answer_carries_the_result(page: Page) -> None:
+def test_where_the_page_has_to_ask_the_answer_carries_the_result(page: ToolsPage) -> None:
     """In Colab nothing that a thread sends arrives: the news waits for the page's next question."""
     page.panel.asks = True
     page.call(typed("ab"))
-    before = len(page.sent)
+    before = len(page.messages)
     run = page.session.called[-1][-1]
     thread = threading.Thread(target=run.future.set_result, args=(ToolResult((TextContent("late"),)),))
     thread.start()
     thread.join()
     until(lambda: page.panel.result is not None)
-    assert len(page.sent) == before
+    assert len(page.messages) == before
     page.says("ask")
     assert page.last("result")["parts"][0]["text"] == "late"
 
 
-def test_a_second_press_calls_once(page: Page) -> None:
+def test_a_second_press_calls_once(page: ToolsPage) -> None:
     """While a call goes on, and with the same press told twice."""
-    page.says("call", id="one", tool="draw", drafts=typed("ab"))
-    page.says("call", id="two", tool="draw", drafts=typed("ab"))
+    page.says("call", ask="one", tool="draw", drafts=typed("ab"))
+    page.says("call", ask="two", tool="draw", drafts=typed("ab"))
     page.answers(ToolResult())
-    page.says("call", id="one", tool="draw", drafts=typed("ab"))
+    page.says("call", ask="one", tool="draw", drafts=typed("ab"))
     assert len(page.session.called) == 1
 
 
-def test_stop_ends_the_call_and_says_what_may_go_on(page: Page) -> None:
+def test_stop_ends_the_call_and_says_what_may_go_on(page: ToolsPage) -> None:
     """A tool that only reads leaves nothing behind."""
     page.call(typed("ab"))
     page.says("stop")
@@ -224,7 +231,7 @@ def test_stop_ends_the_call_and_says_what_may_go_on(page: Page) -> None:
     assert "billed" not in page.last("result")["text"]
 
 
-def test_a_failure_is_told_and_a_tools_own_is_a_result(page: Page) -> None:
+def test_a_failure_is_told_and_a_tools_own_is_a_result(page: ToolsPage) -> None:
     """No result came, or one that says that it failed."""
     page.call(typed("ab"))
     page.session.called[-1][-1].future.set_exception(ServiceUnreachable("Nothing was sent."))
@@ -237,10 +244,10 @@ def test_a_failure_is_told_and_a_tools_own_is_a_result(page: Page) -> None:
     assert page.last("result")["parts"][0]["text"] == "no balance"
 
 
-def test_what_was_typed_comes_back_with_its_tool(page: Page) -> None:
+def test_what_was_typed_comes_back_with_its_tool(page: ToolsPage) -> None:
     """Looking at another tool loses nothing, nor does a page that is loaded anew."""
     page.says("typed", tool="draw", drafts=typed("an owl", "x"))
-    page.says("pick", tool="look", from_="draw")
+    page.says("pick", tool="look")
     assert page.last("form")["tool"] == "look"
     page.panel.selected = "draw"
     assert page.last("form")["drafts"] == typed("an owl", "x")
@@ -249,7 +256,7 @@ def test_what_was_typed_comes_back_with_its_tool(page: Page) -> None:
     assert "an owl" not in str(page.panel.get_state())
 
 
-def test_what_a_result_speaks_of_is_taken_up(page: Page) -> None:
+def test_what_a_result_speaks_of_is_taken_up(page: ToolsPage) -> None:
     """A job by its id, a clip by its address; what fails is said under the panel."""
     page.call(typed("ab"))
     found = {"jobs": [{"request_id": "req-1"}, {"video_url": "https://example.org/a.mp4"}]}
@@ -272,7 +279,7 @@ def test_what_is_missing_is_said_with_what_to_do() -> None:
     """No extra, no server, a wrong id: the error's own words, and Try again."""
     session = FakeSession()
     session.fails = ConfigurationError("pip install 'mcp>=2.3,<3'")
-    page = Page(session)
+    page = ToolsPage(session)
     assert (page.panel.state, page.panel.message["text"]) == ("trouble", "pip install 'mcp>=2.3,<3'")
     session.fails = None
     page.says("again")
@@ -285,10 +292,10 @@ def test_hostile_tools_make_small_messages() -> None:
     """Thousands of tools, endless descriptions, names that no message carries: the page gets a part."""
     endless = "<img src=x onerror=alert(1)>" * 40_000
     many = [Tool(f"t{k}", endless, endless, {"title": endless, "properties": endless}) for k in range(3000)]
-    page = Page(FakeSession(*many, Tool("\ud800")))
+    page = ToolsPage(FakeSession(*many, Tool("\ud800")))
     assert len(page.panel.tools) == 3000
     assert page.last("rows")["summary"] == "the first 200 of 3,000 tools"
-    assert max(len(str(content)) for content, _ in page.sent) < 60_000
+    assert max(len(str(content)) for content, _ in page.messages) < 60_000
     assert len(str(page.panel.get_state())) < 40_000
     page.panel.close()
 
@@ -302,7 +309,7 @@ def test_a_file_that_was_fetched_is_played(tmp_path: Path) -> None:
         explorer.close()
 
 
-def test_the_code_and_state_of_the_explorer_are_small(page: Page) -> None:
+def test_the_code_and_state_of_the_explorer_are_small(page: ToolsPage) -> None:
     """They are saved with every notebook that shows it."""
     page.call(typed("ab"))
     page.answers(ToolResult((TextContent("x" * 100_000),)))
@@ -314,21 +321,14 @@ def test_a_clip_is_made_through_the_sandboxs_tools(sandbox: Sandbox) -> None:
     """Listed, called, kept in the ledger, taken up as a job; the arguments are the form's."""
     with rb.connect("sandbox") as session:
         explorer = ToolExplorer(session)
-        sent = heard(explorer.panel)
-
-        def says(name: str, **content: Any) -> None:
-            page_sends(explorer.panel, {"name": name, **content})
-
-        def last(name: str) -> dict[str, Any]:
-            return [content for content, _ in sent if content["name"] == name][-1]
-
-        says("hello")
+        page = Page(explorer.panel)
+        page.says("hello")
         until(lambda: explorer.state == "ready")
         explorer.selected = "generate_video_from_text"
-        drafts = last("form")["drafts"] | {"prompt": "a red fox", "duration_seconds": "1"}
-        says("call", id="1", tool="generate_video_from_text", drafts=drafts)
-        until(lambda: explorer.result is not None and last("result").get("jobs"))
-        says("take", place=0)
+        drafts = page.last("form")["drafts"] | {"prompt": "a red fox", "duration_seconds": "1"}
+        page.says("call", ask="1", tool="generate_video_from_text", drafts=drafts)
+        until(lambda: explorer.result is not None and page.last("result").get("jobs"))
+        page.says("take", place=0)
         assert isinstance(explorer.taken, JobCard)
         assert explorer.taken.job is not None
         clip = explorer.taken.job.result(30)
@@ -340,6 +340,136 @@ def test_a_clip_is_made_through_the_sandboxs_tools(sandbox: Sandbox) -> None:
             "a red fox",
         )
         assert "a red fox" not in str(explorer.panel.get_state())
-        assert sandbox.user_id not in str(sent)
+        assert sandbox.user_id not in str(page.messages)
         assert "generate_video_from_text" in explorer._repr_mimebundle_()["text/html"]
         explorer.close()
+
+
+# The parts of a result
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def kinds(*content: Any, structured: Any = None) -> list[str]:
+    return [part["kind"] for part in shown_result(ToolResult(content, structured)).parts]
+
+
+def test_each_part_is_shown_for_what_it_is() -> None:
+    """Pictures, sound and film by their types; what a browser might run isn't given to it."""
+    assert kinds(
+        TextContent("a"),
+        BinaryContent(b"x", "image/png"),
+        BinaryContent(b"x", "image/svg+xml"),
+        BinaryContent(b"x", "audio/wav; rate=8000"),
+        BinaryContent(b"x", "video/mp4", "a"),
+        TextContent(SCRIPT, "a"),
+        BinaryContent(SCRIPT.encode(), "text/html", "a"),
+        Resource("https://example.org"),
+        UnknownContent("odd", {"a": 1}),
+        structured={"a": 1},
+    ) == ["text", "text", "image", "note", "audio", "video", "text", "note", "link", "text"]
+    assert kinds() == ["note"]
+
+
+def test_bytes_stay_here_until_the_page_asks() -> None:
+    """The message holds no byte of them."""
+    shown = shown_result(ToolResult((BinaryContent(b"\xffpicture", "image/png"),)))
+    assert shown.media == {"0": b"\xffpicture"}
+    assert shown.parts == [
+        {"kind": "image", "label": "Image", "about": "image/png, 8 bytes", "key": "0", "mime": "image/png"}
+    ]
+
+
+def test_a_text_that_repeats_the_structured_content_is_left_out() -> None:
+    """Servers send both, for clients that know only text."""
+    assert kinds(TextContent('{"a": 1}'), structured={"a": 1}) == ["text"]
+    assert kinds(TextContent("fox"), structured={"result": "fox"}) == ["text"]
+    assert kinds(TextContent('{"a": 2}'), structured={"a": 1}) == ["text", "text"]
+    assert kinds(TextContent("[" * 100_000), structured={"a": 1}) == ["text", "text"]
+
+
+def test_of_a_long_text_the_page_gets_the_beginning() -> None:
+    """And says where the rest is; a text that fits comes whole."""
+    whole, long = "é🦊x" * 10_000, "x" * 50_000_000
+    fits, cut = shown_result(ToolResult((TextContent(whole), TextContent(long)))).parts
+    assert fits == {"kind": "text", "label": "", "text": whole}
+    assert cut["text"] == "x" * 30_000
+    assert cut["cut"] == "These are the first 30,000 letters; the panel's .result has all of it."
+
+
+def test_a_huge_result_makes_a_small_message() -> None:
+    """Deep, wide, long and many: the page gets so much as it can show, and is told what is left out."""
+    deep: Any = SCRIPT
+    for _ in range(900):
+        deep = [deep]
+    wide = {"rows": [{"n": n, "text": "x" * 10_000} for n in range(20_000)], "deep": deep, "k" * 10_000: 1}
+    shown = shown_result(ToolResult(tuple(TextContent("y" * 100_000) for _ in range(1000)), wide))
+    assert len(json.dumps(shown.parts)) < 700_000
+    assert shown.parts[-1]["text"] == "981 more parts aren't shown here."
+    assert shown.parts[0]["label"] == "Structured content"
+
+
+def test_structured_content_is_json_to_be_read() -> None:
+    """All of it where a page can bear it; what is too deep or too long ends somewhere."""
+
+    def text(value: Any) -> str:
+        shown = ShownResult()
+        shown.add_json(value, "it")
+        return shown.parts[0]["text"]
+
+    value = {"a": [1, {"b": None}], "ü": "\u2028"}
+    assert json.loads(text(value)) == value
+    deep: Any = SCRIPT
+    for _ in range(100_000):
+        deep = [deep]
+    assert len(text(deep)) <= 30_000
+    assert text({"n": 10**5000}).endswith("the rest can't be shown.")
+
+
+def test_media_too_large_for_a_page_is_told_of() -> None:
+    """What no page could hold isn't offered to it."""
+    huge = bytes(MAX_MEDIA + 1)
+    (part,) = shown_result(ToolResult((BinaryContent(huge, "image/png"),))).parts
+    assert part == {
+        "kind": "note",
+        "text": "Image: image/png, 67,108,865 bytes. The page doesn't show it; the panel's .result has it.",
+    }
+
+
+def href(uri: str) -> str:
+    """Where the link to this address leads."""
+    (part,) = shown_result(ToolResult((Resource(uri, name=SCRIPT),))).parts
+    assert len(part["text"]) <= 300
+    return part["href"]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "https://user@example.org",
+        "https://",
+        "https:\\\\example.org",
+        "https://exam ple.org",
+        "https://example.org/" + "x" * 5000,
+        "ht\ntps://example.org",
+        "https://example.org\n",
+        "https://[",
+    ],
+)
+def test_an_address_that_is_no_plain_page_is_not_opened(uri: str) -> None:
+    """It is shown as text, as all addresses are."""
+    assert href(uri) == ""
+
+
+def test_a_page_may_be_opened() -> None:
+    """Over http and https."""
+    for uri in ("https://example.org/a?b=c#d", "http://127.0.0.1:8000", "https://example.org?x"):
+        assert href(uri) == uri
+
+
+def test_letters_that_no_message_can_carry_are_replaced() -> None:
+    """Half of a pair, which JSON can name and UTF-8 can't."""
+    assert encodable({"\ud800": ["a\udfff", 1, None]}) == {"?": ["a?", 1, None]}

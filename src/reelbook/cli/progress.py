@@ -18,7 +18,7 @@ from ..errors import NotFound, ReelbookError, WaitTimeout
 from ..formatting import dollars, file_size, plain, terminal_line
 from ..session import Clip, Job, JobView, Session
 from ..states import state
-from ..text.card import job_face, job_lines, share_done
+from ..text.card import ShownJob, job_face, job_lines, share_done
 from .console import SAY_AGAIN_SECONDS, CtrlC, say
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _outcome(
 
 def state_word(job: Job, view: JobView) -> str:
     """The state as the cards name it."""
-    return terminal_line(job_face(view, job.request, request_id=job.request_id)["word"])
+    return terminal_line(job_face(ShownJob(view, job.request, job.request_id))["word"])
 
 
 def progress_figures(job: Job, view: JobView) -> str:

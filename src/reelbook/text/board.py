@@ -11,7 +11,7 @@ from reelbook import wire
 
 from ..formatting import Line, count, counting, dollars, seconds
 from ..states import SENDING, STATES, Charge, state
-from .card import ALMOST_DONE, almost_done, bar_share, job_face, seed_words
+from .card import ALMOST_DONE, ShownJob, almost_done, bar_share, job_face, seed_words
 
 if TYPE_CHECKING:
     from reelbook.account import Facts
@@ -49,24 +49,17 @@ class Tally:
     charge: Charge
 
 
-def board_row(
-    view: JobView,
-    request: JobRequest | None,
-    *,
-    request_id: str | None,
-    clip: Clip | None,
-    prompt: str | None = None,
-) -> BoardRow:
-    """A job's row; `prompt` is shown if there is no request."""
-    face = job_face(view, request, request_id=request_id, clip=clip, prompt=prompt)
+def board_row(job: ShownJob) -> BoardRow:
+    """A job's row."""
+    face, view = job_face(job), job.view
     unsent = view.state == SENDING and view.waiting_seconds is not None
     return BoardRow(
         prompt=_cut(face["prompt"]),
-        about=_about(request),
+        about=_about(job.request),
         word=face["word"],
         tone=face["tone"],
         bar=bar_share(face, view),
-        time=[] if unsent else _time(view, clip),
+        time=[] if unsent else _time(view, job.clip),
         wait=unsent,
         money=face["money"],
     )

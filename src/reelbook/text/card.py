@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
@@ -13,7 +15,7 @@ from ..session.clip import clip_file_name
 from ..states import LOST, NOT_ACCEPTED, REFUSED, SENDING, STATES, UNCERTAIN, state
 
 if TYPE_CHECKING:
-    from reelbook.session import Clip, EarlierRun, JobRequest, JobView
+    from reelbook.session import Clip, EarlierRun, Job, JobRequest, JobView
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NOT_WATCHING = "Not watching. The job goes on and is billed."
@@ -22,6 +24,38 @@ NOT_KEPT = "There is no ledger: this clip's id is gone when the kernel ends."
 CODE_ACTION = ["code", "Copy as code"]
 
 _SIZES = {"16:9": [640, 360], "9:16": [360, 640], "1:1": [480, 480]}
+
+
+@dataclass(frozen=True)
+class ShownJob:
+    """A job at one moment, as panels and terminal show it."""
+
+    view: JobView
+    request: JobRequest | None = None
+    request_id: str | None = None
+    clip: Clip | None = None
+    prompt: str | None = None  # shown without a request: of a job by an agent tool only the prompt is known
+    service: str = ""
+    submitted_at: datetime | None = None
+    starred: bool = False
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    finding_out: bool = False  # the service is being asked what became of it
+    word_would_tell: bool = False  # that would be certain if nobody else used the account: the person knows
+    kept: bool = True  # its session has a ledger on the disk
+
+    @classmethod
+    def of(cls, job: Job, service: str = "") -> ShownJob:
+        """The job as it is now, on a session with that service."""
+        return cls(
+            job.view(), job.request, job.request_id, job.clip, job.prompt, service, job.submitted_at,
+            job.starred, job.note, job.tags,
+        )  # fmt: skip
+
+    def on_disk(self) -> ShownJob:
+        """The same, without a clip whose file is gone."""
+        gone = self.clip is not None and not self.clip.path.exists()
+        return replace(self, clip=None) if gone else self
 
 
 class CardFace(TypedDict):
@@ -54,51 +88,30 @@ def empty_face() -> CardFace:
     )  # fmt: skip
 
 
-def job_face(
-    view: JobView,
-    request: JobRequest | None,
-    *,
-    request_id: str | None = None,
-    clip: Clip | None = None,
-    service: str = "",
-    prompt: str | None = None,
-    finding_out: bool = False,
-    word_would_tell: bool = False,
-    kept: bool = True,
-) -> CardFace:
-    """A job's card. `clip` is the finished clip, None while it isn't on the disk.
-
-    `prompt` is shown if there is no request: a job that an agent tool submitted has only a prompt.
-    `finding_out`: the service is being asked what became of the job. `word_would_tell`: the answer would be
-    certain if nobody else used the account, which only the person knows. `kept` is whether the session has a
-    ledger on the disk.
-    """
-    face, row = empty_face(), state(view.state)
-    face["prompt"] = request.prompt if request else prompt or f"Job {request_id}"
+def job_face(job: ShownJob) -> CardFace:
+    """A job's card."""
+    face, view, request, row = empty_face(), job.view, job.request, state(job.view.state)
+    face["prompt"] = request.prompt if request else job.prompt or f"Job {job.request_id}"
     face["word"], face["tone"] = row.title, row.tone
     if view.state == SENDING and view.waiting_seconds is not None:
         face["word"] = "Waiting"
     if view.unheard and not row.final:
         face["word"] = "Asking"
-    face["shape"] = None if row.missing else _shape(request, clip)
+    face["shape"] = None if row.missing else _shape(request, job.clip)
     face["stage"] = "Your image. " + RUNNING_STAGE if request and request.image else RUNNING_STAGE
-    face["note"] = " ".join(filter(None, [_note(view), "" if kept else NOT_KEPT]))
+    face["note"] = " ".join(filter(None, [_note(view), "" if job.kept else NOT_KEPT]))
     face["aside"] = _aside(view)
-    fetching = view.state == wire.COMPLETED and clip is None and not view.error
+    fetching = view.state == wire.COMPLETED and job.clip is None and not view.error
     if fetching or not row.final:
         face["bar"] = "figure" if fetching or view.progress is not None else "open"
     face["money"] = price(view.price_usd, view.charge)
-    face["actions"] = _actions(view, request, request_id, clip)
-    if view.state == UNCERTAIN:
-        if finding_out:
-            face["aside"] = "Asking for balance and usage."
-        else:
-            known = [["only_me", "Only I use this account"]] if word_would_tell else []
-            face["actions"] = [["find_out", "Find out"], *known, *face["actions"]]
-    face["mark"] = "sandbox" if service == "sandbox" or (clip is not None and clip.sandbox) else ""
-    face["id"] = request_id or ""
-    if clip is not None:
-        _with_clip(face, clip)
+    face["actions"] = _actions(job)
+    if view.state == UNCERTAIN and job.finding_out:
+        face["aside"] = "Asking for balance and usage."
+    face["mark"] = "sandbox" if job.service == "sandbox" or (job.clip and job.clip.sandbox) else ""
+    face["id"] = job.request_id or ""
+    if job.clip is not None:
+        _with_clip(face, job.clip)
     return face
 
 
@@ -268,34 +281,35 @@ def _earlier(run: EarlierRun | None, *, final: bool) -> str:
     return f"{said} That was on {when}{where}{doubt}. For another clip: again=True in the code{button}."
 
 
-def _actions(
-    view: JobView, request: JobRequest | None, request_id: str | None, clip: Clip | None
-) -> list[list[str]]:
-    actions, row = [], state(view.state)
+def _actions(job: ShownJob) -> list[list[str]]:
+    view, request, row = job.view, job.request, state(job.view.state)
+    actions = []
+    if view.state == UNCERTAIN and not job.finding_out:
+        actions.append(["find_out", "Find out"])
+        if job.word_would_tell:
+            actions.append(["only_me", "Only I use this account"])
     if view.state == SENDING:
         actions.append(["cancel", "Don't send"])
     elif not row.final:
         actions.append(["stop", "Stop watching"] if view.watched else ["watch", "Watch again"])
-    elif view.state == wire.COMPLETED and clip is None and view.error:
+    elif view.state == wire.COMPLETED and job.clip is None and view.error:
         actions.append(["watch", "Fetch again"])
     if row.final and request is not None and request.complete:
         verb = "Send again" if row.group == "uncertain" or view.state == REFUSED else "Again"
         actions.append(["again", f"{verb} · {dollars(request.estimated_cost_usd)}"])
-    if request_id:
+    if job.request_id:
         actions.append(["copy", "Copy id"])
     return actions
 
 
-def clip_actions(
-    request: JobRequest | None, *, starred: bool, compares: bool, varies: bool
-) -> list[list[str]]:
+def clip_actions(job: ShownJob, *, compares: bool, varies: bool) -> list[list[str]]:
     """What a fresh clip leads to: `compares` and `varies` say which of it somebody answers."""
-    actions = [["star", "★ Starred" if starred else "☆ Star"]]
+    actions = [["star", "★ Starred" if job.starred else "☆ Star"]]
     if compares:
         actions.append(["compare", "Compare"])
-    if varies and request is not None and request.image is None:
+    if varies and job.request is not None and job.request.image is None:
         actions.append(["vary", "Vary"])
-    if request is not None:
+    if job.request is not None:
         actions.append(CODE_ACTION)
     return actions
 

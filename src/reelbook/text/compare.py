@@ -12,7 +12,7 @@ from reelbook import wire
 
 from ..formatting import Line, price
 from ..states import state
-from .card import bar_share, clip_face, empty_face, job_face, job_lines, seed_words
+from .card import ShownJob, bar_share, clip_face, empty_face, job_face, job_lines, seed_words
 
 if TYPE_CHECKING:
     from reelbook.session import Clip, JobRequest, JobView
@@ -201,7 +201,7 @@ def _without_clip(shown: ComparedClip, prompt: list[Run], key: str) -> CompareTi
     face, lines, bar = empty_face(), list[Line](), None
     if shown.view is not None and shown.clip is None:
         view = shown.view
-        face = job_face(view, shown.request, request_id=shown.name)
+        face = job_face(ShownJob(view, shown.request, shown.name))
         lines, bar = job_lines(view, None)[:1], bar_share(face, view)
         if view.state == wire.COMPLETED and not view.watched:
             face["stage"], bar, lines = NOT_HERE, None, []

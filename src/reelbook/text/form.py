@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reelbook import wire
 from reelbook.account.limits import spend_notices
@@ -15,6 +16,9 @@ from reelbook.requests import FIELDS
 from ..formatting import count, dollars, file_size, short_path
 from .status_line import KEY_REFUSED, REPLACE_KEY
 
+if TYPE_CHECKING:
+    from reelbook.account import Facts
+
 NO_LEDGER: Final = "Nothing can be bought now: the ledger can't be written."
 NO_PLACE_FOR_A_KEY: Final = (
     "Run rb.ConnectionPanel() in a cell and type in another key there, or connect with one: "
@@ -23,47 +27,38 @@ NO_PLACE_FOR_A_KEY: Final = (
 _NOTHING = Spend(0.0, 0.0, 0.0)
 
 
-def form_words(
-    balance_usd: float | None,
-    *,
-    to_come_usd: float = 0.0,
-    spend: Spend | None = None,
-    limit_usd: float | None = None,
-    ledger_works: bool = True,
-    key_works: bool = True,
-) -> dict[str, Any]:
+def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
     """What the form says for each length from 1 s on.
 
     That is its cost, what the balance will be, why the button is off, and as "low" a warning before it is
-    pressed. All lengths come at once, so that the page can follow the slider without asking. `balance_usd` is
-    what is left of the balance after `to_come_usd`, which clips may still cost: they may also not, so the
-    button stays on. `spend` is what counts towards the limit so far, None if that isn't known. Where the
-    ledger can't be written, nothing can be bought; where the service refuses the key, the button replaces it.
+    pressed. All lengths come at once, so that the page can follow the slider without asking. What clips under
+    way may still cost they may also not: the button stays on. `spend` is what counts towards the limit so
+    far, None if that isn't known. Where the ledger can't be written, nothing can be bought; where the service
+    refuses the key, the button replaces it.
     """
-    heard_usd = None if balance_usd is None else balance_usd + to_come_usd
     lengths = []
     for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
         cost = wire.cost_usd(length)
         line, low = f"{length} s × {dollars(wire.PRICE_USD_PER_SECOND)}", ""
-        off = _unaffordable(cost, heard_usd, spend, limit_usd) if ledger_works else NO_LEDGER
+        off = NO_LEDGER if facts.trouble else _unaffordable(cost, facts, spend)
         if not off:
             near = spend_notices(
                 cost,
                 spend=spend or _NOTHING,
-                limit_usd=limit_usd,
-                balance_usd=balance_usd,
-                to_come_usd=to_come_usd,
+                limit_usd=facts.max_spend_usd,
+                balance_usd=facts.balance_usd,
+                to_come_usd=facts.to_come_usd,
             )
             # Of two limits the one that is nearer: it will be reached first.
             low = min(near, key=lambda each: each.left_usd).text if near else ""
-            if balance_usd is not None and "balance" not in {each.kind for each in near}:
-                line += f" · leaves {dollars(balance_usd - cost)}"
-        if not key_works:
+            if facts.balance_usd is not None and "balance" not in {each.kind for each in near}:
+                line += f" · leaves {dollars(facts.balance_usd - cost)}"
+        if facts.key_trouble:
             off, low = "", f"{KEY_REFUSED}."
         lengths.append({"line": line, "button": f"Generate · {dollars(cost)}", "off": off, "low": low})
     return {
         "lengths": lengths,
-        "replace_key": "" if key_works else REPLACE_KEY,
+        "replace_key": REPLACE_KEY if facts.key_trouble else "",
         "hint": "Say what is seen, how it moves, how the camera moves.",
         "image_hint": "Say what moves, and how the camera moves.",
         "plan_hint": "This is a template: a sweep makes its variants. Generate sends it as it is written.",
@@ -123,13 +118,12 @@ def styles_note(found: int, path: Path) -> str:
     return f"A click adds one. In a template, __styles__ stands for each of them. {where}"
 
 
-def _unaffordable(
-    cost_usd: float, balance_usd: float | None, spend: Spend | None, limit_usd: float | None
-) -> str:
+def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
     """Why a clip of that cost can't be paid for; empty if it can."""
     needs = f"this clip needs about {dollars(cost_usd)}."
-    if balance_usd is not None and cost_usd > balance_usd + 1e-9:
-        return f"The balance is {dollars(balance_usd)}; {needs}"
+    if facts.balance_usd is not None and cost_usd > facts.balance_usd + facts.to_come_usd + 1e-9:
+        return f"The balance is {dollars(facts.balance_usd + facts.to_come_usd)}; {needs}"
+    limit_usd = facts.max_spend_usd
     if spend is None or limit_usd is None or spend.committed_usd + cost_usd <= limit_usd + 1e-9:
         return ""
     left = limit_usd - spend.committed_usd
@@ -140,3 +134,28 @@ def _unaffordable(
 def image_words(width: int, height: int, kind: str, size_bytes: int, notes: Sequence[str]) -> str:
     """What a chosen image is, and what was changed in it."""
     return " · ".join([f"{width} × {height}", kind, file_size(size_bytes), *notes])
+
+
+def recent_words(width: int, height: int, at: float) -> str:
+    """A recent image, for people who can't see it. `at` is when it was sent, in epoch seconds."""
+    return f"{width} × {height}, sent {time.strftime('%d %b, %H:%M', time.localtime(at)).lstrip('0')}"
+
+
+def where_words(count: int, folder: Path, most: int) -> str:
+    """Where the copies of recent images are and who can read them, or what will be kept if there are none."""
+    if not count:
+        return f"No images yet. The last {most} that you send are kept here."
+    images = "image is" if count == 1 else f"{count} images are"
+    return f"The last {images} kept in {short_path(folder)}, for you alone to read."
+
+
+def page_notes(
+    removed: Sequence[str], kind: str, to: str, before: tuple[int, int], after: tuple[int, int]
+) -> tuple[str, ...]:
+    """The changes that the page made to a file before sending it, in order."""
+    notes = [*removed]
+    if kind != to:
+        notes.append(f"converted from {kind}")
+    if before != after:
+        notes.append(f"shrunk from {before[0]} × {before[1]} to {after[0]} × {after[1]}")
+    return tuple(notes)

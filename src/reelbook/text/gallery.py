@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import Any, Final, TypedDict
 
 from reelbook import wire
 
 from ..formatting import count
 from ..states import names
 from .board import IN_CODE, board_row
-from .card import CODE_ACTION, CardFace, empty_face, job_face
-
-if TYPE_CHECKING:
-    from reelbook.session import Clip, JobRequest, JobView
+from .card import CODE_ACTION, CardFace, ShownJob, empty_face, job_face
 
 # The choices: the value, its label on the page, and the states that are looked for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
@@ -76,61 +73,46 @@ def nothing_opened() -> OpenedFace:
     return OpenedFace(**empty_face(), key="", starred=False, remark="", tags="", delete="")
 
 
-def tile(
-    view: JobView, request: JobRequest | None, *, key: str, request_id: str | None, here: bool, starred: bool
-) -> GalleryTile:
+def tile(job: ShownJob, key: str) -> GalleryTile:
     """A job's tile: the board's row with parts left out."""
     # Without the clip: a tile needs nothing from its file, which would have to be read.
-    row = board_row(view, request, request_id=request_id, clip=None)
+    row = board_row(replace(job, clip=None))
     about = row["about"].removeprefix("random seed · ")  # a tile is narrow, and that says little
     shown = GalleryTile(key=key, prompt=row["prompt"], about=about, money=row["money"])
-    if request_id:
-        shown["id"] = request_id
-    if view.state != wire.COMPLETED:
+    if job.request_id:
+        shown["id"] = job.request_id
+    if job.view.state != wire.COMPLETED:
         shown["word"], shown["tone"] = row["word"], row["tone"]
-    if here:
+    if job.clip is not None:
         shown["here"] = True
-    if starred:
+    if job.starred:
         shown["starred"] = True
     return shown
 
 
-def opened_face(
-    view: JobView,
-    request: JobRequest | None,
-    *,
-    key: str,
-    request_id: str | None,
-    clip: Clip | None,
-    service: str,
-    submitted_at: datetime,
-    starred: bool,
-    note: str,
-    tags: Collection[str],
-    can_vary: bool,
-) -> OpenedFace:
+def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
     """The card of the opened clip."""
-    face = job_face(view, request, request_id=request_id, clip=clip, service=service)
-    if file_is_gone(view, clip):
+    face = job_face(job)
+    if file_is_gone(job):
         face["note"], face["stage"], face["bar"] = NOT_HERE, "No file here.", ""
-    when = f"{submitted_at:%d %b %Y, %H:%M}".lstrip("0")
-    face["aside"] = " · ".join(filter(None, [face["aside"], when, request_id]))
+    when = f"{job.submitted_at:%d %b %Y, %H:%M}".lstrip("0") if job.submitted_at else ""
+    face["aside"] = " · ".join(filter(None, [face["aside"], when, job.request_id]))
     actions = [each for each in face["actions"] if each[0] in ("again", "save", "watch")]
-    if request is not None:
+    if job.request is not None:
         actions += [["vary", "Vary…"]] if can_vary else []
         actions += [CODE_ACTION]
-    if clip is not None:
+    if job.clip is not None:
         actions += [["delete", "Delete file…"]]
     face["actions"] = actions
     return OpenedFace(
-        **face, key=key, starred=starred, remark=note, tags=", ".join(tags),
-        delete=DELETE if clip is not None else "",
+        **face, key=key, starred=job.starred, remark=job.note, tags=", ".join(job.tags),
+        delete="" if job.clip is None else DELETE,
     )  # fmt: skip
 
 
-def file_is_gone(view: JobView, clip: Clip | None) -> bool:
+def file_is_gone(job: ShownJob) -> bool:
     """Whether the clip's file is neither here nor being fetched: then no line stands under it."""
-    return view.state == wire.COMPLETED and clip is None and not view.watched
+    return job.view.state == wire.COMPLETED and job.clip is None and not job.view.watched
 
 
 def choice_words(

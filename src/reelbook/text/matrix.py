@@ -14,12 +14,12 @@ from ..formatting import Line, count, counting, dollars, seconds
 from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
 from ..states import state as row_of
 from .board import Tally, sum_words
-from .card import bar_share, job_face, job_lines, seed_words
+from .card import ShownJob, bar_share, job_face, job_lines, seed_words
 from .compare import Run, differing
 
 if TYPE_CHECKING:
     from reelbook.explore import Plan, Sweep
-    from reelbook.session import Clip, JobRequest, JobView
+    from reelbook.session import JobRequest, JobView
 
 KEYS: Final = (
     "Space plays and pauses all, , . step by a frame, < > change the speed. Arrow keys move, Enter opens, "
@@ -73,47 +73,35 @@ def places(sweep: Sweep) -> list[CellPlace]:
 
 def face(
     state: str,
-    view: JobView | None,
     request: JobRequest,
+    job: ShownJob | None,
     *,
-    request_id: str | None,
-    clip: Clip | None,
     found: bool = False,
-    starred: bool = False,
     picked: bool = False,
-    remark: str = "",
     can_leave_out: bool = False,
-    finding_out: bool = False,
-    word_would_tell: bool = False,
 ) -> CellFace:
-    """A cell as it is now. `view` is None for a cell that wasn't sent."""
+    """A cell as it is now. `job` is None for a cell that wasn't sent."""
     made = CellFace(
         word="Planned", tone="wait", bar=None, note="", money=f"about {dollars(request.estimated_cost_usd)}",
-        clip=0, seconds=0.0, fps=24.0, acts=[], star=starred, pick=picked, remark=remark, id=request_id or "",
+        clip=0, seconds=0.0, fps=24.0, acts=[], star=False, pick=picked, remark="", id="",
     )  # fmt: skip
     if state == LEFT_OUT:
         made["word"], made["money"], made["acts"] = "Left out", "", [["take_in", "Take in"]]
     elif can_leave_out:
         made["acts"] = [["leave_out", "Leave out"]]
-    if view is None:
+    if job is None:
         return made
-    card = job_face(
-        view,
-        request,
-        request_id=request_id,
-        clip=clip,
-        finding_out=finding_out,
-        word_would_tell=word_would_tell,
-    )
-    made["word"], made["tone"], made["bar"] = card["word"], card["tone"], bar_share(card, view)
+    card = job_face(job)
+    made["word"], made["tone"], made["bar"] = card["word"], card["tone"], bar_share(card, job.view)
+    made["star"], made["remark"], made["id"] = job.starred, job.note, card["id"]
     made["money"] = "$0.00, from the ledger" if found else card["money"]
-    made["note"] = card["aside"] if view.state == UNCERTAIN and card["aside"] else card["note"]
-    wanted = [name for name in _ACTIONS if name != "again" or view.state != wire.COMPLETED]
+    made["note"] = card["aside"] if job.view.state == UNCERTAIN and card["aside"] else card["note"]
+    wanted = [name for name in _ACTIONS if name != "again" or job.view.state != wire.COMPLETED]
     acts = {name: label for name, label in card["actions"] if name in wanted}
     if "again" in acts:
         acts["again"] = f"Send again · {dollars(request.estimated_cost_usd)}"
     made["acts"] = [[name, acts[name]] for name in wanted if name in acts]
-    if clip is not None:
+    if job.clip is not None:
         made["clip"], made["fps"], made["seconds"] = card["clip"], card["fps"], card["seconds"]
     return made
 
@@ -164,6 +152,13 @@ def buy_words(plan: Plan, *, verb: str = "Make") -> str:
     if not plan.bought:
         return "Show the clips · $0.00"
     return f"{verb} {count(plan.bought, 'clip')} · {dollars(plan.cost_usd)}"
+
+
+def buy_buttons(plan: Plan, name: str, *, asked: bool) -> list[list[str]]:
+    """The button of that name, which buys. What costs much is `asked` about a second time."""
+    if not asked:
+        return [[name, buy_words(plan)]]
+    return [[name, buy_words(plan, verb="Yes, make")], ["no", "No"]]
 
 
 def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:

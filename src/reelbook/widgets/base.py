@@ -5,9 +5,9 @@ under itself and has a still form. `bundle` joins the files for the page, `reelb
 from __future__ import annotations
 
 import base64
+import concurrent.futures
 import contextlib
 import difflib
-import html
 import inspect
 import logging
 import re
@@ -15,9 +15,10 @@ import sys
 import threading
 import traceback
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeAlias
 
 import anywidget
 import ipywidgets
@@ -27,6 +28,7 @@ from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, Sess
 from reelbook.secret import without_keys
 
 from .live import Live
+from .static_html import text_still
 
 if TYPE_CHECKING:
     from reelbook.session import Session
@@ -34,52 +36,47 @@ if TYPE_CHECKING:
 _HERE = str(Path(__file__).parent.parent)
 _log = logging.getLogger("reelbook.widgets")
 
+P = ParamSpec("P")
 Tone: TypeAlias = Literal["info", "problem"]
+Step: TypeAlias = Callable[[], str | None]
 
 
-class Still:
-    """Adds a still form to a panel or a box of panels, in ipywidgets 7 and 8."""
+class Callbacks(Generic[P]):
+    """A method by which a person asks to be told of something: `panel.on_job(callback)`.
 
-    reaches_page: Any = True
+    It stands in the panel's class with what `help()` says of it. Each panel has callbacks of its own, and is
+    brought up to date with the first one. True while there are any.
+    """
 
-    _displays: tuple[Any, ...] = ()
-    _still_kept: object = None
+    def __init__(self, doc: str | None, panel: Panel | None = None, name: str = "") -> None:
+        self.__doc__, self._panel, self._name = doc, panel, name
+        self._callbacks: list[Callable[P, object]] = []
 
-    def still(self) -> tuple[str, str]:
-        """This panel as HTML and as one line of text, for a page without a kernel."""
-        text = f"{type(self).__name__} of Reelbook. Run the cell again to use it."
-        return f"<div>{html.escape(text)}</div>", text
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        page, text = self.still()
-        # MathJax would read the text between two dollar signs as a formula.
-        page = f'<div class="mathjax_ignore tex2jax_ignore">{page}</div>'
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}  # type: ignore[attr-defined] # Widget's
-        return {"text/plain": text, "text/html": page, "application/vnd.jupyter.widget-view+json": view}
+    def __get__(self, panel: Panel | None, owner: type) -> Callbacks[P]:
+        if panel is None:
+            return self
+        own: Callbacks[P] = Callbacks(self.__doc__, panel, self._name)
+        panel.__dict__[self._name] = own
+        return own
 
-    def _ipython_display_(self, **_: Any) -> None:
-        from IPython.display import display
+    def __bool__(self) -> bool:
+        return bool(self._callbacks)
 
-        now = self.still_of()  # taken before drawing, so that a change meanwhile is noticed later
-        shown = display(self._repr_mimebundle_(), raw=True, display_id=True)  # type: ignore[no-untyped-call] # it has no types
-        if shown is not None:
-            self._displays = (*self._displays, shown)
-            self._still_kept = now
+    def __call__(self, callback: Callable[P, object]) -> None:
+        assert self._panel is not None
+        self._callbacks.append(callback)
+        if len(self._callbacks) == 1:  # a button may come with it
+            self._panel.refresh()
 
-    def still_of(self) -> object:
-        """A value that changes whenever the still form does."""
-        return self.still()[0]
-
-    def keep_still(self) -> None:
-        """Puts the current still form into the notebook, so that it is what gets saved.
-
-        The page redraws the view for it within one frame (tried in JupyterLab 4.6). Don't call this while
-        somebody uses the panel.
-        """
-        if self._displays and self.reaches_page and (now := self.still_of()) != self._still_kept:
-            self._still_kept = now
-            for shown in self._displays:
-                shown.update(self._repr_mimebundle_(), raw=True)
+    def tell(self, *news: P.args, **named: P.kwargs) -> None:
+        """Calls each of them; errors are shown under the panel."""
+        assert self._panel is not None
+        for callback in tuple(self._callbacks):
+            with self._panel.showing_errors(f"Your {self._name} callback"):
+                callback(*news, **named)
 
 
 def only_known(panel: ipywidgets.Widget, given: Mapping[str, object]) -> None:
@@ -121,11 +118,23 @@ def session_of(panel: ipywidgets.Widget, given: Session | None) -> Session:
     return given
 
 
-class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bundle may also be None
+@dataclass(frozen=True, eq=False)
+class StartedWork:
+    """Steps that are taken in order, each of them even if the one before it failed."""
+
+    doing: str  # as in "Making the key"
+    steps: tuple[Step, ...]
+
+
+class Panel(anywidget.AnyWidget):
     """The base of all panels.
 
-    A custom message `{"name": "x", …}` from the page goes to the method `_on_x(content, buffers)`. `say` and
-    `say_problem` tell what a press came to; how things stand is shown by each panel in its own way.
+    A custom message `{"name": "x", …}` from the page goes to the method `_on_x`, whose parameters are parts
+    of the message; `content` is all of it. A dict that it returns answers a question; without one the
+    panel is brought up to date. A message with an id in `ask` is always answered under that id.
+
+    `say` and `say_problem` tell what a press came to; how things stand is shown by each panel in its own way.
+    What takes a while runs beside the panel (`_start_work`) and keeps the kernel free.
     """
 
     message: traitlets.Dict[str, str] = traitlets.Dict(
@@ -136,6 +145,8 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
 
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()
+    _displays: tuple[Any, ...] = ()
+    _still_kept: object = None
     _trouble: str | None = None
     _press_refused = ""  # what a press was told of that, in the words of its error
     _over = ""  # what is said when that is over
@@ -147,6 +158,8 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         self._live = Live(self._refresh_from_thread)
         self._sending = threading.RLock()
         self._unsent_traits: set[str] = set()
+        self._work: dict[Hashable, StartedWork] = {}
+        self._posted: dict[str, dict[str, Any]] = {}
         if in_marimo():
             # While no cell runs it can't make a file of a panel's code, and panels are made at a press, too.
             code = base64.b64encode(str(self._esm).encode()).decode()
@@ -176,11 +189,54 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         """Brings the page up to date with whatever the panel shows of the world outside."""
 
     def close(self) -> None:
-        """Closes the panel, as ipywidgets do, and unsubscribes it from everything."""
+        """Closes the panel, as ipywidgets do, and unsubscribes it from everything.
+
+        Work under way isn't stopped, but no longer touches the panel.
+        """
+        self._forget_work()
         for end in self._endings:
             end()
         self._endings = ()
         super().close()
+
+    # The still form, in ipywidgets 7 and 8
+
+    def still(self) -> tuple[str, str]:
+        """This panel as HTML and as one line of text, for a page without a kernel."""
+        return text_still(f"{type(self).__name__} of Reelbook. Run the cell again to use it.")
+
+    def still_of(self) -> object:
+        """A value that changes whenever the still form does."""
+        return self.still()[0]
+
+    def keep_still(self) -> None:
+        """Puts the current still form into the notebook, so that it is what gets saved.
+
+        The page redraws the view for it within one frame (tried in JupyterLab 4.6). Don't call this while
+        somebody uses the panel.
+        """
+        if self._displays and self.reaches_page and (now := self.still_of()) != self._still_kept:
+            self._still_kept = now
+            for shown in self._displays:
+                shown.update(self._repr_mimebundle_(), raw=True)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:  # type: ignore[override] # it may also be None
+        page, text = self.still()
+        # MathJax would read the text between two dollar signs as a formula.
+        page = f'<div class="mathjax_ignore tex2jax_ignore">{page}</div>'
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {"text/plain": text, "text/html": page, "application/vnd.jupyter.widget-view+json": view}
+
+    def _ipython_display_(self, **_: Any) -> None:
+        from IPython.display import display
+
+        now = self.still_of()  # taken before drawing, so that a change meanwhile is noticed later
+        shown = display(self._repr_mimebundle_(), raw=True, display_id=True)  # type: ignore[no-untyped-call] # it has no types
+        if shown is not None:
+            self._displays = (*self._displays, shown)
+            self._still_kept = now
+
+    # What stands under the panel
 
     def say(self, text: str, tone: Tone = "info") -> None:
         """Shows `text` under the panel in place of the message before it; an empty text only removes that."""
@@ -206,12 +262,6 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         """`showing_errors` for what nobody pressed: the panel of a closed session quietly stays as it was."""
         with self.showing_errors(doing), contextlib.suppress(SessionClosed):
             yield
-
-    def _call_back(self, name: str, callbacks: Iterable[Callable[..., object]], *news: object) -> None:
-        """Calls what a person registered with the method `name`; errors are shown."""
-        for callback in tuple(callbacks):
-            with self.showing_errors(f"Your {name} callback"):
-                callback(*news)
 
     def refresh(self) -> None:
         """Calls `update`, on one thread at a time and with its errors shown."""
@@ -240,42 +290,121 @@ class Panel(Still, anywidget.AnyWidget):  # type: ignore[misc] # anywidget's bun
         else:
             self.refresh()
 
+    # Work that a press starts and that takes a while
+
+    @property
+    def _busy(self) -> bool:
+        return bool(self._work)
+
+    def _doing(self, name: Hashable = "") -> str:
+        """What the work of that name does at the moment; empty if there is none."""
+        work = self._work.get(name)
+        return "" if work is None else work.doing
+
+    def _start_work(self, doing: str, *steps: Step, name: Hashable = "") -> bool:
+        """Starts a thread that takes the steps; False if work of that name is under way already.
+
+        The texts that the steps return, and their errors, become the message under the panel.
+        """
+        work = StartedWork(doing, steps)
+        try:
+            if self._work.setdefault(name, work) is not work:
+                return False
+            self.say("")
+            threading.Thread(
+                target=self._run_work, args=(name, work), name="reelbook-panel", daemon=True
+            ).start()
+        except BaseException:  # an interrupt must not leave the panel busy for ever
+            if self._work.get(name) is work:
+                del self._work[name]
+            raise
+        self.refresh()
+        return True
+
+    def _forget_work(self) -> None:
+        """Whatever is under way ends in silence."""
+        self._work = {}  # not cleared: ipywidgets also closes panels that were refused before they had it
+
+    def _work_ended(self, name: Hashable) -> None:
+        """Called on the work's thread before the page is told of the end; for panels that follow up on it."""
+
+    def _run_work(self, name: Hashable, work: StartedWork) -> None:
+        texts: list[str] = []
+        tone: Tone = "info"
+        for step in work.steps:
+            try:
+                texts.append(step() or "")
+            except concurrent.futures.CancelledError:
+                pass  # its session was closed
+            except Exception as error:
+                texts.append(problem_text(error, work.doing))
+                tone = "problem"
+        with self._sending:  # so that nobody sees the work ended and its message missing
+            if self._work.get(name) is not work:
+                return
+            del self._work[name]
+            text = " ".join(filter(None, texts))
+            # A success doesn't hide a problem that was shown meanwhile, such as a failed callback's.
+            if text and (tone == "problem" or self.message["tone"] != "problem"):
+                self.say(text, tone)
+            self._work_ended(name)
+            self.refresh()
+
+    # What goes to the page and comes from it
+
+    def _post(self, name: str, content: dict[str, Any]) -> None:
+        """Sends the page what it is to show under that name, unless it has it or can't be reached now."""
+        if self.reaches_page and self._posted.get(name) != content:
+            self._posted[name] = content
+            self.send({"name": name, **content})
+
     def _heard(self, _: object, content: Any, buffers: Sequence[Any]) -> None:
         name = content.get("name") if isinstance(content, dict) else None
-        handler = (
-            getattr(self, f"_on_{name}", None) if isinstance(name, str) and name.isidentifier() else None
-        )
+        handler = getattr(self, f"_on_{name}", None) if str(name).isidentifier() else None
         if handler is None:
             self.say_problem(f"The page sent “{name}”, which this panel doesn't know. Run the cell again.")
             return
+        answer: dict[str, Any] | None = None
         _answering.now = True  # a kernel with subshells answers on a thread of its own
         try:
+            if name == "hello":  # a new view has nothing yet but the traits
+                self._posted.clear()
             with self.showing_errors(f"“{name}”"):
-                handler(content, buffers)
+                answer = self._call(handler, content, buffers)
+            if answer is None:
+                self.refresh()
+            if "ask" in content:
+                answer = {"name": "answer", "ask": content["ask"], **(answer or {})}
+                self.send(answer, answer.pop("buffers", None))
             if self.asks:
                 _send_unsent()
         finally:
             _answering.now = False
 
-    def _send_code(self, content: dict[str, Any], code: str) -> None:
-        """Answers the page's question for code, which has an id: another view may ask as well."""
-        self.send({"name": "code", "id": content.get("id"), "text": code})
+    def _call(
+        self, handler: Callable[..., Any], content: dict[str, Any], buffers: Sequence[Any]
+    ) -> dict[str, Any] | None:
+        """Calls the handler with those parts of a message that it names; None for what isn't there."""
+        # No other part is copied: it may be a key.
+        parts = {name: content.get(name) for name in inspect.signature(handler).parameters}
+        whole = {"content": content, "buffers": buffers}
+        answer: dict[str, Any] | None = handler(
+            **parts | {name: whole[name] for name in whole.keys() & parts}
+        )
+        return answer
 
-    def _on_left(self, *_: object) -> None:
+    def _on_left(self) -> None:
         self.keep_still()
 
-    def _on_dismiss(self, *_: object) -> None:
+    def _on_dismiss(self) -> None:
         self.say("")
 
-    def _on_hello(self, *_: object) -> None:
-        self.refresh()
-        self.send({"name": "here"})
+    def _on_hello(self) -> None:
+        """For panels that begin something once they are seen."""
 
-    def _on_ask(self, *_: object) -> None:
-        self.refresh()
-        self.send({"name": "here"})
+    def _on_ask(self) -> None:
         if self.asks and self._sends_news:  # it may have changed while the page couldn't be reached
-            self.send_state("live")
+            self._unsent_traits.add("live")
 
 
 def name_of(value: object) -> str | None:

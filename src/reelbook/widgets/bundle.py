@@ -49,19 +49,26 @@ def module(stem: str) -> str:
 def style(stem: str) -> str:
     """The style of panel `stem`: the theme, the parts it names with `@use`, and its own rules."""
     own = "".join([_read("_base"), *_parts(stem, "css", _USE, {})])
-    return _spare(_read("_theme")) + _kept_to([stem], own)
+    return pressed(_read("_theme") + _kept_to([stem], own))
 
 
 @cache
 def added_style(stem: str, *panels: str) -> str:
     """A style that `panels` get later; without any panels, one for the whole page."""
-    return _kept_to(panels, _read(stem)) if panels else _spare(_read(stem))
+    return pressed(_kept_to(panels, _read(stem)) if panels else _read(stem))
+
+
+def pressed(style: str) -> str:
+    """The CSS `style` without the comments, spaces and semicolons that only people need."""
+    pattern = r"\s*([{};])\s*|(?<=[\w-]): |(?<=,)\s+"
+    short = re.sub(pattern, lambda found: found[1] or found[0].strip(), _spare(style).strip())
+    return short.replace(";}", "}")
 
 
 def _kept_to(panels: Sequence[str], rules: str) -> str:
     # All styles on a page apply to all of it, and panels share class names.
     # `:where` leaves the specificity of the rules as it is in their file.
-    return f":where({', '.join(f'.rb-of-{panel}' for panel in panels)}) {{\n{_spare(rules)}}}\n"
+    return f":where({', '.join(f'.rb-of-{panel}' for panel in panels)}) {{\n{rules}}}\n"
 
 
 def _if_used(text: str, exported: re.Match[str]) -> str:
@@ -112,14 +119,8 @@ def packed(stem: str, *, styled: bool = False) -> str:
     page that is opened again loads the modules of all panels at once. So what is loaded then is small.
     `styled`: its style is packed with it, for a panel that would be too large otherwise.
     """
-    look = f"export const look = {json.dumps(pressed(style(stem)))};\n" if styled else ""
+    look = f"export const look = {json.dumps(style(stem))};\n" if styled else ""
     # Under its own name the browser's tools show it readable.
     source = f"{module(stem)}\n{look}//# sourceURL=reelbook/{stem}.js\n".encode()
     data = base64.b64encode(zlib.compress(source, 9)).decode()
     return _LOADER.format(name=stem, packed=data)
-
-
-def pressed(style: str) -> str:
-    """The CSS `style` without the spaces and semicolons that only people need."""
-    short = re.sub(r"\s*([{};])\s*|(?<=[\w-]): |(?<=,)\s+", lambda found: found[1] or found[0].strip(), style)
-    return short.replace(";}", "}")

@@ -7,10 +7,9 @@ them.
 
 from __future__ import annotations
 
-import html
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +37,9 @@ from reelbook.errors import ReelbookError
 from reelbook.session import Session
 
 from ..text import classroom as words
-from .background import WorksInBackground
-from .base import session_of
+from .base import Panel, session_of
 from .bundle import packed, style
-from .live import Live
+from .static_html import text_still
 
 # The page's fields, by the arguments that they are for.
 LARGEST_LIST_BYTES = 1_000_000  # of a file with names
@@ -59,7 +57,7 @@ class _Stopped(Exception):
     """The person pressed Stop; raised between two requests."""
 
 
-class ClassroomPanel(WorksInBackground):
+class ClassroomPanel(Panel):
     """Makes a key for each student, shows who used theirs, and revokes all of them when the class is over.
 
     `ClassroomPanel(session)`; without a session `reelbook.connect()`. Before a class is opened, the panel
@@ -95,10 +93,8 @@ class ClassroomPanel(WorksInBackground):
         self._give_draft = False
         self._plan: dict[str, Any] = {}
         self._reached: tuple[str, str] = ("", "")  # where students reach the service, or why they can't
-        self._posted: dict[str, Any] = {}
         super().__init__(**traits)
-        self._live = Live(self.refresh)
-        self._endings = (self._live.close, self._stop.set)
+        self._endings += (self._stop.set,)
         self.refresh()
 
     def update(self) -> None:
@@ -108,10 +104,8 @@ class ClassroomPanel(WorksInBackground):
             self.active = sum(bool(each.key and each.key.is_active) for each in present)
             self.used = sum(bool(each.key and each.key.last_used) for each in present)
             self.live = self._busy
-        if not self.reaches_page:
-            return
         self._post("rooms", {"rooms": [words.room_words(room, now) for room in self.rooms]})
-        if self._give_draft:  # what is being typed is the page's
+        if self._give_draft and self.reaches_page:  # what is being typed is the page's
             self._give_draft = False
             self.send({"name": "draft", **self._draft})
         self._post("plan", self._plan)
@@ -120,26 +114,16 @@ class ClassroomPanel(WorksInBackground):
     def still(self) -> tuple[str, str]:
         if self._heard_at is None:
             return super().still()
-        text = words.still(self.rooms)
-        return f"<div>{html.escape(text)}</div>", text
+        return text_still(words.still(self.rooms))
 
     def _now(self, now: float) -> dict[str, Any]:
-        asked = next((room for room in self.rooms if room.classroom.id == self._asked), None)
-        step, closed = self._step, self._closed
+        asked, step, closed = self._room(self._asked), self._step, self._closed
         return {
             "sandbox": self.session.service == "sandbox",
             "heard": self._heard_at is not None,
             "doing": f"{self._doing()}." if self._busy else "",
             "working": self._busy and bool(self._done_word),
-            "progress": None
-            if step is None
-            else [
-                words.progress(
-                    step, self._done_word, seconds_for(step.all - step.done + 1, self.session.facts)
-                ),
-                step.done,
-                step.all,
-            ],
+            "progress": None if step is None else [self._progress_words(step), step.done, step.all],
             "asked": self._asked if asked else None,
             "question": words.question(asked, now, self._heard_at or now) if asked else "",
             "revoke": sum(bool(each.key and each.key.is_active) for each in asked.students) if asked else 0,
@@ -151,27 +135,22 @@ class ClassroomPanel(WorksInBackground):
             "usual": [today(), RATE_LIMIT, f"{MAX_SPEND_USD:.2f}"],
         }
 
-    def _post(self, name: str, content: dict[str, Any]) -> None:
-        """Sends what differs from what the page has."""
-        if self._posted.get(name) != content:
-            self._posted[name] = content
-            self.send({"name": name, **content})
+    def _progress_words(self, step: Step) -> str:
+        seconds = seconds_for(step.all - step.done + 1, self.session.facts)
+        return words.progress(step, self._done_word, seconds)
 
-    def _on_hello(self, *arguments: object) -> None:
-        self._posted.clear()
+    def _on_hello(self) -> None:
         self._give_draft = bool(self._draft)
         if self._heard_at is None and not self._busy:
             self._look()
-        super()._on_hello(*arguments)
 
-    def _on_refresh(self, *_: object) -> None:
+    def _on_refresh(self) -> None:
         self._look()
 
-    def _on_plan(self, content: dict[str, Any], _: object) -> None:
+    def _on_plan(self, content: dict[str, Any]) -> None:
         """Something was typed: the page is told what it would come to."""
         self._drafted(content)
         self._planned()
-        self.refresh()
 
     def _on_file(self, content: dict[str, Any], buffers: Any) -> None:
         """A file was chosen or dropped: its names go into the field."""
@@ -183,74 +162,54 @@ class ClassroomPanel(WorksInBackground):
         else:
             self._draft, self._give_draft = {**self._draft, "text": "\n".join(names)}, True
             self._planned()
-        self.refresh()
 
-    def _on_open(self, content: dict[str, Any], _: object) -> None:
+    def _on_open(self, content: dict[str, Any]) -> None:
         self._drafted(content)
         plan = self._planned()
         if plan.problems or self._plan["problems"]:
-            self.refresh()
             return
         fresh, draft = plan.continued is None, self._draft
+        self._make(
+            plan.students,
+            typed=True,
+            name=draft["called"] or None,
+            rate_limit=plan.rate_limit,
+            max_spend_usd=plan.max_spend_usd,
+            folder=Path(draft["folder"]) if fresh and draft["folder"] else None,
+            address=(draft["address"] or None) if fresh else None,
+        )
 
-        def make() -> str:
-            opened = open_classroom(
-                self.session,
-                plan.students,
-                name=draft["called"] or None,
-                rate_limit=plan.rate_limit,
-                max_spend_usd=plan.max_spend_usd,
-                folder=Path(draft["folder"]) if fresh and draft["folder"] else None,
-                address=(draft["address"] or None) if fresh else None,
-                report=self._report,
-            )
-            self._draft, self._plan, self._give_draft = {}, {}, True
-            return words.opened(opened)
-
-        self._do("Making the keys", "made", make)
-
-    def _on_go_on(self, content: dict[str, Any], _: object) -> None:
+    def _on_go_on(self, room: object) -> None:
         """Completes an interrupted class with the students that were written down for it."""
-        if (room := self._room(content.get("id"))) is None:
-            return
-        classroom = room.classroom
-        students = [seat.student for seat in classroom.seats]
+        if (found := self._room(room)) is not None:
+            students = [seat.student for seat in found.classroom.seats]
+            self._make(students, name=found.classroom.name)
 
-        def make() -> str:
-            return words.opened(
-                open_classroom(self.session, students, name=classroom.name, report=self._report)
-            )
+    def _on_ask_close(self, room: object) -> None:
+        found = self._room(room)
+        self._asked = found.classroom.id if found else None
 
-        self._do("Making the keys", "made", make)
-
-    def _on_ask_close(self, content: dict[str, Any], _: object) -> None:
-        room = self._room(content.get("id"))
-        self._asked = room.classroom.id if room else None
-        self.refresh()
-
-    def _on_leave(self, *_: object) -> None:
+    def _on_leave(self) -> None:
         self._asked = None
-        self.refresh()
 
-    def _on_end(self, content: dict[str, Any], _: object) -> None:
+    def _on_end(self, room: object) -> None:
         """Closes a class, if it is the one that the person was asked about."""
-        room = self._room(self._asked)
-        if room is None or room.classroom.id != content.get("id"):
+        found = self._room(self._asked)
+        if found is None or found.classroom.id != room:
             return
         self._asked = None
 
         def close() -> str:
-            self._closed = close_classroom(self.session, room.classroom.name, report=self._report)
+            self._closed = close_classroom(self.session, found.classroom.name, report=self._report)
             return ""  # the proof says it
 
         self._do("Revoking the keys", "revoked", close)
 
-    def _on_put_away(self, *_: object) -> None:
+    def _on_put_away(self) -> None:
         """The proof was read."""
         self._closed = None
-        self.refresh()
 
-    def _on_stop(self, *_: object) -> None:
+    def _on_stop(self) -> None:
         self._stop.set()
 
     def _room(self, number: object) -> ClassroomStatus | None:
@@ -290,6 +249,17 @@ class ClassroomPanel(WorksInBackground):
             "fixed": plan.continued is not None,
         }
         return plan
+
+    def _make(self, students: Sequence[str], *, typed: bool = False, **given: Any) -> None:
+        """Makes the keys that are missing. `typed`: as the form says, which is empty afterwards."""
+
+        def make() -> str:
+            opened = open_classroom(self.session, students, report=self._report, **given)
+            if typed:
+                self._draft, self._plan, self._give_draft = {}, {}, True
+            return words.opened(opened)
+
+        self._do("Making the keys", "made", make)
 
     def _report(self, step: Step) -> None:
         if self._stop.is_set():

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,31 +17,8 @@ PIECE_BYTES = 960 * 1024  # with its header a message stays under 1 MiB
 POSTERS_KEPT = 600
 
 
-class PosterCache:
-    """The last posters by file. A replaced file gets a new poster."""
-
-    def __init__(self) -> None:
-        self._drawn: OrderedDict[tuple[str, float], bytes] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def of(self, path: Path, draw: Callable[[], bytes]) -> bytes:
-        """The poster of the clip at `path`, made by `draw` the first time; empty without a file."""
-        if not path.exists():
-            return b""
-        name = (str(path), path.stat().st_mtime)
-        with self._lock:
-            if name not in self._drawn:
-                self._drawn[name] = draw()
-            self._drawn.move_to_end(name)
-            while len(self._drawn) > POSTERS_KEPT:
-                self._drawn.popitem(last=False)
-            return self._drawn[name]
-
-
-def send_piece(panel: Panel, content: dict[str, Any], read: Callable[[], BinaryIO] | None, gone: str) -> None:
-    """Answers a `chunk` message: one of the pieces in which a file goes to the page, or that it is gone."""
-    index = content.get("index")
-    answer = {"name": "chunk", "id": content.get("id"), "index": index}
+def piece(read: Callable[[], BinaryIO] | None, index: Any, gone: str) -> dict[str, Any]:
+    """The answer to `chunk`: one of the pieces in which a file goes to the page, or that it is gone."""
     try:
         if read is None:
             raise FileNotFoundError
@@ -51,11 +26,9 @@ def send_piece(panel: Panel, content: dict[str, Any], read: Callable[[], BinaryI
             total = max(1, -(-file.seek(0, os.SEEK_END) // PIECE_BYTES))
             place = min(max(0, index if isinstance(index, int) else 0), total - 1)
             file.seek(place * PIECE_BYTES)
-            piece = file.read(PIECE_BYTES)
+            return {"total": total, "buffers": [file.read(PIECE_BYTES)]}
     except OSError:
-        panel.send({**answer, "problem": gone})
-    else:
-        panel.send({**answer, "total": total}, [piece])
+        return {"problem": gone}
 
 
 class ServesClips(Panel):
@@ -71,23 +44,24 @@ class ServesClips(Panel):
 
     def clip_poster(self, key: str) -> bytes:
         """A small JPEG of the clip, drawn once however often it is asked for; empty if there is none."""
-        from reelbook.media.clips import poster
-
         path = self.clip_path(key)
-        return b"" if path is None else self._posters.of(path, lambda: small_poster(poster(path)))
+        return _poster(path, path.stat().st_mtime) if path is not None and path.exists() else b""
 
-    @cached_property
-    def _posters(self) -> PosterCache:
-        return PosterCache()
-
-    def _on_chunk(self, content: dict[str, Any], _: object) -> None:
-        path = self.clip_path(str(content.get("key", "")))
+    def _on_chunk(self, key: Any, index: Any) -> dict[str, Any]:
+        path = self.clip_path(str(key or ""))
         read = None if path is None else lambda: path.open("rb")
-        send_piece(self, content, read, "The clip's file is no longer where it was.")
+        return piece(read, index, "The clip's file is no longer where it was.")
 
-    def _on_posters(self, content: dict[str, Any], _: object) -> None:
-        keys = [str(key) for key in content.get("keys", [])][:50]
-        self.send({"name": "posters", "keys": keys}, [self.clip_poster(key) for key in keys])
+    def _on_posters(self, keys: list[Any]) -> dict[str, Any]:
+        return {"buffers": [self.clip_poster(str(key)) for key in keys[:50]]}
+
+
+@lru_cache(POSTERS_KEPT)
+def _poster(path: Path, changed_at: float) -> bytes:
+    """The poster of that state of a file."""
+    from reelbook.media.clips import poster
+
+    return small_poster(poster(path))
 
 
 class ServesClip(ServesClips):

@@ -15,15 +15,15 @@ from reelbook.session import Clip, Job, Session
 
 from ..text import compare as words
 from .base import session_of
-from .bundle import packed, pressed, style
+from .bundle import packed, style
 from .clip_serving import Plays, ServesClips
-from .static_html import picture_html
+from .static_html import figure_html, picture_html
 
 FEWEST, MOST = 2, 9
 STILL_BYTES = 24_000  # of all posters in the still form together
 
 
-class Compare(Plays, ServesClips):  # type: ignore[misc] # as in Panel
+class Compare(Plays, ServesClips):
     """Two to nine clips on one clock: play all, scrub, step, pick the winner.
 
     `Compare([first, second])` takes clips, jobs and files; a job joins when it is finished. These can be
@@ -53,7 +53,7 @@ class Compare(Plays, ServesClips):  # type: ignore[misc] # as in Panel
     """
 
     _esm = packed("compare")
-    _css = pressed(style("compare"))
+    _css = style("compare")
 
     view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
     winner = traitlets.Unicode(help="Request id of the clip that was picked; empty: none.").tag(sync=True)
@@ -84,7 +84,7 @@ class Compare(Plays, ServesClips):  # type: ignore[misc] # as in Panel
         super().observe(self._picked, "winner")
         if self.winner:
             with self.showing_errors("Keeping the winner"):
-                self._kept = is_kept(self.session, self.winner, self._recorded()) or self._keep()
+                self._kept = self._is_kept() or self._keep()
         self._endings += tuple(job.subscribe(self._live.changed) for job in jobs)
         self.update()
 
@@ -120,12 +120,9 @@ class Compare(Plays, ServesClips):  # type: ignore[misc] # as in Panel
     def still(self) -> tuple[str, str]:
         """The clips' posters side by side, with what differs and the winner."""
         self.refresh()
-        figures, lines = [], []
-        for tile in self.tiles:
-            won = bool(self.winner) and tile["name"] == self.winner
-            lines.append(f"{words.plain_runs(tile['prompt'])} · {words.figure_words(tile, won=won)}")
-            figures.append(self._figure(tile, won=won))
-        page = f'<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:end">{"".join(figures)}</div>'
+        lines = [f"{words.plain_runs(tile['prompt'])} · {self._told(tile)}" for tile in self.tiles]
+        figures = "".join(map(self._figure, self.tiles))
+        page = f'<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:end">{figures}</div>'
         return page, f"Compare: {' | '.join(lines)}"
 
     @traitlets.validate("winner")
@@ -151,53 +148,45 @@ class Compare(Plays, ServesClips):  # type: ignore[misc] # as in Panel
         self.refresh()
 
     def _keep(self) -> bool:
-        return keep(self.session, self.winner, self._recorded())
+        """Writes the winner into the ledger; False if there is none for it or the clips have no records."""
+        among = self._recorded()
+        if self.session is None or self.session.closed or self.winner not in among or len(among) < FEWEST:
+            return False
+        self.session.pick(self.winner, among)
+        return True
+
+    def _is_kept(self) -> bool:
+        """Whether the ledger has that pick already, as when a cell that sets `winner` is run again."""
+        picks = () if self.session is None or self.session.closed else self.session.picks()
+        among = set(self._recorded())
+        same = (pick for pick in picks if {job.request_id for job in pick.among} == among)
+        return any(pick.winner.request_id == self.winner for pick in same)
 
     def _recorded(self) -> list[str]:
         return [each.request_id for each in self.clips if each.request_id]
 
-    def _on_pick(self, content: dict[str, Any], _: object) -> None:
-        place = content.get("place")
+    def _on_pick(self, place: Any) -> None:
         if isinstance(place, int) and 0 <= place < len(self.clips) and self.clip_path(str(place)):
             self.winner = self.names[place]
 
-    def _figure(self, tile: words.CompareTile, *, won: bool) -> str:
+    def _won(self, tile: words.CompareTile) -> bool:
+        return bool(self.winner) and tile["name"] == self.winner
+
+    def _told(self, tile: words.CompareTile) -> str:
+        return words.figure_words(tile, won=self._won(tile))
+
+    def _figure(self, tile: words.CompareTile) -> str:
         from reelbook.media.images import thumbnail
 
-        poster, told = b"", html.escape(words.figure_words(tile, won=won))
-        path = self.clip_path(tile["key"])
-        if tile["clip"] and path is not None and path.exists():
+        poster, path = b"", self.clip_path(tile["key"])
+        if tile["clip"] and path is not None:
             most = min(6_000, STILL_BYTES // len(self.clips))
             poster = thumbnail(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
-        prompt = "".join(
-            f"<u>{html.escape(text)}</u>" if differs else html.escape(text)
-            for text, differs in tile["prompt"]
-        )
-        edge = "outline:2px solid;outline-offset:3px;" if won else ""
-        return (
-            f'<figure style="margin:5px;width:240px;{edge}">{picture_html(poster)}'
-            f"<figcaption>{prompt}<br><small>{told}</small></figcaption></figure>"
-        )
-
-
-def keep(session: Session | None, winner: str, among: list[str]) -> bool:
-    """Writes the winner into the ledger; False if there is no ledger for it or the clips have no records."""
-    if session is None or session.closed or winner not in among or len(among) < FEWEST:
-        return False
-    session.pick(winner, among)
-    return True
-
-
-def is_kept(session: Session | None, winner: str, among: list[str]) -> bool:
-    """Whether the ledger has that pick already, as when a cell that sets `winner` is run again."""
-    return (
-        session is not None
-        and not session.closed
-        and any(
-            pick.winner.request_id == winner and {job.request_id for job in pick.among} == set(among)
-            for pick in session.picks()
-        )
-    )
+        runs = [(html.escape(text), differs) for text, differs in tile["prompt"]]
+        prompt = "".join(f"<u>{text}</u>" if differs else text for text, differs in runs)
+        caption = f"{prompt}<br><small>{html.escape(self._told(tile))}</small>"
+        edge = "outline:2px solid;outline-offset:3px;" if self._won(tile) else ""
+        return figure_html(picture_html(poster), caption, f"margin:5px;width:240px;{edge}")
 
 
 def _clip_or_job(given: Clip | Job | str | os.PathLike[str]) -> Clip | Job:

@@ -5,7 +5,6 @@ A key that is typed in comes from the page in one message and is in no trait, so
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import traitlets
@@ -16,12 +15,12 @@ from reelbook.secret import Secret
 from reelbook.session import Session, connect
 
 from ..text.connection import connection_words, tested
-from .background import WorksInBackground
-from .base import session_of
+from .base import Callbacks, Panel, session_of
 from .bundle import packed, style
+from .static_html import text_still
 
 
-class ConnectionPanel(WorksInBackground):
+class ConnectionPanel(Panel):
     """Shows which service is used and where its key comes from, never the key; tests and uses another key.
 
     `ConnectionPanel(session)`; without a session `reelbook.connect()`. `session` is the session in use. When
@@ -35,6 +34,10 @@ class ConnectionPanel(WorksInBackground):
     _esm = packed("connection_panel")
     _css = style("connection_panel")
 
+    on_session = Callbacks[[Session]](
+        "`callback(session)` is called with every new session that this panel makes."
+    )
+
     service = traitlets.Unicode(help="“sandbox” or “live”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
 
@@ -42,16 +45,11 @@ class ConnectionPanel(WorksInBackground):
         self.session = session_of(self, session)
         self._source: str | None = None
         self._address = ""
-        self._callbacks: list[Callable[[Session], object]] = []
         super().__init__(**traits)
         self._source = self._found()
         known = settings.find(settings.BASE_URL)
         self._address = "" if known is None else known.value.reveal()
         self.refresh()
-
-    def on_session(self, callback: Callable[[Session], object]) -> None:
-        """`callback(session)` is called with every new session that this panel makes."""
-        self._callbacks.append(callback)
 
     def update(self) -> None:
         with self.hold_sync():
@@ -70,8 +68,7 @@ class ConnectionPanel(WorksInBackground):
 
     def still(self) -> tuple[str, str]:
         words = self.words
-        text = f"{words['title']}. {words['about']} {words['key']}"
-        return f"<div>{text}</div>", text
+        return text_still(f"{words['title']}. {words['about']} {words['key']}")
 
     def _found(self) -> str | None:
         found = settings.find(settings.API_KEY)
@@ -79,7 +76,7 @@ class ConnectionPanel(WorksInBackground):
             return "argument"
         return None if found is None else found.source
 
-    def _on_test(self, *_: object) -> None:
+    def _on_test(self) -> None:
         session = self.session
 
         def test() -> str:
@@ -88,7 +85,7 @@ class ConnectionPanel(WorksInBackground):
 
         self._start_work("Testing the connection", test)
 
-    def _on_use(self, content: dict[str, Any], _: object) -> None:
+    def _on_use(self, content: dict[str, Any]) -> None:
         """A key was typed in: it is tried at once, and used if the service accepts it."""
         key, address = Secret(str(content.pop("key", ""))), str(content.get("address", "")).strip()
         if not key.reveal().strip():
@@ -114,10 +111,9 @@ class ConnectionPanel(WorksInBackground):
 
         self._start_work("Testing the key", use)
 
-    def _on_sandbox(self, *_: object) -> None:
+    def _on_sandbox(self) -> None:
         self._take(connect("sandbox"), self._found())
-        self.refresh()
 
     def _take(self, session: Session, source: str | None) -> None:
         self.session, self._source = session, source
-        self._call_back("on_session", self._callbacks, session)
+        self.on_session.tell(session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ from reelbook.session.export import export
 
 from ..text import gallery as words
 from ..text.board import CREATE
-from .base import session_of
+from ..text.card import CardFace, ShownJob
+from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import ShowsJob, send_again
+from .job_actions import LeadsOn, ShowsJob, send_again
 from .static_html import tiles_html
 
 PAGE = 60
@@ -86,7 +87,7 @@ class SearchResults:
         self._by_key[str(job.number)] = job
 
 
-class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
+class Gallery(LeadsOn, ShowsJob, ServesClips):
     """All clips of the account, including those of earlier kernels: search, filter, mark, compare, export.
 
     `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
@@ -127,6 +128,11 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
     opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)
     choices = traitlets.Dict(help="What can be chosen in the filters, and what is offered.").tag(sync=True)
 
+    on_create = Callbacks[[]](
+        '`callback()` is called when "Make your first clip" is pressed, where there are no clips yet.'
+    )
+    on_job = Callbacks[[Job]]('`callback(job)` is called for every job that "Again" sends.')
+
     _sends_news = True
     _empty_face = staticmethod(words.nothing_opened)
 
@@ -137,10 +143,7 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
         self._still_setting = False
         self._open_job: Job | None = None
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._on_varies: list[Callable[[Job], object]] = []
-        self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
-        self._on_creates: list[Callable[[], object]] = []
-        self._on_jobs: list[Callable[[Job], object]] = []
+        self._last_said: dict[str, Any] = {}
         opened = traits.pop("opened", "")
         super().__init__(**traits)
         self._endings += (session.subscribe(self._told),)
@@ -159,25 +162,6 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
         found = map(self._found.by_id, self.selected)
         return tuple(job for job in found if job is not None)
 
-    def on_vary(self, callback: Callable[[Job], object]) -> None:
-        """`callback(job)` is called when "Vary…" is pressed, to ask for a clip like that one."""
-        self._on_varies.append(callback)
-        self._offer()
-
-    def on_compare(self, callback: Callable[[tuple[Job, ...]], object]) -> None:
-        """`callback(jobs)` is called when "Compare" is pressed, with the selected jobs, two at least."""
-        self._on_compares.append(callback)
-        self._offer()
-
-    def on_create(self, callback: Callable[[], object]) -> None:
-        """`callback()` is called when "Make your first clip" is pressed, where there are no clips yet."""
-        self._on_creates.append(callback)
-        self._tell({"name": "said"})
-
-    def on_job(self, callback: Callable[[Job], object]) -> None:
-        """`callback(job)` is called for every job that "Again" sends."""
-        self._on_jobs.append(callback)
-
     def export(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Writes the selected clips and their settings (CSV and JSON) into a zip and returns where it is.
 
@@ -194,14 +178,15 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
             for place, job in self._found.take_in():
                 self._sent[str(job.number)] = tile = self._tile(job)
                 self._tell({"name": "added", "at": place, "tile": tile})
+        if new or self._last_said != self._said():
             self._tell({"name": "said"})
+        if bool(self.on_compare) != bool(self.choices.get("compare")):
+            self._offer()
         with self.hold_sync():
-            self._show_opened()
+            shown = self._draw(self._open_job)
+            if shown is not None and words.file_is_gone(shown):
+                self.figures = []
             self.live = not self.session.closed and bool(self.session.running)
-
-    def clip_path(self, key: str = "") -> Path | None:
-        job = self._found.by_key(key) if key else self._open_job
-        return job.clip.path if job is not None and job.clip is not None else None
 
     def still(self) -> tuple[str, str]:
         """The first clips with their posters, and how many were found."""
@@ -239,19 +224,19 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
             self._found.search(self._filters())
             self._send_tiles(0)
 
+    def _shown(self, job: Job) -> ShownJob:
+        return super()._shown(job).on_disk()
+
+    def _face(self, job: ShownJob) -> CardFace:
+        assert self._open_job is not None
+        return words.opened_face(job, str(self._open_job.number), can_vary=bool(self.on_vary))
+
     def _tile(self, job: Job) -> words.GalleryTile:
-        return words.tile(
-            job.view(),
-            job.request,
-            key=str(job.number),
-            request_id=job.request_id,
-            here=job.clip is not None,
-            starred=job.starred,
-        )
+        return words.tile(ShownJob.of(job), str(job.number))
 
     def _said(self) -> dict[str, Any]:
         count, more = len(self._found.jobs), self._found.more
-        filtered, create = self._filtered(), bool(self._on_creates)
+        filtered, create = self._filtered(), bool(self.on_create)
         return {
             "more": more,
             "count": words.found_words(count, more=more) if count else "",
@@ -266,7 +251,8 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
         self._tell({"name": "tiles", "from": first, "tiles": tiles})
 
     def _tell(self, message: dict[str, Any]) -> None:
-        self.send({**message, "turn": self._found.turn, **self._said()})
+        self._last_said = self._said()
+        self.send({**message, "turn": self._found.turn, **self._last_said})
 
     def _send_if_new(self, job: Job) -> None:
         tile = self._tile(job)
@@ -287,31 +273,6 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
             self._news.put(job)
             self._live.changed()
 
-    def _show_opened(self) -> None:
-        job = self._open_job
-        if job is None:
-            self._draw_nothing()
-            return
-        view, clip = job.view(), job.clip
-        if clip is not None and not clip.path.exists():
-            clip = None
-        face = words.opened_face(
-            view,
-            job.request,
-            key=str(job.number),
-            request_id=job.request_id,
-            clip=clip,
-            service=self.session.service,
-            submitted_at=job.submitted_at,
-            starred=job.starred,
-            note=job.note,
-            tags=job.tags,
-            can_vary=bool(self._on_varies),
-        )
-        self._draw(job, face, view, clip)
-        if words.file_is_gone(view, clip):
-            self.figures = []
-
     def _open(self, job: Job | None) -> None:
         self._open_job = job
         self.opened = "" if job is None else job.request_id or ""
@@ -331,32 +292,29 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
             experiments=self.session.experiments() if known else [],
             tag=self.tag,
             experiment=self.experiment,
-            compare=MOST_COMPARED if self._on_compares else 0,
+            compare=MOST_COMPARED if self.on_compare else 0,
             service=self.session.service,
         )
 
-    def _on_hello(self, *args: object) -> None:
+    def _on_hello(self) -> None:
         with self._sending, self.updating("Looking for the clips"):
             self._offer()
             self._send_tiles(0)
-        super()._on_hello(*args)
 
-    def _on_page(self, content: dict[str, Any], _: object) -> None:
-        first = int(content.get("from", 0))
-        if content.get("turn") == self._found.turn:
+    def _on_page(self, turn: int, first: int) -> None:
+        if turn == self._found.turn:
             with self._sending:
                 self._found.load(first + PAGE)
                 self._send_tiles(first)
 
-    def _on_filter(self, content: dict[str, Any], _: object) -> None:
-        if (name := content.get("trait")) in (*FILTERS, "sort"):
-            self.set_trait(name, content.get("value"))
+    def _on_filter(self, trait: Any, value: Any) -> None:
+        if trait in (*FILTERS, "sort"):
+            self.set_trait(trait, value)
 
-    def _on_select(self, content: dict[str, Any], _: object) -> None:
-        self.selected = [str(each) for each in content.get("ids", [])]
-        self.send({"name": "selected", "id": content.get("id")})
+    def _on_select(self, ids: list[str]) -> None:
+        self.selected = ids
 
-    def _on_clear(self, *_: object) -> None:
+    def _on_clear(self) -> None:
         self._still_setting = True
         try:
             with self.hold_sync():
@@ -366,53 +324,37 @@ class Gallery(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
             self._still_setting = False
         self._search()
 
-    def _on_open(self, content: dict[str, Any], _: object) -> None:
-        self._open(self._job(content))
+    def _on_open(self, key: str) -> None:
+        self._open(self._found.by_key(key))
 
-    def _on_mark(self, content: dict[str, Any], _: object) -> None:
-        job = self._job(content)
-        if job is None:
-            return
+    def _on_mark(self, job: Job, starred: bool | None, note: str | None, tags: str | None) -> None:
         had = job.tags
-        tags = content.get("tags")
-        job.mark(
-            starred=content.get("starred"),
-            note=content.get("note"),
-            tags=None if tags is None else str(tags).split(","),
-        )
+        job.mark(starred=starred, note=note, tags=None if tags is None else tags.split(","))
         if job.tags != had:
             self._offer()
         self._send_if_new(job)
-        self.refresh()
 
-    def _on_again(self, content: dict[str, Any], _: object) -> None:
-        job = self._job(content)
-        if job is not None and not self._twice(job) and (sent := send_again(job)) is not None:
+    def _on_again(self, job: Job) -> None:
+        if not self._twice(job) and (sent := send_again(job)) is not None:
             self.say("Sent. The clip appears here when it is done.")
-            self._call_back("on_job", self._on_jobs, sent)
+            self.on_job.tell(sent)
 
-    def _on_vary(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            self._call_back("on_vary", self._on_varies, job)
+    def _on_create(self) -> None:
+        self.on_create.tell()
 
-    def _on_compare(self, *_: object) -> None:
-        self._call_back("on_compare", self._on_compares, self.chosen)
-
-    def _on_create(self, *_: object) -> None:
-        self._call_back("on_create", self._on_creates)
-
-    def _on_export(self, *_: object) -> None:
+    def _on_export(self) -> None:
         self.say(words.exported_words(*export(self.chosen)))
 
-    def _on_delete(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            job.delete_clip()
-            self.say(words.DELETED)
-            self._send_if_new(job)
-            self.refresh()
+    def _on_delete(self, job: Job) -> None:
+        job.delete_clip()
+        self.say(words.DELETED)
+        self._send_if_new(job)
 
-    def _job(self, content: dict[str, Any]) -> Job | None:
-        return self._found.by_key(str(content.get("key", "")))
+    def _compared(self) -> tuple[Job, ...]:
+        return self.chosen
+
+    def _job_of(self, key: object) -> Job | None:
+        return self._found.by_key(str(key)) if key else self._open_job
 
     def _news_of(self, _: Job) -> None:
         self.refresh()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
 import ipywidgets
 import traitlets
 
-from .base import Panel
+from .base import Callbacks, Panel
 from .bundle import added_style, packed, style
 
 
@@ -43,9 +42,8 @@ class Host(Panel):
         for panel in self.children[:1]:
             panel.say(text, tone)
 
-    def _on_undrawn(self, *_: object) -> None:
+    def _on_undrawn(self) -> None:
         self.undrawn = True
-        self.refresh()
 
 
 class Hint(Panel):
@@ -57,16 +55,10 @@ class Hint(Panel):
     text = traitlets.Unicode(help="What will appear here.").tag(sync=True)
     button = traitlets.Unicode(help="The button's label.").tag(sync=True)
 
-    def __init__(self, **traits: Any) -> None:
-        self._callbacks: list[Callable[[], object]] = []
-        super().__init__(**traits)
+    on_press = Callbacks[[]]("`callback()` is called when the button is pressed.")
 
-    def on_press(self, callback: Callable[[], object]) -> None:
-        """`callback()` is called when the button is pressed."""
-        self._callbacks.append(callback)
-
-    def _on_press(self, *_: object) -> None:
-        self._call_back("on_press", self._callbacks)
+    def _on_press(self) -> None:
+        self.on_press.tell()
 
 
 def _references(widgets: Any) -> list[str]:

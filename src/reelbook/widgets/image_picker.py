@@ -18,12 +18,11 @@ from reelbook import settings, wire
 from reelbook.errors import InvalidImage
 from reelbook.secret import quotable, veiled
 
-from ..text.form import image_words
-from ..text.picker import page_notes, recent_words, where_words
+from ..text.form import image_words, page_notes, recent_words, where_words
 from .base import Panel
 from .bundle import added_style, module, packed, style
 from .clip_serving import PIECE_BYTES
-from .static_html import picture_html
+from .static_html import figure_html, picture_html
 
 if TYPE_CHECKING:
     from reelbook.media.images import Crop, PreparedImage
@@ -152,70 +151,60 @@ class TakesImage(Panel):
         session = getattr(self, "session", None)
         return RecentImages(settings.home() if session is None else session.home)
 
-    def _on_tools(self, content: dict[str, Any], _: object) -> None:
+    def _on_tools(self) -> dict[str, Any]:
         from reelbook.media.images import MAX_SIDE
 
+        limits = {"bytes": MAX_BYTES, "piece": PIECE_BYTES, "side": MAX_SIDE, "ratios": wire.ASPECT_RATIOS}
         looks = added_style("image_picker_tools", "prompt_form", "image_picker")
-        code = module("image_picker_tools")
-        sizes = {"bytes": MAX_BYTES, "piece": PIECE_BYTES, "side": MAX_SIDE}
-        limits = {**sizes, "ratios": wire.ASPECT_RATIOS}
-        self.send({"name": "tools", "id": content.get("id"), "code": code, "style": looks, "limits": limits})
+        return {"code": module("image_picker_tools"), "style": looks, "limits": limits}
 
-    def _on_image(self, content: dict[str, Any], buffers: Any) -> None:
+    def _on_image(self, content: dict[str, Any], buffers: Any) -> dict[str, Any]:
         from reelbook.media.images import cropped
 
-        answer = {"name": "got", "id": content.get("id"), "index": content.get("index")}
         try:
             if content.get("index") == 0:
                 self._upload = ImageUpload(content, buffers)
             if self._upload is None:
                 raise InvalidImage(NOT_WHOLE)
             image = self._upload.take(content, buffers)
-            if image is not None:
-                self._upload = None
-                # The chosen shape stays; its place belonged to the picture before.
-                self.image = cropped(image, _crop(self.crop and self.crop["ratio"]))
         except InvalidImage as error:
             self._upload = None
-            answer["problem"] = str(error)
-        self.send(answer)
+            return {"problem": str(error)}
+        if image is not None:
+            self._upload = None
+            # The chosen shape stays; its place belonged to the picture before.
+            self.image = cropped(image, _crop(self.crop and self.crop["ratio"]))
+        return {}
 
-    def _on_crop(self, content: dict[str, Any], _: object) -> None:
-        self.crop = content.get("crop")
+    def _on_crop(self, crop: Any) -> None:
+        self.crop = crop
 
-    def _on_remove(self, *_: object) -> None:
+    def _on_remove(self) -> None:
         self._upload = None
         self.image = self.crop = None
 
-    def _on_recent(self, content: dict[str, Any], _: object) -> None:
+    def _on_recent(self) -> dict[str, Any]:
         from PIL import Image
+
+        from reelbook.media.recent_images import KEPT
 
         recent, items, pictures = self._recent(), [], []
         for one in recent.list():
             with contextlib.suppress(InvalidImage, OSError), Image.open(one.path) as picture:
                 pictures.append(_thumbnail(one.path, 128))
                 items.append({"key": one.digest, "words": recent_words(*picture.size, one.at)})
-        self._send_recent(content, items, pictures)
+        return {"items": items, "words": where_words(len(items), recent.folder, KEPT), "buffers": pictures}
 
-    def _on_take_recent(self, content: dict[str, Any], _: object) -> None:
-        answer = {"name": "got", "id": content.get("id")}
+    def _on_take_recent(self, key: Any) -> dict[str, Any]:
         try:
-            self.image = self._recent().load(str(content.get("key")))
+            self.image = self._recent().load(str(key))
         except InvalidImage as error:
-            answer["problem"] = str(error)
-        self.send(answer)
+            return {"problem": str(error)}
+        return {}
 
-    def _on_forget_recent(self, content: dict[str, Any], _: object) -> None:
+    def _on_forget_recent(self) -> dict[str, Any]:
         self._recent().forget()
-        self._send_recent(content, [], [])
-
-    def _send_recent(
-        self, content: dict[str, Any], items: list[dict[str, str]], pictures: list[bytes]
-    ) -> None:
-        from reelbook.media.recent_images import KEPT
-
-        words = where_words(len(items), self._recent().folder, KEPT)
-        self.send({"name": "got", "id": content.get("id"), "items": items, "words": words}, pictures)
+        return self._on_recent()
 
 
 class ImagePicker(TakesImage):
@@ -241,8 +230,7 @@ class ImagePicker(TakesImage):
         if self.image is None:
             return super().still()
         picture, words = picture_html(_thumbnail(self.image, PREVIEW_SIDE)), f"Image: {self.image_words}"
-        caption = f"<figcaption>{html.escape(words)}</figcaption>"
-        return f'<figure style="margin:0">{picture}{caption}</figure>', words
+        return figure_html(picture, html.escape(words)), words
 
 
 def _thumbnail(image: Any, side: int) -> bytes:

@@ -4,42 +4,65 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import traitlets
 
 from reelbook.event_thread import Future
-from reelbook.session import Clip, Job, JobView, Reconciliation, Session
+from reelbook.session import Job, Reconciliation, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
-from ..text.card import CardFace, empty_face, job_face, job_lines, share_done
-from .background import WorksInBackground
+from ..text.card import CardFace, ShownJob, empty_face, job_face, job_lines, share_done
+from .base import Callbacks, Panel
 
 TWICE_SECONDS = 1.5  # two presses within this time are one double press
 
 
-class ActsOnJobs(WorksInBackground):
+class ActsOnJobs(Panel):
     """Answers the page's `stop`, `watch`, `cancel`, `find_out`, `only_me` and `code`, each about one job.
 
-    `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A panel implements `_job` and
-    `_news_of`. They aren't abstract methods only because a widget's metaclass doesn't allow those.
+    `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A method for a message may name
+    `job`: the one that the message is about; it isn't called where there is none. A panel implements
+    `_job_of` and `_news_of`: a widget's metaclass allows no abstract methods.
     """
+
+    _called = "key"  # the part of a message that says which job it is about
 
     def __init__(self, **traits: Any) -> None:
         self._word_would_tell: set[Job] = set()
         self._pressed: dict[object, float] = {}
         super().__init__(**traits)
 
-    def _job(self, content: dict[str, Any]) -> Job | None:
-        """The job that a message is about, None if the panel doesn't have it."""
+    def _job_of(self, key: object) -> Job | None:
+        """The job that the page calls so; without a key the opened one, if there is one."""
         raise NotImplementedError
+
+    def _job(self, content: Mapping[str, Any]) -> Job | None:
+        """The job that a message is about, None if the panel doesn't have it."""
+        return self._job_of(content.get(self._called, ""))
+
+    def clip_path(self, key: str = "") -> Path | None:
+        """Where the clip of that job is on disk, None while there is none."""
+        job = self._job_of(key)
+        return None if job is None or job.clip is None else job.clip.path
 
     def _news_of(self, job: Job) -> None:
         """Called on any thread when there may be news of the job."""
         raise NotImplementedError
+
+    def _call(
+        self, handler: Callable[..., Any], content: dict[str, Any], buffers: Sequence[Any]
+    ) -> dict[str, Any] | None:
+        if "job" not in inspect.signature(handler).parameters:
+            return super()._call(handler, content, buffers)
+        job = self._job(content)
+        return None if job is None else super()._call(handler, {**content, "job": job}, buffers)
 
     def _twice(self, button: object) -> bool:
         """Whether that button was pressed a moment ago, too: a double press buys once."""
@@ -52,31 +75,37 @@ class ActsOnJobs(WorksInBackground):
         self._forget_work()
         self._word_would_tell.clear()
 
-    def _on_stop(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            job.stop_watching()
-            self._news_of(job)
+    def _shown(self, job: Job) -> ShownJob:
+        """The job as it is now, and what is being found out about it."""
+        session = Session.of(job)
+        return replace(
+            ShownJob.of(job, session.service),
+            finding_out=bool(self._doing(job)),
+            word_would_tell=job in self._word_would_tell,
+            kept=session.facts.kept,
+        )
 
-    def _on_watch(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            job.watch()
-            self._news_of(job)
+    def _on_stop(self, job: Job) -> None:
+        job.stop_watching()
+        self._news_of(job)
 
-    def _on_cancel(self, content: dict[str, Any], _: object) -> None:
-        job = self._job(content)
-        if job is not None and not job.cancel():
+    def _on_watch(self, job: Job) -> None:
+        job.watch()
+        self._news_of(job)
+
+    def _on_cancel(self, job: Job) -> None:
+        if not job.cancel():
             self.say_problem("It was already sent. The job goes on and is billed.")
 
-    def _on_find_out(self, content: dict[str, Any], _: object) -> None:
+    def _on_find_out(self, content: dict[str, Any]) -> None:
         self._find_out(self._doubtful(content), alone=False)
 
-    def _on_only_me(self, content: dict[str, Any], _: object) -> None:
+    def _on_only_me(self, content: dict[str, Any]) -> None:
         self._find_out(self._doubtful(content), alone=True)
 
-    def _on_code(self, content: dict[str, Any], _: object) -> None:
+    def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
         job = self._job(content)
-        if job is not None and job.request is not None:
-            self._send_code(content, request_code(job.request, content["kind"]))
+        return {} if job is None or job.request is None else {"text": request_code(job.request, kind)}
 
     def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
         """The jobs that are to be found out about."""
@@ -92,7 +121,6 @@ class ActsOnJobs(WorksInBackground):
         for job in jobs:
             self._start_work("Finding out", functools.partial(self._take_verdict, job, asked), name=job)
             self._news_of(job)
-        self.refresh()
 
     def _take_verdict(self, job: Job, asked: Future[Reconciliation]) -> None:
         mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
@@ -104,6 +132,26 @@ class ActsOnJobs(WorksInBackground):
     def _work_ended(self, name: Hashable) -> None:
         if isinstance(name, Job):
             self._news_of(name)
+
+
+class LeadsOn(ActsOnJobs):
+    """For panels that lead from a clip to another panel."""
+
+    on_vary = Callbacks[[Job]](
+        "`callback(job)` is called when Vary is pressed, to ask for clips like that one."
+    )
+    on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
+
+    def _compared(self) -> tuple[Job, ...]:
+        """The jobs that are to be compared; none where they can't be."""
+        raise NotImplementedError
+
+    def _on_vary(self, job: Job) -> None:
+        self.on_vary.tell(job)
+
+    def _on_compare(self) -> None:
+        if jobs := self._compared():
+            self.on_compare.tell(jobs)
 
 
 class ShowsJob(ActsOnJobs):
@@ -118,28 +166,20 @@ class ShowsJob(ActsOnJobs):
     def __init__(self, **traits: Any) -> None:
         super().__init__(face=dict(self._empty_face()), **traits)
 
-    def _face(self, job: Job, view: JobView, clip: Clip | None) -> CardFace:
-        """What the page draws of the job in that view."""
-        session = Session.of(job)
-        return job_face(
-            view,
-            job.request,
-            request_id=job.request_id,
-            clip=clip,
-            service=session.service,
-            prompt=job.prompt,
-            finding_out=bool(self._doing(job)),
-            word_would_tell=job in self._word_would_tell,
-            kept=session.facts.kept,
-        )
+    def _face(self, job: ShownJob) -> CardFace:
+        """What the page draws of the job."""
+        return job_face(job)
 
-    def _draw(self, job: Job, face: CardFace, view: JobView, clip: Clip | None) -> None:
-        self.face = dict(face)
-        self.figures = job_lines(view, clip, requests_limit=Session.of(job).facts.requests_limit)
-        self.progress = share_done(view, clip)
-
-    def _draw_nothing(self) -> None:
-        self.face, self.figures, self.progress = dict(self._empty_face()), [], None
+    def _draw(self, job: Job | None) -> ShownJob | None:
+        """Draws the job, or an empty card, and returns what was drawn."""
+        if job is None:
+            self.face, self.figures, self.progress = dict(self._empty_face()), [], None
+            return None
+        shown, limit = self._shown(job), Session.of(job).facts.requests_limit
+        self.face = dict(self._face(shown))
+        self.figures = job_lines(shown.view, shown.clip, requests_limit=limit)
+        self.progress = share_done(shown.view, shown.clip)
+        return shown
 
 
 def send_again(job: Job) -> Job | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import time
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import traitlets
@@ -14,8 +13,9 @@ import traitlets
 from reelbook.session import Batch, Job, Session
 
 from ..text import board as words
-from .base import session_of
-from .bundle import packed, pressed, style
+from ..text.card import CardFace, ShownJob
+from .base import Callbacks, session_of
+from .bundle import packed, style
 from .clip_serving import ServesClips
 from .job_actions import ShowsJob, send_again
 from .live import PageState
@@ -44,11 +44,8 @@ class BoardEntry:
 
     def update(self) -> None:
         """Takes over what is known of the job now."""
-        job, view = self.job, self.job.view()
-        self.row = words.board_row(
-            view, job.request, request_id=job.request_id, clip=job.clip, prompt=job.prompt
-        )
-        self.tally = words.tally(view)
+        shown = ShownJob.of(self.job)
+        self.row, self.tally = words.board_row(shown), words.tally(shown.view)
 
     def news(self, now: float, *, chosen: bool) -> dict[str, Any]:
         """What the page doesn't have yet: its key and what changed, or nothing."""
@@ -72,7 +69,7 @@ class BoardEntry:
         return f"{self.key}i" if self.job.request is not None and self.job.request.image is not None else ""
 
 
-class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
+class JobBoard(ShowsJob, ServesClips):
     """The running and recent jobs of a session, newest first and grouped by experiment.
 
     `JobBoard(session)` shows the running jobs, the `limit` newest ones of earlier kernels, and every job that
@@ -95,10 +92,15 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
     """
 
     _esm = packed("job_board")
-    _css = pressed(style("job_board"))
+    _css = style("job_board")
 
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)
     opened = traitlets.Unicode(help="The open row, by the page's key; empty: none.").tag(sync=True)
+
+    on_create = Callbacks[[]](
+        '`callback()` is called when "Make your first clip" is pressed, the button of an empty board. '
+        "The button is there only if it has a callback."
+    )
 
     _sends_news = True
 
@@ -120,7 +122,6 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._head, self._groups = PageState(), PageState()
         self._page = self._waited = False
-        self._on_creates: list[Callable[[], object]] = []
         self._spent = ""
         super().__init__(**traits)
         sessions = {session, *(Session.of(job) for job in jobs or ())}
@@ -133,14 +134,6 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
     def jobs(self) -> tuple[Job, ...]:
         """The jobs shown, newest first."""
         return tuple(entry.job for entry in self._rows())
-
-    def on_create(self, callback: Callable[[], object]) -> None:
-        """`callback()` is called when "Make your first clip" is pressed, the button of an empty board.
-
-        The button is there only if it has a callback.
-        """
-        self._on_creates.append(callback)
-        self.refresh()
 
     async def done(self) -> None:
         """Waits until none of the jobs shown is running any more, including those that come meanwhile.
@@ -167,10 +160,8 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
         opened = self._by_key.get(self.opened)
         running = any(job.running for job in self.jobs)
         with self.hold_sync():
-            if opened is None:
-                self._draw_nothing()
-            elif opened in changed or not self.face.get("word"):
-                self._open(opened.job)
+            if opened is None or opened in changed or not self.face.get("word"):
+                self._draw(None if opened is None else opened.job)
             # The key's requests come back with time, which nothing announces: in Colab the page has to ask.
             scarce = facts.requests_left < facts.requests_limit
             self.live = running or self._busy or (self.asks and scarce)
@@ -181,12 +172,8 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
         if not running and opened is None:
             self.keep_still()
 
-    def clip_path(self, key: str = "") -> Path | None:
-        job = self._named(key or self.opened)
-        return job.clip.path if job is not None and job.clip is not None else None
-
     def clip_poster(self, key: str) -> bytes:
-        job = self._named(key)
+        job = self._job_of(key)
         return b"" if job is None else _thumb(job)
 
     def still(self) -> tuple[str, str]:
@@ -218,9 +205,8 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
             self._entries[job] = self._by_key[entry.key] = entry
         return self._entries[job]
 
-    def _named(self, key: str) -> Job | None:
-        """The job of that key, or of the picture of that name."""
-        entry = self._by_key.get(key.rstrip("ci"))
+    def _job_of(self, key: object) -> Job | None:
+        entry = self._by_key.get(str(key or self.opened).rstrip("ci"))  # a picture's name is a key, too
         return None if entry is None else entry.job
 
     def _look_up(self) -> None:
@@ -273,7 +259,7 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
     def _head_words(self) -> dict[str, Any]:
         tallies = [entry.tally for entry in self._rows()]
         whole = self._given is None
-        create = whole and bool(self._on_creates)
+        create = whole and bool(self.on_create)
         return {
             "count": words.count_words(tallies) if tallies else "",
             "states": words.kind_words(tallies),
@@ -292,13 +278,12 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
             self._spent = words.spent_words(self.session.spending().of_key, limit)
         return self._spent
 
-    def _open(self, job: Job) -> None:
-        view, clip = job.view(), job.clip
-        face = self._face(job, view, clip)
+    def _face(self, job: ShownJob) -> CardFace:
+        face = super()._face(job)
         if job.request_id:
             label = "Deselect" if job.request_id in self.selected else "Select"
             face["actions"] = [*face["actions"], ["select", label]]
-        self._draw(job, face, view, clip)
+        return face
 
     @traitlets.observe("selected", "opened")
     def _view_changed(self, change: Any) -> None:
@@ -308,7 +293,7 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
                 self._news.put(entry.job)
         self.refresh()
 
-    def _on_hello(self, *args: object) -> None:
+    def _on_hello(self) -> None:
         with self._sending, self.updating("Looking for the jobs"):
             self._page = True
             self._look_up()
@@ -316,33 +301,23 @@ class JobBoard(ShowsJob, ServesClips):  # type: ignore[misc] # as in Panel
                 each.forget()
             for entry in self._rows():
                 self._news.put(entry.job)
-        super()._on_hello(*args)
 
-    def _on_open(self, content: dict[str, Any], _: object) -> None:
-        key = str(content.get("key", ""))
+    def _on_open(self, key: Any) -> None:
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is
             self.opened = key if key != self.opened and key in self._by_key else ""
 
-    def _on_create(self, *_: object) -> None:
-        self._call_back("on_create", self._on_creates)
+    def _on_create(self) -> None:
+        self.on_create.tell()
 
-    def _on_select(self, content: dict[str, Any], _: object) -> None:
-        job = self._job(content)
-        if job is None or job.request_id is None:
-            return
-        chosen = [each for each in self.selected if each != job.request_id]
-        self.selected = chosen if len(chosen) < len(self.selected) else [*chosen, job.request_id]
+    def _on_select(self, job: Job) -> None:
+        if job.request_id is not None:
+            chosen = [each for each in self.selected if each != job.request_id]
+            self.selected = chosen if len(chosen) < len(self.selected) else [*chosen, job.request_id]
 
-    def _on_again(self, content: dict[str, Any], _: object) -> None:
-        job = self._job(content)
-        if job is None or self._twice(job):
-            return
-        if (sent := send_again(job)) is not None:
+    def _on_again(self, job: Job) -> None:
+        if not self._twice(job) and (sent := send_again(job)) is not None:
             with self._sending, self.hold_sync():
                 self.opened = self._add(sent).key
-
-    def _job(self, content: dict[str, Any]) -> Job | None:
-        return self._named(str(content.get("key", "")))
 
     def _news_of(self, job: Job) -> None:
         self._told(job)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from reelbook.session import Clip, Job, Session
+from reelbook.session import Job, Session
 
 from ..states import state
-from ..text.card import RUNNING_STAGE, clip_actions
-from .bundle import packed, pressed, style
+from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions
+from .bundle import packed, style
 from .clip_serving import ServesClip
-from .job_actions import ShowsJob, send_again
-from .static_html import card_still, small_poster
+from .job_actions import LeadsOn, ShowsJob, send_again
+from .static_html import card_still, small_poster, text_still
 
 
-class JobCard(ShowsJob, ServesClip):  # type: ignore[misc] # as in Panel
+class JobCard(LeadsOn, ShowsJob, ServesClip):
     """A job's state, progress, time left and cost, and its clip once it is there.
 
         card = rb.JobCard(session.text_to_video("a red fox in snow", duration_seconds=2))
@@ -34,7 +33,7 @@ class JobCard(ShowsJob, ServesClip):  # type: ignore[misc] # as in Panel
     """
 
     _esm = packed("job_card")
-    _css = pressed(style("job_card"))
+    _css = style("job_card")
 
     job = traitlets.Instance(Job, allow_none=True, help="The job shown.")
     state = traitlets.Unicode(help="The job's state in one word.").tag(sync=True)
@@ -42,8 +41,6 @@ class JobCard(ShowsJob, ServesClip):  # type: ignore[misc] # as in Panel
     def __init__(self, job: Job | None = None, **traits: Any) -> None:
         self._unsubscribe: Callable[[], object] = lambda: None
         self._pictured: object = None
-        self._vary_callbacks: list[Callable[[Job], object]] = []
-        self._compare_callbacks: list[Callable[[tuple[Job, ...]], object]] = []
         super().__init__(**traits)
         self._endings += (lambda: self._unsubscribe(),)
         self.job = job
@@ -53,27 +50,15 @@ class JobCard(ShowsJob, ServesClip):  # type: ignore[misc] # as in Panel
         """That of the job; None without one."""
         return None if self.job is None else Session.of(self.job)
 
-    def on_vary(self, callback: Callable[[Job], object]) -> None:
-        """`callback(job)` is called when Vary is pressed."""
-        self._vary_callbacks.append(callback)
-        self.refresh()
-
-    def on_compare(self, callback: Callable[[tuple[Job, ...]], object]) -> None:
-        """`callback(jobs)` is called when Compare is pressed, with this clip and the one made before it."""
-        self._compare_callbacks.append(callback)
-        self.refresh()
-
     @traitlets.observe("job")
     def _new_job(self, change: Any) -> None:
         self._unsubscribe()
         self._forget_what_was_asked()
-        job = change["new"]
-        self._unsubscribe = lambda: None
-        if job is not None:
-            subscriptions = contextlib.ExitStack()
+        subscriptions = contextlib.ExitStack()
+        if (job := change["new"]) is not None:
             subscriptions.callback(job.subscribe(self._live.changed))
             subscriptions.callback(Session.of(job).subscribe(self._session_changed))
-            self._unsubscribe = subscriptions.close
+        self._unsubscribe = subscriptions.close
         self.refresh()
 
     def _session_changed(self, _: Job | None) -> None:
@@ -81,78 +66,59 @@ class JobCard(ShowsJob, ServesClip):  # type: ignore[misc] # as in Panel
             self._live.changed()
 
     def update(self) -> None:
-        job = self.job
-        if job is None:
-            with self.hold_sync():
-                self._draw_nothing()
-                self.state, self.poster, self.live = "", b"", False
-            return
-        view, clip = job.view(), job.clip
-        face = self._face(job, view, clip)
-        if clip is not None:
-            face["actions"] += clip_actions(
-                job.request,
-                starred=job.starred,
-                compares=bool(self._compare_callbacks),
-                varies=bool(self._vary_callbacks),
-            )
         with self.hold_sync():
-            self._picture(job, clip)
-            self.state = view.state
-            self._draw(job, face, view, clip)
-            self.live = (bool(face["bar"]) and view.watched) or self._busy
-        if state(view.state).final and not face["bar"]:
+            shown = self._draw(self.job)
+            self._picture(shown)
+            self.state = "" if shown is None else shown.view.state
+            bar = shown is not None and bool(self.face["bar"])
+            self.live = (shown is not None and bar and shown.view.watched) or self._busy
+        if shown is not None and state(self.state).final and not bar:
             self.keep_still()
 
-    def clip_path(self, key: str = "") -> Path | None:
-        clip = self.job.clip if self.job is not None else None
-        return clip.path if clip is not None else None
+    def _face(self, job: ShownJob) -> CardFace:
+        face = super()._face(job)
+        if job.clip is not None:
+            face["actions"] += clip_actions(job, compares=bool(self.on_compare), varies=bool(self.on_vary))
+        return face
 
     def still(self) -> tuple[str, str]:
         self.refresh()
         if self.job is None:
-            return f"<div>{RUNNING_STAGE}</div>", RUNNING_STAGE
+            return text_still(RUNNING_STAGE)
         face: Any = self.face
         return card_still(face, self.figures, self.poster)
 
     def still_of(self) -> object:
         return None if self.job is None else (self.job, self.job.state, self.job.clip, self.job.error)
 
-    def _picture(self, job: Job, clip: Clip | None) -> None:
-        image = job.request.image if job.request is not None else None
+    def _picture(self, job: ShownJob | None) -> None:
+        clip = None if job is None else job.clip
+        image = None if job is None or job.request is None else job.request.image
         if (wanted := clip or image) is not self._pictured:
             picture = clip.poster() if clip is not None else image and image.data
             self.poster = small_poster(picture) if picture else b""
             self._pictured = wanted
 
-    def _job(self, _: dict[str, Any]) -> Job | None:
+    def _job_of(self, key: object) -> Job | None:
         return self.job
 
     def _news_of(self, _: Job) -> None:
         self._live.changed()
 
-    def _on_star(self, *_: object) -> None:
-        if (job := self.job) is not None:
-            job.mark(starred=not job.starred)
-            self.refresh()
+    def _on_star(self, job: Job) -> None:
+        job.mark(starred=not job.starred)
 
-    def _on_vary(self, *_: object) -> None:
-        if (job := self.job) is not None:
-            self._call_back("on_vary", self._vary_callbacks, job)
-
-    def _on_compare(self, *_: object) -> None:
+    def _compared(self) -> tuple[Job, ...]:
         if (job := self.job) is None:
-            return
+            return ()
         made = Session.of(job).jobs(state="completed", limit=9)
         before = next((other for other in made if other is not job and other.clip is not None), None)
         if before is None:
             self.say("There is no other clip to compare it with yet. Make a second one.")
-            return
-        self._call_back("on_compare", self._compare_callbacks, (job, before))
+            return ()
+        return job, before
 
-    def _on_again(self, *_: object) -> None:
-        job = self.job
+    def _on_again(self, job: Job) -> None:
         # Only a finished job is repeated. A second press finds the new job, which isn't finished.
-        if job is None or job.request is None or not job.request.complete or self.live:
-            return
-        self.job = send_again(job)
+        if job.request is not None and job.request.complete and not self.live:
+            self.job = send_again(job)

@@ -20,14 +20,14 @@ from reelbook.requests import checked_key_name, checked_rate_limit
 from reelbook.session import Session
 
 from ..text import keys as words
-from .background import WorksInBackground
-from .base import session_of
+from .base import Panel, session_of
 from .bundle import packed, style
+from .static_html import table_html, text_html
 
 STILL_ROWS = 20
 
 
-class KeyManager(WorksInBackground):
+class KeyManager(Panel):
     """The API keys of the account: their names, their limits, and when each was made and last used.
 
     `KeyManager(session)`; without a session `reelbook.connect()`. It makes keys (shown once), revokes them
@@ -58,7 +58,7 @@ class KeyManager(WorksInBackground):
         self._set_in: settings.Source | None = None  # where the former key still stands
         self._keyring = False
         self._shown: CreatedKey | None = None  # until the page says that it has it
-        self._rows_sent = self._secret_sent = False
+        self._secret_sent = False
         super().__init__(**traits)
         self._endings += (self._forget,)
         self.refresh()
@@ -81,22 +81,13 @@ class KeyManager(WorksInBackground):
                 "limit": (own and own.rate_limit) or wire.DEFAULT_REQUESTS_PER_MINUTE,
                 "rotation": self._rotation_words(),
             }
-            self.question = (
-                {}
-                if asked is None
-                else {
-                    "id": asked.key_id,
-                    "text": words.question(asked, own),
-                    "own": own is not None and own.key_id == asked.key_id,
-                }
-            )
+            self.question = {}
+            if asked is not None:
+                is_own = own is not None and own.key_id == asked.key_id
+                self.question = {"id": asked.key_id, "text": words.question(asked, own), "own": is_own}
             self.live = self._busy or self._shown is not None
-        if not self.reaches_page:
-            return
-        if not self._rows_sent:
-            self._rows_sent = True
-            self.send({"name": "rows", "rows": rows})
-        if (shown := self._shown) is not None and not self._secret_sent:
+        self._post("rows", {"rows": rows})
+        if (shown := self._shown) is not None and not self._secret_sent and self.reaches_page:
             self._secret_sent = True
             self.send(
                 {
@@ -115,18 +106,13 @@ class KeyManager(WorksInBackground):
         return words.summary(self.listed, self.session.keys.in_use(self.listed)) if self._heard_of else ""
 
     def still(self) -> tuple[str, str]:
-        own = self.session.keys.in_use(self.listed)
         if not self._heard_of:
             return super().still()
+        own = self.session.keys.in_use(self.listed)
         text = f"API keys: {words.summary(self.listed, own)}"
-        cells = [
-            [row["name"], row["preview"], row["limit"], row["state"], row["used"]]
-            for row in words.rows(self.listed, own)[:STILL_ROWS]
-        ]
-        lines = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in cells
-        )
-        return f"<div>{html.escape(text)}<table>{lines}</table></div>", text
+        shown = ("name", "preview", "limit", "state", "used")
+        rows = words.rows(self.listed, own)[:STILL_ROWS]
+        return text_html(text) + table_html([html.escape(row[each]) for each in shown] for row in rows), text
 
     def _rotation_words(self) -> dict[str, Any]:
         rotation = self._rotation
@@ -150,64 +136,58 @@ class KeyManager(WorksInBackground):
     def _forget(self) -> None:
         self._shown = None
 
-    def _on_hello(self, *arguments: object) -> None:
-        self._rows_sent = self._secret_sent = False
+    def _on_hello(self) -> None:
+        self._secret_sent = False
         if not (self._heard_of or self._busy or self.session.closed):
             self._list()
-        super()._on_hello(*arguments)
 
-    def _on_shown(self, content: dict[str, Any], _: object) -> None:
+    def _on_shown(self, key_id: object) -> None:
         """The page has the new key."""
-        if self._shown is not None and self._shown.key_id == content.get("id"):
+        if self._shown is not None and self._shown.key_id == key_id:
             self._forget()
-        self.refresh()
 
-    def _on_refresh(self, *_: object) -> None:
+    def _on_refresh(self) -> None:
         self._list()
 
-    def _on_create(self, content: dict[str, Any], _: object) -> None:
-        name, limit = checked_key_name(content.get("called")), checked_rate_limit(content.get("limit"))
+    def _on_create(self, called: Any, limit: Any) -> None:
+        name, rate_limit = checked_key_name(called), checked_rate_limit(limit)
 
         def create() -> None:
-            self._show(self.session.keys.create(name, rate_limit=limit))
+            self._show(self.session.keys.create(name, rate_limit=rate_limit))
 
         self._start_work("Making the key", create, self._look)
 
-    def _on_rotate(self, content: dict[str, Any], _: object) -> None:
-        name, limit = checked_key_name(content.get("called")), checked_rate_limit(content.get("limit"))
+    def _on_rotate(self, called: Any, limit: Any) -> None:
+        name, rate_limit = checked_key_name(called), checked_rate_limit(limit)
 
         def rotate() -> None:
-            rotation = self.session.keys.rotate(name, rate_limit=limit)
+            rotation = self.session.keys.rotate(name, rate_limit=rate_limit)
             self._rotation = rotation
             self._show(rotation.new)
             self._look_where_it_is_kept(rotation)
 
         self._start_work("Making the new key and trying it", rotate, self._look)
 
-    def _on_keep(self, *_: object) -> None:
+    def _on_keep(self) -> None:
         if (rotation := self._rotation) is not None:
             rotation.keep()
             self._look_where_it_is_kept(rotation)
             self.say("The new key is kept in this system's keyring.")
-            self.refresh()
 
-    def _on_finish(self, *_: object) -> None:
+    def _on_finish(self) -> None:
         """The old key is left to work; the list can revoke it at any time."""
         self._rotation = None
-        self.refresh()
 
-    def _on_ask_revoke(self, content: dict[str, Any], _: object) -> None:
-        self._asked = str(content.get("id"))
-        self.refresh()
+    def _on_ask_revoke(self, key_id: str) -> None:
+        self._asked = key_id
 
-    def _on_leave(self, *_: object) -> None:
+    def _on_leave(self) -> None:
         self._asked = None
-        self.refresh()
 
-    def _on_revoke(self, content: dict[str, Any], _: object) -> None:
+    def _on_revoke(self, key_id: object) -> None:
         """Only what was asked about is revoked."""
         key = next((key for key in self.listed if key.key_id == self._asked), None)
-        if key is None or key.key_id != content.get("id"):
+        if key is None or key.key_id != key_id:
             return
         self._asked = None
         rotation = self._rotation
@@ -239,4 +219,4 @@ class KeyManager(WorksInBackground):
             self.listed = self.session.keys.list()
         except ReelbookError as error:
             raise ReelbookError(f"The keys couldn't be listed: {error}") from error
-        self._heard_of, self._rows_sent = True, False
+        self._heard_of = True

@@ -6,13 +6,13 @@ and sends it. Where no thread reaches the page (Colab), the page asks and the pa
 
 from __future__ import annotations
 
-import contextlib
 import heapq
 import itertools
 import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..formatting import Line
@@ -27,7 +27,7 @@ _log = logging.getLogger("reelbook.widgets")
 
 
 class Live:
-    """Calls `send` soon after `changed()`, but at most once every `every_seconds`.
+    """Calls `send` soon after `changed()`, but at most once every `EVERY_SECONDS`.
 
     `clock` and `later`, which calls a function after some seconds, can be replaced by a virtual clock.
     """
@@ -36,12 +36,10 @@ class Live:
         self,
         send: Callable[[], None],
         *,
-        every_seconds: float = EVERY_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         later: Later | None = None,
     ) -> None:
         self._send = send
-        self._every = every_seconds
         self._clock = clock
         self._later = later or _courier.later
         self._lock = threading.Lock()
@@ -82,7 +80,7 @@ class Live:
             self._planned = False
             if self._closed:
                 return
-            self._next_at = self._clock() + self._every
+            self._next_at = self._clock() + EVERY_SECONDS
         self._send()
 
 
@@ -123,39 +121,37 @@ def same_line(first: Line, second: Line, passed_seconds: float) -> bool:
 class _Courier:
     """One daemon thread, started on first use, that calls functions when they are due.
 
-    It does without a Condition: an interrupt of the main thread could leave that locked for ever.
+    It waits by a queue that no interrupt of the main thread can leave locked, as it could a Condition.
     """
 
     def __init__(self) -> None:
-        self._due: list[tuple[float, int, Callable[[], None]]] = []
-        self._numbers = itertools.count()
+        self._new: SimpleQueue[tuple[float, Callable[[], None]]] = SimpleQueue()
         self._lock = threading.Lock()
-        self._bell = threading.Lock()  # released when something new is due
         self._thread: threading.Thread | None = None
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
+        self._new.put((time.monotonic() + seconds, call))
         with self._lock:
-            heapq.heappush(self._due, (time.monotonic() + seconds, next(self._numbers), call))
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="reelbook-page", daemon=True)
                 thread.start()
                 self._thread = thread
-        with contextlib.suppress(RuntimeError):  # it is released already
-            self._bell.release()
 
     def _run(self) -> None:
-        while True:
-            with self._lock:
-                left = self._due[0][0] - time.monotonic() if self._due else -1
-                call = heapq.heappop(self._due)[2] if self._due and left <= 0 else None
-            if call is None:
-                self._bell.acquire(timeout=left)
-                continue
+        due: list[tuple[float, int, Callable[[], None]]] = []
+        for number in itertools.count():
             try:
-                call()
-            except Exception:
-                # Panels show their own errors. Anything else must not end the thread of all panels.
-                _log.exception("a panel could not be brought up to date")
+                at, call = self._new.get(timeout=max(0.0, due[0][0] - time.monotonic()) if due else None)
+                heapq.heappush(due, (at, number, call))
+            except Empty:
+                self._carry_out(heapq.heappop(due)[2])
+
+    def _carry_out(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception:
+            # Panels show their own errors. Anything else must not end the thread of all panels.
+            _log.exception("a panel could not be brought up to date")
 
 
 _courier = _Courier()

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import traitlets
 
@@ -21,6 +21,7 @@ from reelbook.explore import Sweep, SweepRun
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
 from reelbook.session import Job, Session
+from reelbook.session.clip import numbered
 from reelbook.session.request_code import request_code
 
 from ..states import LEFT_OUT, PLANNED, UNCERTAIN
@@ -30,13 +31,16 @@ from .base import session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import ActsOnJobs
+from .job_actions import LeadsOn
 from .live import PageState
 from .static_html import matrix_html
 
 if TYPE_CHECKING:
     from reelbook.explore import Axis, Plan, RunCell
     from reelbook.media.grid import Grid
+
+T = TypeVar("T")
+Row: TypeAlias = tuple[T, ...]
 
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
 NOT_PRESSED = ("left", "ask", "hello", "posters", "chunk")  # messages that no person sends
@@ -51,7 +55,7 @@ class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be su
         return super().validate(obj, [value] if isinstance(value, str) else value)
 
 
-class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Panel
+class Matrix(Plays, LeadsOn, ServesClips):
     """The clips of a sweep in a grid: planned, bought, watched while they arrive, played on one clock.
 
     `Matrix(sweep, session)` shows a sweep as it is planned, with what it costs and the button that buys it;
@@ -86,6 +90,7 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 
     _sends_news = True
+    _called = "n"
 
     def __init__(self, sweep: Sweep | SweepRun, session: Session | None = None, **traits: Any) -> None:
         if not isinstance(sweep, Sweep | SweepRun):
@@ -104,8 +109,6 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
         self._greeting: dict[str, Any] = {}  # goes to a new page in one message with its cells
         self._page = self._away = False
         self._picked: set[int] | None = None
-        self._on_varies: list[Callable[[Job], object]] = []
-        self._on_compares: list[Callable[[tuple[Job, ...]], object]] = []
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
         rows, columns = traits.pop("rows", None), traits.pop("columns", None)
         rows = rows if rows is not None else [name for name in many if name not in _names(columns)][:1]
@@ -120,16 +123,6 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
         jobs = map(self._job_of, self.selected)
         return tuple(job for job in jobs if job is not None)
 
-    def on_compare(self, callback: Callable[[tuple[Job, ...]], object]) -> None:
-        """`callback(jobs)` is called when "Compare" is pressed, with two to nine selected jobs."""
-        self._on_compares.append(callback)
-        self.offers = [*self.offers, "compare"]
-
-    def on_vary(self, callback: Callable[[Job], object]) -> None:
-        """`callback(job)` is called when "Vary" is pressed for a cell with a clip."""
-        self._on_varies.append(callback)
-        self.offers = [*self.offers, "vary"]
-
     def update(self) -> None:
         """Sends the page what changed since the last time, in one message."""
         # Before the cells: a clip that is counted as here is among them.
@@ -138,6 +131,8 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
         now = time.monotonic()
         with self.hold_sync():
             self.live = self._busy or self._running
+            offered = {"compare": self.on_compare, "vary": self.on_vary}
+            self.offers = [name for name, callbacks in offered.items() if callbacks]
         if head_words is not None:
             cells = [news for number in changed if len(news := self._cell_news(number, now)) > 1]
             head = self._head.news(now, *head_words)
@@ -148,32 +143,23 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
         if self._away and not self._running:
             self.keep_still()
 
-    def clip_path(self, key: str = "") -> Path | None:
-        job = self._job_of(int(key)) if key.isdecimal() else None
-        return job.clip.path if job is not None and job.clip is not None else None
-
     def still(self) -> tuple[str, str]:
         """The grid with small posters under the labels of its columns, beside those of its rows."""
         from reelbook.media.images import thumbnail
 
-        said = str(self._head_words()[0]["said"])
-        tables, shown, left = [], 0, 0
-        most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(self.run.cells))))
-        for title, columns, rows in self._laid_out():
-            lines = []
-            for label, numbers in rows:
-                line = []
-                for number in numbers:
-                    poster = self.clip_poster(str(number)) if number and shown < STILL_CELLS else b""
-                    shown += bool(number)
-                    left += bool(number) and shown > STILL_CELLS
-                    small = thumbnail(poster, max_side=200, max_bytes=most) if poster else b""
-                    line.append(("" if poster or number is None else self._word(number), small))
-                lines.append((label, line))
-            tables.append((title, columns, lines))
-        more = f"and {left} more" if left else ""
-        prompt = self.sweep.template
-        return matrix_html(f"{prompt} · {said}", tables, more), f"Matrix: {prompt} · {said}"
+        cells, drawn = self.run.cells, itertools.count()
+        most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(cells))))
+
+        def draw(number: int | None) -> tuple[str, bytes]:
+            if number is None:
+                return "", b""
+            poster = self.clip_poster(str(number)) if next(drawn) < STILL_CELLS else b""
+            small = thumbnail(poster, max_side=200, max_bytes=most) if poster else b""
+            return self._word(number), small
+
+        tables, left = self._laid_out(draw), len(cells) - STILL_CELLS
+        text = self._title()
+        return matrix_html(text, tables, f"and {left} more" if left > 0 else ""), f"Matrix: {text}"
 
     def still_of(self) -> object:
         return self.rows, self.columns, [(cell.state, cell.job and cell.job.clip) for cell in self.run.cells]
@@ -222,25 +208,17 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
     def _cell_news(self, number: int, now: float) -> dict[str, Any]:
         cell = self.run.cells[number - 1]
         job = None if cell.state in (PLANNED, LEFT_OUT) else cell.job
-        view = None if job is None else job.view()
-        clip = None if job is None else job.clip
-        if clip is not None and not clip.path.exists():
-            clip = None
+        shown = None if job is None else self._shown(job).on_disk()
         face = words.face(
             cell.state,
-            view,
             cell.cell.request,
-            request_id=None if job is None else job.request_id,
-            clip=clip,
+            shown,
             found=cell.found,
-            starred=job is not None and job.starred,
             picked=number in self._picks(),
-            remark="" if job is None else job.note,
             can_leave_out=cell.missing,
-            finding_out=job is not None and bool(self._doing(job)),
-            word_would_tell=job in self._word_would_tell,
         )
-        return {"n": number, **self._sent[number].news(now, face, {"line": words.time_line(view)})}
+        line = words.time_line(None if shown is None else shown.view)
+        return {"n": number, **self._sent[number].news(now, face, {"line": line})}
 
     def _head_words(self) -> tuple[dict[str, Any], dict[str, Line]]:
         run, running = self.run, self._running
@@ -275,9 +253,7 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
             return found
         if self.run.id is not None:
             return [["resume", words.buy_words(plan, verb="Resume,")], *found]
-        if not self._asked_twice:
-            return [["buy", words.buy_words(plan)]]
-        return [["buy", words.buy_words(plan, verb="Yes, make")], ["no", "No"]]
+        return words.buy_buttons(plan, "buy", asked=self._asked_twice)
 
     def _planned(self) -> Plan | None:
         """The plan as far as it is known: it takes a moment, so it is worked out beside the panel."""
@@ -311,48 +287,44 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
 
     # Where the cells stand
 
-    def _by_name(self) -> dict[str, Axis]:
-        return {axis.name: axis for axis in self.sweep.axes}
+    def _laid_out(
+        self, draw: Callable[[int | None], T]
+    ) -> list[tuple[str, Row[str], Row[tuple[str, Row[T]]]]]:
+        """The pages: each with its title, its columns' labels, and its rows of a label and what is drawn.
 
-    def _zones(self) -> tuple[list[str], list[str], list[str]]:
-        many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
-        rows = [name for name in self.rows if name in many]
-        columns = [name for name in self.columns if name in many and name not in rows]
-        return rows, columns, [name for name in many if name not in (*rows, *columns)]
-
-    def _laid_out(self) -> list[tuple[str, list[str], list[tuple[str, list[int | None]]]]]:
-        """The pages: of each its label, those of its columns, and its rows with the numbers of the cells."""
-        axes = self._by_name()
-        rows, columns, pages = (_ways(axes, names) for names in self._zones())
-        by_place = {cell.cell.place: cell.number for cell in self.run.cells}
+        `draw` gets the cell's number, None where the sweep has no cell.
+        """
+        axes = {axis.name: axis for axis in self.sweep.axes}
+        many = [name for name, axis in axes.items() if len(axis.values) > 1]
+        down = [name for name in self.rows if name in many]
+        across = [name for name in self.columns if name in many and name not in down]
+        over = [name for name in many if name not in (*down, *across)]
+        rows, columns, pages = (_ways(axes, names) for names in (down, across, over))
+        numbers = {cell.cell.place: cell.number for cell in self.run.cells}
         made = []
         for page in pages:
             lines = []
             for row in rows:
-                places = ({**page, **row, **column} for column in columns)
-                at = (tuple(place.get(axis.name, 0) for axis in self.sweep.axes) for place in places)
-                lines.append((_label(axes, row), [by_place.get(each) for each in at]))
+                places = [{**page, **row, **column} for column in columns]
+                at = [numbers.get(tuple(place.get(name, 0) for name in axes)) for place in places]
+                lines.append((_label(axes, row), tuple(map(draw, at))))
             title = ", ".join(f"{name} {axes[name].labels[index]}" for name, index in page.items())
-            made.append((title, [_label(axes, column) for column in columns], lines))
+            made.append((title, tuple(_label(axes, column) for column in columns), tuple(lines)))
         return made
+
+    def _title(self) -> str:
+        return f"{self.sweep.template} · {self._head_words()[0]['said']}"
 
     def _grid(self) -> Grid:
         from reelbook.media.grid import Grid, Page, Tile
 
-        def tile(number: int | None) -> Tile | None:
+        def draw(number: int | None) -> Tile | None:
             if number is None:
                 return None
             path = self.clip_path(str(number))
             return Tile(path) if path is not None and path.exists() else Tile(word=self._word(number))
 
-        return Grid(
-            f"{self.sweep.template} · {self._head_words()[0]['said']}",
-            tuple(
-                Page(title, tuple(columns), tuple((label, tuple(map(tile, line))) for label, line in rows))
-                for title, columns, rows in self._laid_out()
-            ),
-            self.shape,
-        )
+        return Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw)), self.shape)
 
     @traitlets.validate("rows", "columns")
     def _known_axes(self, proposal: Any) -> Any:
@@ -362,11 +334,9 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
                 raise InvalidInput(f"The sweep has no axis {each!r}. It has: {', '.join(names)}.")
         return proposal["value"]
 
-    def _job_of(self, number: int) -> Job | None:
+    def _job_of(self, key: object) -> Job | None:
+        number = int(str(key)) if str(key).isdecimal() else 0
         return self.run.cells[number - 1].job if 0 < number <= len(self.run.cells) else None
-
-    def _job(self, content: dict[str, Any]) -> Job | None:
-        return self._job_of(_number(content))
 
     def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
         """The cell's job, or those of all cells that are uncertain where the head was pressed."""
@@ -390,11 +360,10 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
     def _used(self, _: object) -> None:
         self._away = False
 
-    def _on_left(self, *args: object) -> None:
+    def _on_left(self) -> None:
         self._away = True
-        super()._on_left(*args)
 
-    def _on_hello(self, *args: object) -> None:
+    def _on_hello(self) -> None:
         with self._sending, self.updating("Looking for the cells"):
             self._page = True
             for state in (self._head, *self._sent.values()):
@@ -408,91 +377,65 @@ class Matrix(Plays, ActsOnJobs, ServesClips):  # type: ignore[misc] # as in Pane
                 "keys": words.KEYS,
                 "most_compared": MOST_COMPARED,
             }
-        super()._on_hello(*args)
 
-    def _on_set(self, content: dict[str, Any], _: object) -> None:
+    def _on_set(self, values: dict[str, Any]) -> None:
         """What was arranged or selected in the page."""
-        try:
-            with self.hold_sync():
-                for name, value in dict(content.get("values", {})).items():
-                    if name in PAGE_SETS:
-                        self.set_trait(name, value)
-        finally:
-            self.send({"name": "set", "id": content.get("id")})
+        with self.hold_sync():
+            for name in PAGE_SETS:
+                if name in values:
+                    self.set_trait(name, values[name])
 
-    def _on_buy(self, *_: object) -> None:
+    def _on_buy(self) -> None:
         cost = 0.0 if self._plan is None else self._plan.cost_usd
         if cost <= self.confirm_above_usd or self._asked_twice:
             self.run.start(confirm=self._asked_twice, confirm_above_usd=self.confirm_above_usd)
         self._asked_twice = self.run.id is None
-        self.refresh()
 
-    def _on_no(self, *_: object) -> None:
+    def _on_no(self) -> None:
         self._asked_twice = False
-        self.refresh()
 
-    def _on_pause(self, *_: object) -> None:
+    def _on_pause(self) -> None:
         self.run.pause()
 
-    def _on_resume(self, *_: object) -> None:
+    def _on_resume(self) -> None:
         self.run.resume()
 
-    def _on_halt(self, *_: object) -> None:
+    def _on_halt(self) -> None:
         self.run.stop()
 
-    def _on_leave_out(self, content: dict[str, Any], _: object) -> None:
-        self.run.leave_out([_number(content)])
+    def _on_leave_out(self, n: int) -> None:
+        self.run.leave_out([n])
 
-    def _on_take_in(self, content: dict[str, Any], _: object) -> None:
-        self.run.take_in([_number(content)])
+    def _on_take_in(self, n: int) -> None:
+        self.run.take_in([n])
 
-    def _on_again(self, content: dict[str, Any], _: object) -> None:
-        if not self._twice(number := _number(content)):
-            self.run.send_again(number)
+    def _on_again(self, n: int) -> None:
+        if not self._twice(n):
+            self.run.send_again(n)
 
-    def _on_mark(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            job.mark(starred=content.get("starred"), note=content.get("note"))
-            self._news.put(_number(content))
-            self.refresh()
+    def _on_mark(self, job: Job, n: int, starred: bool | None, note: str | None) -> None:
+        job.mark(starred=starred, note=note)
+        self._news.put(n)
 
-    def _on_pick(self, content: dict[str, Any], _: object) -> None:
-        job = self._job(content)
-        among = [self._job_of(number) for number in content.get("among", []) if isinstance(number, int)]
-        done = [each for each in among if each is not None and each.clip is not None]
-        if job is None:
-            return
-        self.session.pick(job, done)
-        self.refresh()
+    def _on_pick(self, job: Job, among: list[int]) -> None:
+        jobs = map(self._job_of, among)
+        self.session.pick(job, [each for each in jobs if each is not None and each.clip is not None])
 
-    def _on_code(self, content: dict[str, Any], _: object) -> None:
+    def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
         """The code of a cell, or of the whole sweep where none is named."""
-        number, kind = _number(content), content["kind"]
-        cell = self.run.cells[number - 1].cell if number else None
-        text = self.sweep.as_code(kind) if cell is None else request_code(cell.request, kind)
-        self._send_code(content, text)
+        if "n" not in content:
+            return {"text": self.sweep.as_code(kind)}
+        return {"text": request_code(self.run.cells[content["n"] - 1].cell.request, kind)}
 
-    def _on_save(self, content: dict[str, Any], _: object) -> None:
-        name = f"grid.{content.get('kind')}"
-
+    def _on_save(self, kind: str) -> None:
         def save() -> str:
-            names = (f"grid-{number}.{content.get('kind')}" for number in itertools.count(2))
-            free = next(each for each in itertools.chain([name], names) if not Path(each).exists())
+            free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
             return words.saved(self.save(free))
 
         self._start_work("Saving the grid", save, name="save")
 
-    def _on_vary(self, content: dict[str, Any], _: object) -> None:
-        if (job := self._job(content)) is not None:
-            self._call_back("on_vary", self._on_varies, job)
-
-    def _on_compare(self, *_: object) -> None:
-        self._call_back("on_compare", self._on_compares, self.chosen)
-
-
-def _number(content: dict[str, Any]) -> int:
-    number = content.get("n")
-    return number if isinstance(number, int) else 0
+    def _compared(self) -> tuple[Job, ...]:
+        return self.chosen
 
 
 def _names(given: Any) -> list[str]:

@@ -26,7 +26,7 @@ POSTER_BYTES = 4_500
 TILES = range(1, 33)
 
 
-class Player(Plays, ServesClip):  # type: ignore[misc] # as in Panel
+class Player(Plays, ServesClip):
     """Plays a clip, muted and in a loop. It is loaded when it comes into view.
 
     `Player(clip)` or `Player("clip.mp4")`. These can be given, observed, linked and set:
@@ -100,14 +100,13 @@ class Player(Plays, ServesClip):  # type: ignore[misc] # as in Panel
         face: Any = self.face
         return card_still(face, self.figures, self.poster)
 
-    def _on_code(self, content: dict[str, Any], _: object) -> None:
-        self._send_code(content, self.clip.as_code(content["kind"]))
+    def _on_code(self, kind: Any) -> dict[str, Any]:
+        return {"text": self.clip.as_code(kind)}
 
-    def _on_picture(self, content: dict[str, Any], _: object) -> None:
+    def _on_picture(self, of: Any, tiles: Any) -> dict[str, Any]:
         """The page asks for the full poster, or for a filmstrip of some tiles without gaps."""
         from reelbook.media.clips import filmstrip
 
-        of, tiles = content.get("of"), content.get("tiles")
         if of == "poster":
             picture = self.clip.poster()
         elif of == "filmstrip" and isinstance(tiles, int) and tiles in TILES:
@@ -116,7 +115,7 @@ class Player(Plays, ServesClip):  # type: ignore[misc] # as in Panel
             picture = filmstrip(self.clip.path, tiles, tile_height=height, gap=0)
         else:
             raise InvalidInput(f"The page asked for an unknown picture: {of}.")
-        self.send({"name": "picture", "of": of}, [_jpeg(picture)])
+        return {"buffers": [_jpeg(picture)]}
 
 
 def _jpeg(picture: Image.Image) -> bytes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from time import monotonic
 from typing import Any
 
@@ -17,13 +18,51 @@ from reelbook.session import Job, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
-from ..text.form import NO_PLACE_FOR_A_KEY, form_fields, form_words, plan_words, sent_alone
-from .base import name_of, session_of
+from ..text.form import (
+    NO_PLACE_FOR_A_KEY,
+    form_fields,
+    form_words,
+    history_note,
+    plan_words,
+    sent_alone,
+    styles_note,
+)
+from .base import Callbacks, Panel, name_of, session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
 from .job_actions import TWICE_SECONDS
-from .live import Live
-from .prompt_tools import OffersPrompts
+
+EARLIER = 20  # prompts that are offered at a time
+
+
+class OffersPrompts(Panel):
+    """Earlier prompts and kept styles beside a field for a prompt; looked up when they are asked for."""
+
+    session: Session
+
+    @cached_property
+    def styles(self) -> Any:
+        """The Styles of the session's home."""
+        from reelbook.explore.wildcards import Styles  # who sends plain prompts needs no templates
+
+        return Styles(self.session.home)
+
+    def _on_history(self, text: str) -> dict[str, Any]:
+        found: Sequence[str] = self.session.prompts(text, limit=EARLIER)
+        note = history_note(len(found), searched=bool(text.strip()), most=EARLIER)
+        return {"items": list(found), "note": note}
+
+    def _on_styles(self) -> dict[str, Any]:
+        found = list(self.styles)
+        return {"items": found, "note": styles_note(len(found), self.styles.path)}
+
+    def _on_keep_style(self, text: str) -> dict[str, Any]:
+        self.styles.add(text)
+        return self._on_styles()
+
+    def _on_remove_style(self, text: str) -> dict[str, Any]:
+        self.styles.remove(text)
+        return self._on_styles()
 
 
 def _trait(about: RequestField) -> Any:
@@ -71,37 +110,26 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     problems = traitlets.Dict(help="What is wrong, by field.").tag(sync=True)
     mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
 
+    on_job = Callbacks[[Job]]("`callback(job)` is called for every job that the form sends.")
+    on_plan = Callbacks[["PromptForm"]](
+        "`callback(form)` is called when a template in the prompt is to be planned as a sweep. "
+        "Without a callback the form sends braces as they are and says nothing of templates."
+    )
+    on_replace_key = Callbacks[[]](
+        "`callback()` is called when another key is wanted for one that the service refuses."
+    )
+
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
-        self._callbacks: list[Callable[[Job], object]] = []
-        self._on_plans: list[Callable[[PromptForm], object]] = []
-        self._on_replacing: list[Callable[[], object]] = []
         self._guard = threading.Lock()
         self._sent_at = float("-inf")
         self._last: Job | None = None
-        self._tokens: set[str] = set()
+        self._presses: set[str] = set()  # by the ids that the page gave them
         mark = "sandbox" if session.service == "sandbox" else ""
         super().__init__(mark=mark, words=self._costs(), **traits)
-        self._live = Live(self.refresh)
-        self._endings = (self._live.close, session.subscribe(self._session_changed))
+        self._endings += (session.subscribe(self._session_changed),)
         if not session.closed:
             session._refresh_balance()
-
-    def on_job(self, callback: Callable[[Job], object]) -> None:
-        """`callback(job)` is called for every job that the form sends."""
-        self._callbacks.append(callback)
-
-    def on_plan(self, callback: Callable[[PromptForm], object]) -> None:
-        """`callback(form)` is called when a template in the prompt is to be planned as a sweep.
-
-        Without a callback the form sends braces as they are and says nothing of templates.
-        """
-        self._on_plans.append(callback)
-        self.refresh()
-
-    def on_replace_key(self, callback: Callable[[], object]) -> None:
-        """`callback()` is called when another key is wanted for one that the service refuses."""
-        self._on_replacing.append(callback)
 
     def fill(self, request: JobRequest) -> None:
         """Fills the form with what a job asked for, so that it can be varied. Nothing is sent."""
@@ -135,11 +163,9 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self.problems = {}
         self.say("")
         self.job = job
-        if not self._callbacks:
+        if not self.on_job:
             self.say(sent_alone(job.number, name_of(self), name_of(self.session)))
-        for callback in self._callbacks:
-            with self.showing_errors("Your on_job callback"):
-                callback(job)
+        self.on_job.tell(job)
         return job
 
     def update(self) -> None:
@@ -153,21 +179,13 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             self._live.changed()
 
     def _plan(self) -> str:
-        if not self._on_plans or self.mode != "text-to-video":
+        if not self.on_plan or self.mode != "text-to-video":
             return ""
         return plan_words(self.prompt, self.duration_seconds, self.styles)
 
     def _costs(self) -> dict[str, Any]:
-        facts = self.session.facts
         spend = None if self.session.closed else self.session.spending().of_key
-        return form_words(
-            facts.balance_usd,
-            to_come_usd=facts.to_come_usd,
-            spend=spend,
-            limit_usd=facts.max_spend_usd,
-            ledger_works=facts.trouble is None,
-            key_works=facts.key_trouble is None,
-        )
+        return form_words(self.session.facts, spend)
 
     def _submit(self) -> Job:
         with without_spend_warnings(), without_waiting():  # both are said beside the button
@@ -191,42 +209,34 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}
         self.plan = self._plan()
 
-    def _on_plan(self, content: dict[str, Any], _: object) -> None:
-        self.prompt = str(content.get("prompt", self.prompt))
-        for callback in self._on_plans:
-            with self.showing_errors("Your on_plan callback"):
-                callback(self)
+    def _on_plan(self, prompt: str) -> None:
+        self.prompt = prompt
+        self.on_plan.tell(self)
 
-    def _on_generate(self, content: dict[str, Any], _: object) -> None:
-        token = str(content.get("id"))
-        try:
-            if token in self._tokens:
-                return
-            self._tokens.add(token)
-            with self._problems_at_fields():
-                self._take(content)
-                self.generate()
-        finally:
-            self.send({"name": "answered", "id": token})
-
-    def _on_replace_key(self, *_: object) -> None:
-        if not self._on_replacing:
-            self.say(NO_PLACE_FOR_A_KEY)
-        for callback in self._on_replacing:
-            with self.showing_errors("Your on_replace_key callback"):
-                callback()
-
-    def _on_code(self, content: dict[str, Any], _: object) -> None:
+    def _on_generate(self, ask: str, values: dict[str, Any]) -> None:
+        if ask in self._presses:
+            return
+        self._presses.add(ask)
         with self._problems_at_fields():
-            self._take(content)
-            text = request_code(self._request(), content["kind"])
-            self._send_code(content, text)
+            self._take(values)
+            self.generate()
 
-    def _take(self, content: dict[str, Any]) -> None:
+    def _on_replace_key(self) -> None:
+        if not self.on_replace_key:
+            self.say(NO_PLACE_FOR_A_KEY)
+        self.on_replace_key.tell()
+
+    def _on_code(self, kind: Any, values: dict[str, Any]) -> dict[str, Any]:
+        with self._problems_at_fields():
+            self._take(values)
+            return {"text": request_code(self._request(), kind)}
+        return {}
+
+    def _take(self, values: dict[str, Any]) -> None:
         """Takes what stands in the page's fields."""
         for name in ("mode", "prompt", *options()):
-            if name in content.get("values", {}):
-                self.set_trait(name, content["values"][name])
+            if name in values:
+                self.set_trait(name, values[name])
 
     @contextlib.contextmanager
     def _problems_at_fields(self) -> Iterator[None]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..formatting import Line, plain
-from ..text.board import BoardRow
-from ..text.card import CardFace
 
 if TYPE_CHECKING:
     from PIL import Image
+
+    from ..text.board import BoardRow
+    from ..text.card import CardFace
 
 # As base64 text it takes 4/3 of this; together with a panel's code and state that stays under 30 KB.
 POSTER_BYTES = 6_000
@@ -26,6 +27,16 @@ def small_poster(picture: Image.Image | bytes) -> bytes:
     return thumbnail(picture, max_side=400, max_bytes=POSTER_BYTES)
 
 
+def text_html(*texts: str) -> str:
+    """Lines of text; those that are empty are left out."""
+    return "".join(f"<div>{html.escape(text)}</div>" for text in texts if text)
+
+
+def text_still(text: str) -> tuple[str, str]:
+    """The still form of a panel of which there is only a line of text to show."""
+    return text_html(text), text
+
+
 def picture_html(picture: bytes, look: str = BLOCK, *, alt: str = "", kind: str = "jpeg") -> str:
     """The picture as part of a page, with the attributes in `look`; nothing without one."""
     if not picture:
@@ -34,40 +45,46 @@ def picture_html(picture: bytes, look: str = BLOCK, *, alt: str = "", kind: str 
     return f'<img alt="{html.escape(alt)}" src="data:image/{kind};base64,{data}" {look}>'
 
 
+def figure_html(picture: str, caption: str, look: str = "margin:0") -> str:
+    """A picture over its caption, both of them HTML."""
+    return f'<figure style="{look}">{picture}<figcaption>{caption}</figcaption></figure>'
+
+
+def table_html(rows: Iterable[Iterable[str]], head: Sequence[str] = ()) -> str:
+    """A table of cells that are HTML, under headings that are texts."""
+    top = "".join(f'<th style="text-align:left">{html.escape(text)}</th>' for text in head)
+    lines = ("".join(f'<td style="text-align:left">{cell}</td>' for cell in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table>{f'<thead><tr>{top}</tr></thead>' if top else ''}<tbody>{body}</tbody></table>"
+
+
 def card_still(face: CardFace, lines: Sequence[Line], poster: bytes) -> tuple[str, str]:
     """A card as plain HTML in the page's own colours, for GitHub, nbconvert and the like, and as one line."""
     picture = picture_html(poster) if face["shape"] else ""
     figures = [face["mark"], face["word"], *map(plain, lines), face["money"]]
-    rows = [face["prompt"], face["note"], face["aside"], " · ".join(filter(None, figures))]
-    texts = "".join(f"<div>{html.escape(row)}</div>" for row in rows if row)
-    page = f'<figure style="margin:0;max-width:480px">{picture}<figcaption>{texts}</figcaption></figure>'
+    texts = text_html(face["prompt"], face["note"], face["aside"], " · ".join(filter(None, figures)))
+    page = figure_html(picture, texts, "margin:0;max-width:480px")
     return page, " · ".join(filter(None, [face["prompt"], *figures]))
 
 
 def board_html(text: str, rows: Sequence[tuple[BoardRow, bytes]], more: str) -> str:
     """A board as a plain table under one line of text; a row's picture may be empty."""
-    table = f"<table>{''.join(map(_row_html, rows))}</table>" if rows else ""
-    last = f"<div>{html.escape(more)}</div>" if more else ""
-    return f"<div>{html.escape(text)}</div>{table}{last}"
+    table = table_html(map(_row_html, rows)) if rows else ""
+    return f"{text_html(text)}{table}{text_html(more)}"
 
 
-def _row_html(shown: tuple[BoardRow, bytes]) -> str:
+def _row_html(shown: tuple[BoardRow, bytes]) -> list[str]:
     row, poster = shown
     texts = [html.escape(text) for text in (row["word"], plain(row["time"]), row["money"])]
     what = f"{html.escape(row['prompt'])}<br><small>{html.escape(row['about'])}</small>"
-    cells = (picture_html(poster, 'width="72"'), what, *texts)
-    line = "".join(f'<td style="text-align:left">{cell}</td>' for cell in cells)
-    return f"<tr>{line}</tr>"
+    return [picture_html(poster, 'width="72"'), what, *texts]
 
 
 def tiles_html(text: str, tiles: Sequence[tuple[str, bytes]]) -> str:
     """Pictures side by side under one line of text, each with its caption."""
-    figures = "".join(
-        '<figure style="display:inline-block;vertical-align:top;width:200px;margin:8px 8px 0 0">'
-        f"{picture_html(poster, '')}<figcaption>{html.escape(caption)}</figcaption></figure>"
-        for caption, poster in tiles
-    )
-    return f"<div>{html.escape(text)}</div>{figures}"
+    look = "display:inline-block;vertical-align:top;width:200px;margin:8px 8px 0 0"
+    figures = [figure_html(picture_html(poster, ""), html.escape(caption), look) for caption, poster in tiles]
+    return f"{text_html(text)}{''.join(figures)}"
 
 
 def matrix_html(text: str, tables: Sequence[tuple[str, Sequence[str], Sequence[Any]]], more: str) -> str:
@@ -77,23 +94,12 @@ def matrix_html(text: str, tables: Sequence[tuple[str, Sequence[str], Sequence[A
     """
     made = []
     for page, columns, rows in tables:
-        top = "".join(map(_still_head, ("", *columns)))
-        body = "".join(
-            f"<tr>{_still_head(label)}{''.join(map(_still_cell, cells))}</tr>" for label, cells in rows
-        )
-        made.append(
-            (f"<div><b>{html.escape(page)}</b></div>" if page else "")
-            + f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-        )
-    last = f"<div>{html.escape(more)}</div>" if more else ""
-    return f"<div>{html.escape(text)}</div>{''.join(made)}{last}"
+        title = f"<div><b>{html.escape(page)}</b></div>" if page else ""
+        lines = [[f"<b>{html.escape(label)}</b>", *map(_cell_html, cells)] for label, cells in rows]
+        made.append(title + table_html(lines, ["", *columns]))
+    return f"{text_html(text)}{''.join(made)}{text_html(more)}"
 
 
-def _still_head(label: str) -> str:
-    return f'<th style="text-align:left">{html.escape(label)}</th>'
-
-
-def _still_cell(cell: tuple[str, bytes]) -> str:
+def _cell_html(cell: tuple[str, bytes]) -> str:
     word, poster = cell
-    shown = picture_html(poster, 'width="160"') or html.escape(word)
-    return f'<td style="text-align:left">{shown}</td>'
+    return picture_html(poster, 'width="160"') or html.escape(word)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -11,7 +10,9 @@ from reelbook import settings
 from reelbook.agent_tools.server import is_installed
 from reelbook.session import Job, Session
 
-from .base import Panel, only_known, session_of
+from ..text.status_line import facts_words
+from .base import Callbacks, Panel, only_known, session_of
+from .bundle import added_style, packed, style
 from .compare import Compare
 from .connection_panel import ConnectionPanel
 from .gallery import Gallery
@@ -20,15 +21,12 @@ from .job_board import JobBoard
 from .job_card import JobCard
 from .key_manager import KeyManager
 from .prompt_form import PromptForm
-from .status_line import StatusLine
 
 if TYPE_CHECKING:
     from reelbook.explore import SweepRun
 
     from .matrix import Matrix
     from .sweep_form import SweepForm
-    from .tool_explorer import ToolExplorer
-    from .usage_chart import UsageChart
 
 VIEWS = {
     "create": "Create",
@@ -41,7 +39,48 @@ VIEWS = {
     "tools": "Tools",
     "connection": "Connection",
 }
+NOTHING_COMPARED = "Clips side by side with one clock. Select two to nine in the gallery and press Compare."
 MORE = ("keys", "tools", "connection")  # behind one button: they are needed now and then
+
+
+class StatusLine(Panel):
+    """Shows the service, what is left of the balance and of the key's requests, and the views to choose from.
+
+    `views` are pairs of a name and a label; those of `more` are behind one button. Observe or link `view`,
+    the name of the chosen one.
+    """
+
+    _esm = packed("status_line")
+    _css = style("status_line") + added_style("studio")
+
+    facts = traitlets.Dict(help="What the page draws.").tag(sync=True)
+    views: traitlets.List[Any] = traitlets.List(help="Names and labels to choose from.").tag(sync=True)
+    more: traitlets.List[Any] = traitlets.List(help="Names and labels behind one button.").tag(sync=True)
+    view = traitlets.Unicode(help="The chosen one's name.").tag(sync=True)
+
+    on_left = Callbacks[[]]("`callback()` is called when a person turns from the Studio to something else.")
+
+    def __init__(self, session: Session, **traits: Any) -> None:
+        self.session = session
+        super().__init__(facts=self._facts(), **traits)
+        self._endings += (session.subscribe(self._live.changed),)
+        self._live.changed()
+
+    def update(self) -> None:
+        facts = self.session.facts
+        self.facts = self._facts()
+        self.live = facts.requests_left < facts.requests_limit
+        if self.live:
+            # The key's requests come back with time, which nothing announces.
+            self._live.changed_in(facts.requests_back_in_seconds or 3.0)
+
+    def _on_left(self) -> None:
+        self.on_left.tell()
+
+    def _facts(self) -> dict[str, Any]:
+        spend = None if self.session.closed else self.session.spending().of_key
+        running = len(self.session.running)
+        return facts_words(self.session.service, self.session.facts, running=running, spend=spend)
 
 
 class Studio(Host):
@@ -118,31 +157,51 @@ class Studio(Host):
         if not self.panes:
             return
         if self.view not in self.panes:
-            self.panes = {**self.panes, self.view: [self._builders()[self.view]()]}
+            self.panes = {**self.panes, self.view: [self._new_panel(self.view)]}
         self.pane = self.view
 
     def _offered(self) -> list[list[str]]:
         tools = tools_offered(self.session)
         return [[name, label] for name, label in VIEWS.items() if tools or name != "tools"]
 
-    def _builders(self) -> dict[str, Callable[[], Panel]]:
-        return {
-            "explore": self._make_explore,
-            "board": self._make_board,
-            "gallery": self._make_gallery,
-            "compare": self._nothing_to_compare,
-            "usage": self._make_usage,
-            "keys": lambda: KeyManager(self.session),
-            "tools": self._make_tools,
-            "connection": self._make_connection,
-        }
+    def _new_panel(self, view: str) -> Panel:
+        """The panel of a view that is shown for the first time."""
+        match view:
+            case "explore":
+                from .sweep_form import SweepForm  # what isn't explored needs no templates
 
-    def _make_explore(self) -> Panel:
-        from .sweep_form import SweepForm  # what isn't explored needs no templates
+                self.sweep_form = SweepForm(self.session)
+                self.sweep_form.on_run(self._show_matrix)
+                return self.sweep_form
+            case "board":
+                self.board = JobBoard(self.session)
+                self.board.on_create(lambda: self.set_trait("view", "create"))
+                return self.board
+            case "gallery":
+                self.gallery = Gallery(self.session)
+                self.gallery.on_vary(self._vary)
+                self.gallery.on_compare(self._put_side_by_side)
+                self.gallery.on_create(lambda: self.set_trait("view", "create"))
+                self.gallery.on_job(self._take)
+                return self.gallery
+            case "compare":
+                hint = Hint(text=NOTHING_COMPARED, button="Open the gallery")
+                hint.on_press(lambda: self.set_trait("view", "gallery"))
+                return hint
+            case "usage":
+                from .usage_chart import UsageChart  # brings pandas and bqplot, which only the chart needs
 
-        self.sweep_form = SweepForm(self.session)
-        self.sweep_form.on_run(self._show_matrix)
-        return self.sweep_form
+                return UsageChart(self.session)
+            case "keys":
+                return KeyManager(self.session)
+            case "tools":
+                from .tool_explorer import ToolExplorer  # nothing else needs it
+
+                return ToolExplorer(self.session)
+            case _:
+                panel = ConnectionPanel(self.session)
+                panel.on_session(self._use)
+                return panel
 
     def _plan_sweep(self, form: PromptForm) -> None:
         self.view = "explore"
@@ -166,42 +225,6 @@ class Studio(Host):
         self.panes = {**self.panes, "explore": [self.sweep_form, matrix]}
         if former is not None:
             former.close()
-
-    def _make_board(self) -> Panel:
-        self.board = JobBoard(self.session)
-        self.board.on_create(lambda: self.set_trait("view", "create"))
-        return self.board
-
-    def _make_gallery(self) -> Panel:
-        self.gallery = Gallery(self.session)
-        self.gallery.on_vary(self._vary)
-        self.gallery.on_compare(self._put_side_by_side)
-        self.gallery.on_create(lambda: self.set_trait("view", "create"))
-        self.gallery.on_job(self._take)
-        return self.gallery
-
-    def _nothing_to_compare(self) -> Panel:
-        hint = Hint(
-            text="Clips side by side with one clock. Select two to nine in the gallery and press Compare.",
-            button="Open the gallery",
-        )
-        hint.on_press(lambda: self.set_trait("view", "gallery"))
-        return hint
-
-    def _make_usage(self) -> UsageChart:
-        from .usage_chart import UsageChart  # brings pandas and bqplot, which only the chart needs
-
-        return UsageChart(self.session)
-
-    def _make_tools(self) -> ToolExplorer:
-        from .tool_explorer import ToolExplorer  # nothing else needs it
-
-        return ToolExplorer(self.session)
-
-    def _make_connection(self) -> Panel:
-        panel = ConnectionPanel(self.session)
-        panel.on_session(self._use)
-        return panel
 
     def _take(self, job: Job) -> None:
         self.card.job = job

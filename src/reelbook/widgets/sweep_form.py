@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import ChainMap
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -25,10 +24,9 @@ from reelbook.session import Job, Session
 
 from ..text import matrix as matrix_words
 from ..text import sweep_form as words
-from .base import session_of
-from .bundle import packed, pressed, style
-from .live import Live
-from .prompt_tools import OffersPrompts
+from .base import Callbacks, session_of
+from .bundle import packed, style
+from .prompt_form import OffersPrompts
 
 UNFINISHED = 5  # shown at most
 COUNTED = 500  # a larger grid's other designs are counted only once they are chosen
@@ -56,7 +54,11 @@ class SweepForm(OffersPrompts):
     """
 
     _esm = packed("sweep_form")
-    _css = pressed(style("sweep_form"))
+    _css = style("sweep_form")
+
+    on_run = Callbacks[[SweepRun]](
+        "`callback(run)` is called with a sweep that was begun or resumed here, or is to be looked at."
+    )
 
     template = traitlets.Unicode(help="The prompt, with slots and choices.").tag(sync=True)
     axes = traitlets.Dict(help="What is typed for each axis.").tag(sync=True)
@@ -76,12 +78,10 @@ class SweepForm(OffersPrompts):
         self._asked_twice = False
         self._begun = False  # what is typed, and isn't bought again before it is changed
         self._open: dict[str, SweepRun] = {}
-        self._callbacks: list[Callable[[SweepRun], object]] = []
         self._planning = threading.Lock()
         traits.setdefault("axes", {"seed": "1-2", "duration_seconds": "2"})
         super().__init__(**traits)
-        self._live = Live(self.refresh)
-        self._endings = (self._live.close, session.subscribe(self._session_changed))
+        self._endings += (session.subscribe(self._session_changed),)
         self.refresh()
 
     def vary(self, clip: Job | JobRequest) -> None:
@@ -100,11 +100,6 @@ class SweepForm(OffersPrompts):
         self._variations = variations(request, made)
         self._vary_by("seed")
 
-    def on_run(self, callback: Callable[[SweepRun], object]) -> None:
-        """`callback(run)` is called with a sweep that was begun or resumed here, or is to be looked at."""
-        self._callbacks.append(callback)
-        self.refresh()
-
     def begin(self, *, confirm: bool = False) -> SweepRun:
         """Buys what is planned, as the button does, and returns its run.
 
@@ -120,7 +115,7 @@ class SweepForm(OffersPrompts):
     def update(self) -> None:
         with self._planning:
             composed = self._composed()
-        composed["looks"] = bool(self._callbacks)
+        composed["looks"] = bool(self.on_run)
         self.words = composed
 
     def _composed(self) -> dict[str, Any]:
@@ -154,14 +149,15 @@ class SweepForm(OffersPrompts):
         if counts["grid"] is not None:
             for name in ("pairs", "one-at-a-time"):
                 counts[name] = self._count(axes, name, whole)
-        lines, off = list[list[str]](), note
+        lines, buttons, off = list[list[str]](), list[list[str]](), note
         if plan is not None and sweep is not None:
             limit = self.session.facts.requests_limit
             lines = words.plan_lines(plan, requests_limit=limit)
             varied = [axis.name for axis in sweep.axes if len(axis.values) > 1]
             note, off = words.first_words(sweep.cells, varied), " ".join(plan.problems)
+            buttons = matrix_words.buy_buttons(plan, "begin", asked=self._asked_twice)
             if self._begun:
-                lines, note, off = [], words.BEGUN, ""
+                lines, buttons, note, off = [], [], words.BEGUN, ""
         return {
             "rows": [words.axis_row(name, sizes[name]) for name in axes],
             "varies": self._varies(),
@@ -169,17 +165,10 @@ class SweepForm(OffersPrompts):
             "lines": lines,
             "note": note,
             "off": off,
-            "buttons": self._buttons(),
+            "buttons": buttons,
             "problems": problems,
             "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
-
-    def _buttons(self) -> list[list[str]]:
-        if self._plan is None or self._begun:
-            return []
-        if self._asked_twice:
-            return [["begin", matrix_words.buy_words(self._plan, verb="Yes, make")], ["no", "No"]]
-        return [["begin", matrix_words.buy_words(self._plan)]]
 
     def _varies(self) -> list[list[Any]]:
         """The things that the clip can be varied in: name, label and whether it is this one."""
@@ -222,11 +211,9 @@ class SweepForm(OffersPrompts):
 
     def _show(self, run: SweepRun) -> None:
         self._asked_twice = False
-        if not self._callbacks:
+        if not self.on_run:
             self.say(f"Begun. rb.Matrix(rb.Sweep.open(session, {run.id!r})) shows it.")
-        for callback in self._callbacks:
-            with self.showing_errors("Your on_run callback"):
-                callback(run)
+        self.on_run.tell(run)
         self._look_for_unfinished()
         self.refresh()
 
@@ -255,53 +242,46 @@ class SweepForm(OffersPrompts):
         if self._endings:
             self.refresh()
 
-    def _on_hello(self, *args: object) -> None:
+    def _on_hello(self) -> None:
         with self.updating("Looking for sweeps"):
             self._look_for_unfinished()
-        super()._on_hello(*args)
 
-    def _on_begin(self, *_: object) -> None:
+    def _on_begin(self) -> None:
         if self._plan is None or self._begun:
             return
         if self._plan.cost_usd > self.confirm_above_usd and not self._asked_twice:
             self._asked_twice = True
-            self.refresh()
         else:
             self.begin(confirm=self._asked_twice)
 
-    def _on_no(self, *_: object) -> None:
+    def _on_no(self) -> None:
         self._asked_twice = False
-        self.refresh()
 
-    def _on_look(self, *_: object) -> None:
+    def _on_look(self) -> None:
         self._show(self._new_run())
 
-    def _on_vary(self, content: dict[str, Any], _: object) -> None:
-        self._vary_by(str(content.get("axis")))
+    def _on_vary(self, axis: str) -> None:
+        self._vary_by(axis)
 
-    def _on_slot(self, content: dict[str, Any], _: object) -> None:
+    def _on_slot(self, before: str, marked: str, after: str, axes: dict[str, str]) -> dict[str, Any]:
         """The words that were marked in the prompt become a slot, with themselves as its first value."""
-        before, marked, after = (str(content.get(part)) for part in ("before", "marked", "after"))
         if not is_plain(marked):
             raise InvalidInput("Mark words without braces: they become a slot.")
-        axes = {name: str(text) for name, text in dict(content.get("axes", {})).items()}
         name = slot_name(marked, {*axes, *RESERVED})
         with self.hold_trait_notifications():
             self.template = f"{before}{{{name}}}{after}"
             self.axes = {**axes, name: f"{typed([marked])}, "}
-        self.send({"name": "slot", "axis": name})
+        return {"axis": name}
 
-    def _on_code(self, content: dict[str, Any], _: object) -> None:
-        text = self._readable().as_code(content["kind"])
-        self._send_code(content, text)
+    def _on_code(self, kind: Any) -> dict[str, Any]:
+        return {"text": self._readable().as_code(kind)}
 
-    def _on_resume(self, content: dict[str, Any], _: object) -> None:
-        run = self._open.get(str(content.get("id")))
-        if run is None:
+    def _on_resume(self, run: str) -> None:
+        if (found := self._open.get(run)) is None:
             return
-        if any(cell.missing for cell in run.cells):
-            run.resume()
-        self._show(run)
+        if any(cell.missing for cell in found.cells):
+            found.resume()
+        self._show(found)
 
 
 def _values(axes: dict[str, Any], problems: dict[str, str]) -> dict[str, tuple[object, ...]]:

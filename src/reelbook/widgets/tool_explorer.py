@@ -10,44 +10,59 @@ import concurrent.futures
 import functools
 import html
 import io
+import json
+import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import traitlets
 
 from reelbook import settings
 from reelbook.agent_tools.parsing import FoundJob, found_jobs
-from reelbook.agent_tools.types import Tool, ToolProgress, ToolResult
+from reelbook.agent_tools.types import (
+    BinaryContent,
+    Content,
+    Resource,
+    TextContent,
+    Tool,
+    ToolProgress,
+    ToolResult,
+)
 from reelbook.errors import InvalidInput, ReelbookError
 from reelbook.event_thread import Future
 from reelbook.session import Job, Session
 from reelbook.session.tools import ToolRun, Tools
 
 from ..text import tools as words
-from .background import WorksInBackground
-from .base import only_known, problem_text, session_of
-from .bundle import added_style, packed, pressed, style
-from .clip_serving import send_piece
+from .base import Callbacks, Panel, only_known, problem_text, session_of
+from .bundle import added_style, packed, style
+from .clip_serving import piece
 from .host import Host
 from .job_card import JobCard
 from .player import Player
 from .schema_form import form_of
-from .tool_result_view import ShownResult, encodable, shown_result
 
 STILL_LETTERS: Final = 2_000
-NEWS: Final = frozenset(("rows", "form", "result"))
+MAX_LETTERS: Final = 30_000
+MAX_PARTS: Final = 20
+MAX_LABEL: Final = 300
+MAX_MEDIA: Final = 64 * 1024 * 1024
+# What a browser shows without running anything; an SVG could hold a script.
+PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp")
+_PAGE: Final = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][!-~]*)?", re.ASCII)
 
-ResultCallback = Callable[[Tool, ToolResult], object]
+Part: TypeAlias = dict[str, str]
 
 
-class ToolPanel(WorksInBackground):
+class ToolPanel(Panel):
     """The list, the form and the result; `ToolExplorer` adds the card of a job that was taken up."""
 
     _esm = packed("tool_explorer")
-    _css = pressed(style("tool_explorer") + added_style("tool_explorer_page"))
+    _css = style("tool_explorer") + added_style("tool_explorer_page")
 
     selected = traitlets.Unicode(help="The name of the tool whose form is shown.").tag(sync=True)
     state = traitlets.Enum(
@@ -57,25 +72,26 @@ class ToolPanel(WorksInBackground):
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The line that counts on.").tag(sync=True)
 
+    on_result = Callbacks[[Tool, ToolResult]]("`callback(tool, result)` is called for every result.")
+
     def __init__(self, session: Session | Tools, show: Callable[[Job | Path], object], **traits: Any) -> None:
         self.session = session
         self._show = show
         self.when_left: Callable[[], object] = self.keep_still
         self.tools: tuple[Tool, ...] = ()
         self.result: ToolResult | None = None
-        self.callbacks: list[ResultCallback] = []
-        self._unsent = set(NEWS)  # messages: prompts and results aren't saved with the notebook
         self._listing: Future[tuple[Tool, ...]] | None = None
         self._listed = False
         self._why_not = ""
         self._drafts: dict[str, Any] = {}  # what was typed, by tool
         self._turn = 0  # a view takes each new form once, so that nothing typed is overwritten
+        self._form: dict[str, Any] = {}
         self._run: ToolRun | None = None
         self._called: Tool | None = None
         self._stopped = False
         self._began = 0.0
         self._told: ToolProgress | None = None
-        self._tokens: set[str] = set()
+        self._presses: set[str] = set()  # by the ids that the page gave them
         self._outcome: dict[str, Any] = {}
         self._shown = ShownResult()
         self._jobs: tuple[FoundJob, ...] = ()
@@ -83,6 +99,7 @@ class ToolPanel(WorksInBackground):
         super().__init__(**traits)
         self._endings += (self._stop,)
         self.observe(self._renew_form, "selected")
+        self._form = self._form_words()
         self.refresh()
 
     def send(self, content: Any, buffers: Any = None) -> None:
@@ -114,8 +131,12 @@ class ToolPanel(WorksInBackground):
             passed = round(time.monotonic() - self._began, 1)
             self.figures = [["Calling for ", [passed, 1]]] if calling else []
             self.live = calling or self._listing is not None or self._busy
+        # By messages: prompts and results aren't saved with the notebook.
+        summary = words.summary(len(self.tools)) if self._listed else ""
+        self._post("rows", {"rows": words.rows(self.tools), "summary": summary})
+        self._post("form", self._form)
+        self._post("result", self._outcome)
         if self.reaches_page:
-            self._send_news()
             fetched, self._fetched = self._fetched, None
             if fetched is not None:
                 self._show(fetched)
@@ -160,33 +181,25 @@ class ToolPanel(WorksInBackground):
     def _named(self, name: object) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == name), None)
 
-    def _send_news(self) -> None:
-        news, self._unsent = self._unsent, set()
-        if "rows" in news:
-            summary = words.summary(len(self.tools)) if self._listed else ""
-            self.send({"name": "rows", "rows": words.rows(self.tools), "summary": summary})
-        if "form" in news:
-            told: dict[str, Any] = {"name": "form", "turn": self._turn, "tool": ""}
-            if (tool := self.tool) is not None:
-                form = form_of(tool.input_schema)
-                told |= {"tool": tool.name, "fields": form.described(), **words.heading(tool)}
-                told["drafts"] = self._drafts.get(tool.name) or form.start()
-            self.send(told)
-        if "result" in news:
-            self.send({"name": "result", **self._outcome})
+    def _form_words(self) -> dict[str, Any]:
+        if (tool := self.tool) is None:
+            return {"turn": self._turn, "tool": ""}
+        form = form_of(tool.input_schema)
+        drafts = self._drafts.get(tool.name) or form.start()
+        about = {"turn": self._turn, "tool": tool.name, "drafts": drafts, **words.heading(tool)}
+        return {"fields": form.described(), **about}
 
-    def _on_hello(self, *arguments: object) -> None:
-        self._unsent |= NEWS
+    def _on_hello(self) -> None:
+        self._form = self._form_words()  # with what was typed since
         if not (self._listed or self._why_not or self.session.closed):
             self._on_again()
-        super()._on_hello(*arguments)
 
-    def _on_left(self, *_: object) -> None:
+    def _on_left(self) -> None:
         self.when_left()
 
     # The list and the form.
 
-    def _on_again(self, *_: object) -> None:
+    def _on_again(self) -> None:
         """Asks the server for its tools; the answer is taken later."""
         if self._listing is not None:
             return
@@ -199,7 +212,6 @@ class ToolPanel(WorksInBackground):
             self._refused(str(error))
         else:
             self._listing.add_done_callback(self._live.changed)
-        self.refresh()
 
     def _take_listing(self) -> None:
         if (listing := self._listing) is None or not listing.done():
@@ -214,59 +226,58 @@ class ToolPanel(WorksInBackground):
         else:
             self.tools = tuple(tool for tool in listed if encodable(tool.name) == tool.name)
             self._listed = True
-            self._unsent |= {"rows", "form"}
-            self._turn += 1
-            if self.tool is None:
+            if self.tool is None:  # the form follows
                 self.set_trait("selected", self.tools[0].name if self.tools else "")
+            else:
+                self._renew_form()
 
     def _refused(self, why: str) -> None:
         self._why_not = why
         self.say_problem(encodable(words.clip(why, words.MAX_WHY)))
 
-    def _on_pick(self, content: dict[str, Any], _: object) -> None:
-        if (tool := self._named(content.get("tool"))) is not None:
-            self.selected = tool.name
+    def _on_pick(self, tool: object) -> None:
+        if (named := self._named(tool)) is not None:
+            self.selected = named.name
 
-    def _renew_form(self, _: object) -> None:
+    def _renew_form(self, _: object = None) -> None:
         self._turn += 1
-        self._unsent.add("form")
+        self._form = self._form_words()
         self.refresh()
 
-    def _on_typed(self, content: dict[str, Any], _: object) -> None:
+    def _on_typed(self, tool: object, drafts: Any) -> None:
         """What stands in the form is kept while the panel lives."""
-        if (tool := self._named(content.get("tool"))) is not None:
-            self._drafts[tool.name] = content.get("drafts")
+        if (named := self._named(tool)) is not None:
+            self._drafts[named.name] = drafts
 
     # The call and its result.
 
-    def _on_call(self, content: dict[str, Any], _: object) -> None:
-        token, tool = str(content.get("id")), self._named(content.get("tool"))
-        if token in self._tokens or self._run is not None or tool is None:
-            return
-        self._tokens.add(token)
-        drafts = self._drafts[tool.name] = content.get("drafts")
-        arguments, problems = form_of(tool.input_schema).arguments(drafts)
-        self.send({"name": "problems", "view": content.get("view"), "tool": tool.name, "problems": problems})
-        if not problems:
-            self._call(tool, arguments)
+    def _on_call(self, ask: str, tool: object, drafts: Any) -> dict[str, Any] | None:
+        """Calls a tool, or answers what is wrong with its form."""
+        named = self._named(tool)
+        if ask in self._presses or self._run is not None or named is None:
+            return None
+        self._presses.add(ask)
+        self._drafts[named.name] = drafts
+        arguments, problems = form_of(named.input_schema).arguments(drafts)
+        if problems:
+            return {"problems": problems}
+        self._begin(named, arguments)
+        return None
 
-    def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+    def _begin(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         run = self.session.call_tool(tool.name, arguments, on_progress=self._hear_progress)
         self._called, self._stopped, self._told = tool, False, None
         self._began = time.monotonic()
         self.result, self._shown, self._jobs, self._outcome = None, ShownResult(), (), {}
-        self._unsent.add("result")
         self._run = run
-        self.refresh()
         run.on_end(self._live.changed)
 
     def _hear_progress(self, progress: ToolProgress) -> None:
         self._told = progress
         self._live.changed()
 
-    def _on_stop(self, *_: object) -> None:
+    def _on_stop(self) -> None:
         self._stop()
-        self.refresh()
 
     def _stop(self) -> None:
         if (run := self._run) is not None:
@@ -277,7 +288,6 @@ class ToolPanel(WorksInBackground):
         if (run := self._run) is None or not run.done or (tool := self._called) is None:
             return
         self._run = None
-        self._unsent.add("result")
         took = words.took(time.monotonic() - self._began)
         try:
             self.result = result = run.result()
@@ -289,17 +299,16 @@ class ToolPanel(WorksInBackground):
         self._shown, self._jobs = shown_result(result), found_jobs(result)
         self._outcome = words.answered(tool, took, failed=result.is_error)
         self._outcome |= {"parts": self._shown.parts, "jobs": words.jobs(self._jobs)}
-        self._call_back("on_result", self.callbacks, tool, result)
+        self.on_result.tell(tool, result)
 
-    def _on_chunk(self, content: dict[str, Any], _: object) -> None:
+    def _on_chunk(self, key: object, index: object) -> dict[str, Any]:
         """A piece of a picture, of sound or of film, as the page asks for a clip's."""
-        data = self._shown.media.get(str(content.get("key")))
+        data = self._shown.media.get(str(key))
         read = None if data is None else functools.partial(io.BytesIO, data)
-        send_piece(self, content, read, "This result is no longer here.")
+        return piece(read, index, "This result is no longer here.")
 
-    def _on_take(self, content: dict[str, Any], _: object) -> None:
+    def _on_take(self, place: object) -> None:
         """Takes up a job, or fetches a clip on a thread, because that may take a while."""
-        place = content.get("place")
         if not isinstance(place, int) or not 0 <= place < len(self._jobs):
             return
         found = self._jobs[place]
@@ -354,9 +363,10 @@ class ToolExplorer(Host):
         """The tools as last listed."""
         return self.panel.tools
 
-    def on_result(self, callback: ResultCallback) -> None:
+    @property
+    def on_result(self) -> Callbacks[[Tool, ToolResult]]:
         """`callback(tool, result)` is called for every result."""
-        self.panel.callbacks.append(callback)
+        return self.panel.on_result
 
     def still(self) -> tuple[str, str]:
         """The last result, and what was taken up."""
@@ -372,3 +382,103 @@ class ToolExplorer(Host):
         self.panes = {"": [self.panel, self.taken]}
         if former is not None:
             former.close()
+
+
+@dataclass
+class ShownResult:
+    """A result's parts, and the bytes that the page asks for by their keys."""
+
+    parts: list[Part] = field(default_factory=list)
+    media: dict[str, bytes] = field(default_factory=dict)
+
+    def add(self, content: Content, key: str) -> None:
+        """Adds a piece of the result; the page asks for its bytes by `key`."""
+        match content:
+            case TextContent():
+                self._add_text(content.text, words.clip(content.uri, MAX_LABEL))
+            case BinaryContent():
+                self._add_bytes(content, key)
+            case Resource():
+                label, text = (
+                    words.clip(content.title or content.name or "Link", 120),
+                    words.clip(content.uri, MAX_LABEL),
+                )
+                href = content.uri if len(content.uri) < 2_000 and _PAGE.fullmatch(content.uri) else ""
+                about = words.clip(content.mime_type or "", 60)
+                self.parts.append(
+                    {"kind": "link", "label": label, "about": about, "text": text, "href": href}
+                )
+            case _:
+                self.add_json(content.raw, f"Content of the kind “{words.clip(content.kind, 40)}”")
+
+    def add_json(self, value: Any, label: str) -> None:
+        """Adds a value as JSON to be read, as far as a page shows it: a result may be endless."""
+        text, length = [], 0
+        try:
+            for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value):
+                text.append(piece)
+                length += len(piece)
+                if length > MAX_LETTERS:
+                    break
+        except (RecursionError, ValueError):  # nested too deep, or a number of more digits than Python writes
+            text.append(" … the rest can't be shown.")
+        self._add_text("".join(text), label)
+
+    def _add_text(self, text: str, label: str) -> None:
+        part = {"kind": "text", "label": label, "text": text[:MAX_LETTERS]}
+        if len(text) > MAX_LETTERS:
+            part["cut"] = f"These are the first {MAX_LETTERS:,} letters; the panel's .result has all of it."
+        self.parts.append(part)
+
+    def _add_bytes(self, content: BinaryContent, key: str) -> None:
+        mime = content.mime_type.split(";")[0].strip().lower()
+        family = mime.split("/")[0]
+        label = words.clip(content.uri, MAX_LABEL) or family.capitalize() or "File"
+        about = ", ".join(filter(None, [words.clip(mime, 60), f"{len(content.data):,} bytes"]))
+        shown = mime in PICTURES or family in ("audio", "video")
+        if shown and 0 < len(content.data) <= MAX_MEDIA:
+            self.media[key] = content.data
+            self.parts.append({"kind": family, "label": label, "about": about, "key": key, "mime": mime})
+        else:
+            text = f"{label}: {about}. The page doesn't show it; the panel's .result has it."
+            self.parts.append({"kind": "note", "text": text})
+
+
+def shown_result(result: ToolResult) -> ShownResult:
+    """The result for the page."""
+    shown = ShownResult()
+    if result.structured is not None:
+        shown.add_json(result.structured, "Structured content")
+    for place, content in enumerate(result.content):
+        if len(shown.parts) >= MAX_PARTS:
+            left = len(result.content) - place
+            shown.parts.append({"kind": "note", "text": f"{left:,} more parts aren't shown here."})
+            break
+        if not _repeats(content, result.structured):
+            shown.add(content, str(place))
+    if not shown.parts:
+        shown.parts.append({"kind": "note", "text": "The tool answered without content."})
+    return shown
+
+
+def encodable(value: Any) -> Any:
+    """The value with letters that no message can carry, half of a pair, replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {encodable(name): encodable(inner) for name, inner in value.items()}
+    return [encodable(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _repeats(content: Content, structured: Any) -> bool:
+    """Whether a text says the structured content once more, as servers do for clients that know only text."""
+    if structured is None or not isinstance(content, TextContent) or len(content.text) > 1_000_000:
+        return False
+    try:
+        said = json.loads(content.text)
+    except (ValueError, RecursionError):
+        said = content.text
+    try:
+        return bool(said == structured or structured == {"result": said})
+    except RecursionError:
+        return False

@@ -1,16 +1,22 @@
-"""Where the money goes: a live chart of usage day by day, drawn while the days are still being told apart."""
+"""Where the money goes: a live chart of usage day by day, drawn while the days are still being told apart.
+
+bqplot draws its bars. It brings pandas, so it is imported only when a figure is made.
+"""
 
 from __future__ import annotations
 
-import html
-import threading
+import io
+import math
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
+import ipywidgets
 import traitlets
 
-from reelbook.account.usage import UsageSpan
+from reelbook.account.usage import DAY_SECONDS, Reading, UsageSpan, began_at
 from reelbook.account.usage_history import UsageHistory
 from reelbook.session import Job, Session
 
@@ -25,18 +31,20 @@ from ..text.usage import (
     span_words,
     total_words,
 )
-from .base import Panel, only_known, session_of
+from .base import Callbacks, Panel, only_known, session_of
 from .bundle import added_style, packed, style
 from .host import Host
-from .static_html import picture_html
-from .usage_bars import BarFigure, Bars, bars, bars_png
+from .static_html import picture_html, text_html
 
 PERIODS: Final = (7, 30, 90)
 CLIPS: Final = 6
 PAID: Final = 200
 AGAIN_SECONDS: Final = 60.0
-
-DayCallback = Callable[[UsageSpan, tuple[Job, ...]], object]
+ACCENT: Final = "#1565c0"
+HEIGHT: Final = 200
+TICKS: Final = 6
+NOTHING: Final = "reelbook-nothing"
+STILL_SIZE: Final = (640, 120)
 
 
 class UsageWords(Panel):
@@ -55,13 +63,14 @@ class UsageWords(Panel):
         super().__init__(**traits)
 
     def update(self) -> None:
-        self._chart._update()
+        self._chart.refresh()
 
-    def _on_again(self, *_: object) -> None:
+    def _on_again(self) -> None:
         self._chart._open()
 
-    def _on_left(self, *_: object) -> None:
-        self._chart._keep_later()
+    def _on_left(self) -> None:
+        """Nobody is at it any more: what is saved may be swapped for it as soon as it is whole."""
+        self._chart._left = True
 
 
 class UsageFoot(UsageWords):
@@ -89,11 +98,11 @@ class UsageChart(Host):
     days = traitlets.Enum(PERIODS, 30, help="The period: 7, 30 or 90 days.")
     selected_day = traitlets.Unicode("", help="The chosen day, as the chart writes it.")
 
+    on_day = Callbacks[[UsageSpan, tuple[Job, ...]]]("`callback(span, jobs)` is called when a day is chosen.")
+
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         only_known(self, traits)
         self.session = session_of(self, session)
-        self._callbacks: list[DayCallback] = []
-        self._lock = threading.RLock()
         self._bars: Bars = bars((), 30, None)
         self._pictured: Bars | None = None  # what `picture` shows
         self._jobs: tuple[Job, ...] = ()
@@ -119,27 +128,20 @@ class UsageChart(Host):
         )
         self._open()
 
-    def on_day(self, callback: DayCallback) -> None:
-        """`callback(span, jobs)` is called when a day is chosen."""
-        self._callbacks.append(callback)
-
     def still(self) -> tuple[str, str]:
         """The total, and the bars as a small picture."""
         words = self.head.words
         text = " · ".join(filter(None, [words.get("total"), words.get("about"), words.get("pace")]))
         text = text or "Usage over time. Run the cell again to see it."
-        page, shown = f"<div>{html.escape(text)}</div>", self._bars
+        page, shown = text_html(text), self._bars
         if shown.highest_usd:
             picture = picture_html(bars_png(shown), "", alt=f"Spend per day, {shown.period}", kind="png")
-            page += f"<div>{picture}</div><small>{html.escape(shown.period)}</small>"
+            page += f"<div>{picture}</div>{text_html(shown.period)}"
         return page, text
 
     def still_of(self) -> object:
         """Drawn for the notebook once the days are told apart; a swap at every later clip would disturb."""
         return self.days, self._whole
-
-    def update(self) -> None:
-        self.head.refresh()
 
     @traitlets.observe("days")
     def _open(self, _: object = None) -> None:
@@ -151,7 +153,7 @@ class UsageChart(Host):
         self._began = time.monotonic()
         self.history = self.session.usage_history(self.days)
         self._unsubscribe = self.history.subscribe(self._live.changed)
-        self.head.refresh()
+        self.refresh()
 
     @traitlets.observe("selected_day")
     def _choose(self, _: object = None) -> None:
@@ -159,16 +161,11 @@ class UsageChart(Host):
             return
         self._left = False
         span = self._chosen()
-        with self.head.showing_errors("Finding the clips of a day"):
+        with self.showing_errors("Finding the clips of a day"):
             self._jobs = () if span is None else self._clips(span)
-            for callback in tuple(self._callbacks) if span is not None else ():
-                callback(span, self._jobs)  # type: ignore[arg-type] # none is called without a span
-        self.head.refresh()
-
-    def _keep_later(self) -> None:
-        """Nobody is at it any more: what is saved may be swapped for it as soon as it is whole."""
-        self._left = True
-        self.head.refresh()
+            if span is not None:
+                self.on_day.tell(span, self._jobs)
+        self.refresh()
 
     def _end_history(self) -> None:
         self._unsubscribe()
@@ -211,46 +208,45 @@ class UsageChart(Host):
         self._stale, self._began = False, time.monotonic()
         self.history.refresh()
 
-    def _update(self) -> None:
-        with self._lock:
-            if self.history is None:
-                return
-            self._ask_again()
-            history = self.history
-            done, spans, total = history.done, history.spans, history.total
-            own = history.own() if spans else ()
-            self._bars, self._whole = bars(spans, history.days, history.reading), done
-            busy = not done or self._stale
-            money, about = total_words(total, history.days)
-            shown = bool(total and total.usd)
-            failed = history.trouble if done and total is None else ""
-            self.head.live = self.foot.live = busy
-            self.head.words = {
-                "total": money,
-                "about": "" if failed else about,
-                "pace": pace_words(self.session.facts, total, history.days),
-                "again": history.done and bool(history.trouble),
-                "empty": NOTHING_SPENT if total is not None and not total.usd else failed,
-                "sandbox": self.session.service == "sandbox",
-                "periods": list(PERIODS),
-            }
-            said = progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
-            self.foot.words = {
-                "progress": said if shown or not done else "",
-                "ledger": ledger_words(own, total),
-                "shares": [list(share) for share in share_words(own)],
-                "reading": reading_words(history.reading, spans[-1].to_at) if shown and spans else "",
-                "day": self._day(),
-                "rows": self._rows(),
-            }
-            if self.head.reaches_page:
-                self._figure.show(shown)
-                self._figure.draw(self._bars, self._slot())
-                if self.undrawn and self._bars != self._pictured:
-                    self.picture = bars_png(self._bars) if shown else b""
-                    self._pictured = self._bars
-                if self._left and done:
-                    self.keep_still()
+    def update(self) -> None:
+        if self.history is None:
+            return
+        self._ask_again()
+        history = self.history
+        done, spans, total = history.done, history.spans, history.total
+        own = history.own() if spans else ()
+        self._bars, self._whole = bars(spans, history.days, history.reading), done
+        busy = not done or self._stale
+        money, about = total_words(total, history.days)
+        shown = bool(total and total.usd)
+        failed = history.trouble if done and total is None else ""
+        self.head.live = self.foot.live = busy
+        self.head.words = {
+            "total": money,
+            "about": "" if failed else about,
+            "pace": pace_words(self.session.facts, total, history.days),
+            "again": history.done and bool(history.trouble),
+            "empty": NOTHING_SPENT if total is not None and not total.usd else failed,
+            "sandbox": self.session.service == "sandbox",
+            "periods": list(PERIODS),
+        }
+        said = progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
+        self.foot.words = {
+            "progress": said if shown or not done else "",
+            "ledger": ledger_words(own, total),
+            "shares": [list(share) for share in share_words(own)],
+            "reading": reading_words(history.reading, spans[-1].to_at) if shown and spans else "",
+            "day": self._day(),
+            "rows": self._rows(),
+        }
+        if self.reaches_page:
+            self._figure.show(shown)
+            self._figure.draw(self._bars, self._slot())
+            if self.undrawn and self._bars != self._pictured:
+                self.picture = bars_png(self._bars) if shown else b""
+                self._pictured = self._bars
+            if self._left and done:
+                self.keep_still()
 
     def _day(self) -> dict[str, Any]:
         if (span := self._chosen()) is None:
@@ -276,3 +272,171 @@ class UsageChart(Host):
             for span in reversed(self.history.spans)
             if span.usd
         ]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Days as slots 0 (the oldest) to `days` - 1: USD in each, the spans that aren't split, and their names.
+
+    A span that isn't split is (first slot, end, USD a day). `slots` gives the span of each slot with a bar,
+    `period` the dates of all of them together.
+    """
+
+    days: int
+    usd: tuple[float, ...]
+    open_spans: tuple[tuple[float, float, float], ...]
+    slots: dict[int, UsageSpan]
+    names: tuple[str, ...]
+    period: str
+
+    @property
+    def highest_usd(self) -> float:
+        """The highest bar."""
+        return max([*self.usd, *(height for _, _, height in self.open_spans)], default=0.0)
+
+
+def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars:
+    """Where the spans stand. Days' edges are those of the reading."""
+    if not spans:
+        return Bars(days, (0.0,) * days, (), {}, ("",) * days, "")
+    start = began_at(spans[-1].to_at, days, reading)
+    usd, slots, open_spans = [0.0] * days, {}, []
+    for span in spans:
+        first, end = ((at - start) / DAY_SECONDS for at in (span.from_at, span.to_at))
+        if reading == "calendar":
+            end = math.ceil(end)
+        if not span.usd:
+            continue
+        if span.split:
+            slot = min(days - 1, max(0, int((first + end) / 2)))
+            usd[slot] += span.usd
+            slots[slot] = span
+        else:
+            open_spans.append((round(max(0.0, first), 2), round(end, 2), span.usd / max(1.0, end - first)))
+
+    def name(first: int, end: int) -> str:
+        from_at, to_at = start + first * DAY_SECONDS, start + end * DAY_SECONDS
+        return span_words(UsageSpan(from_at, to_at, 0, None, None, True), reading).when
+
+    names = tuple(name(slot, slot + 1) for slot in range(days))
+    return Bars(days, tuple(usd), tuple(open_spans), slots, names, name(0, days))
+
+
+def nice_amounts(highest_usd: float) -> list[float]:
+    """Round amounts in USD from 0 to just above the highest, three to six of them."""
+    if highest_usd <= 0:
+        return [0.0, 0.5, 1.0]
+    size = 10.0 ** math.floor(math.log10(highest_usd))
+    step = next(size * part for part in (0.2, 0.25, 0.5, 1.0, 2.0, 2.5) if highest_usd <= 5 * size * part)
+    return [round(step * count, 6) for count in range(math.ceil(highest_usd / step - 1e-9) + 1)]
+
+
+class BarFigure:
+    """The live figure: `figure` is a bqplot Figure, `draw` brings it up to date."""
+
+    def __init__(self, on_slot: Callable[[int | None], None]) -> None:
+        with warnings.catch_warnings():
+            # bqplot declares its traits in a way that traitlets warns about; it works all the same.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import bqplot
+        import numpy as np
+
+        self._np = np
+        self._drawn: Bars | None = None
+        self._wanted: list[int] | None = None
+        self._x = bqplot.LinearScale(min=-0.5, max=29.5)
+        self._y = bqplot.LinearScale(min=0, max=1)
+        scales = {"x": self._x, "y": self._y}
+        self._bars = bqplot.Bars(
+            x=[0], y=[0], scales=scales, colors=[ACCENT], padding=0.25, interactions={"click": "select"}
+        )
+        self._bars.selected_style = {"opacity": "1"}
+        self._bars.unselected_style = {"opacity": "0.45"}
+        self._bars.observe(lambda change: self._picked(change["new"], on_slot), "selected")
+        self._open = bqplot.Lines(
+            x=[[0, 0]], y=[[0, 0]], scales=scales, colors=[ACCENT], line_style="dashed", stroke_width=1.5
+        )
+        self._days = bqplot.Axis(scale=self._x, grid_lines="none", tick_style={"font-size": "12px"})
+        self._money = bqplot.Axis(scale=self._y, tick_format="$,.2f", grid_lines="solid")
+        self._money.orientation = "vertical"
+        optional = {"display_toolbar": False}
+        self.figure = bqplot.Figure(
+            marks=[self._bars, self._open],
+            axes=[self._days, self._money],
+            fig_margin={"top": 12, "bottom": 28, "left": 60, "right": 30},
+            padding_x=0,
+            padding_y=0,
+            min_aspect_ratio=0.1,
+            max_aspect_ratio=100,
+            layout=ipywidgets.Layout(width="100%", height=f"{HEIGHT}px", min_width="0"),
+            **{name: value for name, value in optional.items() if bqplot.Figure.class_traits().get(name)},
+        )
+
+        self.show(False)
+
+    def show(self, something: bool) -> None:
+        """Takes the figure out of sight while there is nothing to draw.
+
+        It isn't taken off the page: bqplot can't draw where there is no width, and the browser complains.
+        """
+        (self.figure.remove_class if something else self.figure.add_class)(NOTHING)
+
+    def draw(self, shown: Bars, selected: int | None) -> None:
+        """Assigns what changed."""
+        if shown != self._drawn:
+            self._drawn = shown
+            slots = self._np.arange(shown.days)
+            self._x.min, self._x.max = -0.5, shown.days - 0.5
+            amounts = nice_amounts(shown.highest_usd)
+            self._y.max = amounts[-1]
+            self._money.tick_values = self._np.array(amounts)
+            ticks = slots[:: -max(1, math.ceil(shown.days / TICKS))][::-1]  # today has one
+            self._days.tick_values = ticks.astype(float)
+            self._days.tick_labels = {str(slot): shown.names[slot] for slot in ticks}
+            with self._bars.hold_sync():
+                self._bars.x, self._bars.y = slots, self._np.array(shown.usd)
+            corners = [
+                ([first - 0.5, first - 0.5, end - 0.5, end - 0.5], [0, height, height, 0])
+                for first, end, height in shown.open_spans
+            ] or [([0, 0, 0, 0], [0, 0, 0, 0])]
+            with self._open.hold_sync():
+                self._open.x = self._np.array([x for x, _ in corners], float)
+                self._open.y = self._np.array([y for _, y in corners], float)
+                self._open.colors = [ACCENT] * len(corners)
+        wanted = None if selected is None else [selected]
+        if wanted == self._wanted:
+            return  # what the page says meanwhile is a press that is on its way to us
+        self._wanted = wanted
+        if self._selected() != wanted:
+            self._bars.selected = None if wanted is None else self._np.array(wanted)
+
+    def _selected(self) -> list[int] | None:
+        chosen = self._bars.selected
+        return None if chosen is None or not len(chosen) else [int(each) for each in chosen]
+
+    def _picked(self, chosen: Any, on_slot: Callable[[int | None], None]) -> None:
+        on_slot(int(chosen[-1]) if chosen is not None and len(chosen) else None)
+
+
+def bars_png(shown: Bars) -> bytes:
+    """The bars as a small PNG on no ground, for a page without a kernel."""
+    from PIL import Image, ImageDraw
+
+    width, height = STILL_SIZE
+    picture = Image.new("RGBA", STILL_SIZE, (0, 0, 0, 0))
+    draw = ImageDraw.Draw(picture)
+    step, most = width / shown.days, shown.highest_usd or 1.0
+    base = height - 2
+    for slot, usd in enumerate(shown.usd):
+        if usd:
+            top = base - max(1.0, (height - 8) * usd / most)
+            draw.rectangle(
+                (slot * step + step * 0.13, top, (slot + 1) * step - step * 0.13, base), fill=ACCENT
+            )
+    for first, end, usd in shown.open_spans:
+        top = base - max(1.0, (height - 8) * usd / most)
+        draw.rectangle((first * step, top, end * step - 1, base), outline=ACCENT)
+    draw.line((0, base, width, base), fill="#888888")
+    content = io.BytesIO()
+    picture.quantize(16).save(content, "PNG", optimize=True)
+    return content.getvalue()

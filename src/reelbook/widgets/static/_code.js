@@ -1,5 +1,5 @@
 // Text for the clipboard: "Copy as code" is the same request for a cell, as a script or for a shell.
-import { foldButton, freshId, h, plainButton, setText, tell } from "./_dom.js";
+import { ask, foldButton, h, plainButton, setText } from "./_dom.js";
 
 const CODE_KINDS = { cell: "For a cell", script: "As a script", curl: "As curl" };
 
@@ -22,14 +22,10 @@ export async function copyText(frame, text, button) {
  *   copy: (kind: string, button: HTMLElement, about: object) => void}}
  */
 export function codeCopies(frame, model, kinds, about = () => ({})) {
-  let asked = {};
-  const copy = (kind, button, more) => {
-    asked = { id: freshId("code"), button };
-    tell(model, { name: "code", id: asked.id, kind, ...more });
+  const copy = async (kind, button, more) => {
+    const answer = await ask(frame, model, { name: "code", kind, ...more });
+    if (answer?.text) copyText(frame, answer.text, button);
   };
-  frame.listen("msg:custom", ({ name, id, text }) => {
-    if (name === "code" && id === asked.id) copyText(frame, text, asked.button);
-  });
   const button = (kind) => plainButton(CODE_KINDS[kind], (event) => copy(kind, event.currentTarget, about()));
   const choices = h("div", { class: "rb-acts rb-copies", hidden: true }, ...kinds.map(button));
   return { opener: foldButton("Copy as code", choices), choices, copy };

@@ -115,6 +115,25 @@ export function tell(model, content, buffers) {
   } catch { return false; }
 }
 
+/**
+ * Asks the kernel and waits for its answer: the parts of it, and its `buffers`. Null without a kernel. Where the view
+ * goes meanwhile, the answer never comes.
+ * @param {{name: string, [key: string]: any}} content
+ * @param {ArrayBuffer[]} [buffers]
+ * @returns {Promise<any>}
+ */
+export function ask(frame, model, content, buffers) {
+  const id = freshId("ask");
+  return new Promise((resolve) => {
+    const end = frame.listen("msg:custom", (answer, parts) => {
+      if (answer.name !== "answer" || answer.ask !== id) return;
+      end();
+      resolve({ ...answer, buffers: parts });
+    });
+    if (!tell(model, { ...content, ask: id }, buffers)) resolve(null);
+  });
+}
+
 export const GONE = "The kernel is gone. Run the cell again.";
 export const BUSY = "The kernel is busy. This goes on when it is free.";
 
@@ -167,7 +186,7 @@ export function leaveToStills(manager) {
  */
 export function openPanel(model, host, stem, label) {
   leaveToStills(model.widget_manager);
-  const cleanups = [];
+  const cleanups = new Set();
   const body = h("div", { class: "rb-body" });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
   const messageText = h("span");
@@ -190,11 +209,16 @@ export function openPanel(model, host, stem, label) {
     /** Stands under the panel, unless a panel puts it where it is seen better. */
     message,
     /** Runs when the view goes. */
-    onClose: (cleanup) => cleanups.push(cleanup),
-    /** Listens to the model until the view goes. */
+    onClose: (cleanup) => cleanups.add(cleanup),
+    /** Listens to the model until the view goes, or what it returns is called. */
     listen(event, callback) {
+      const end = () => {
+        model.off(event, callback);
+        cleanups.delete(end);
+      };
       model.on(event, callback);
-      cleanups.push(() => model.off(event, callback));
+      cleanups.add(end);
+      return end;
     },
     /** Draws now and on every change of the named traits. */
     draw(names, callback) {
@@ -215,7 +239,8 @@ export function openPanel(model, host, stem, label) {
     },
     close() {
       if (root.contains(document.activeElement)) focusLostAt = performance.now();
-      for (const cleanup of cleanups.splice(0)) cleanup();
+      for (const cleanup of cleanups) cleanup();
+      cleanups.clear();
       root.remove();
     },
   };

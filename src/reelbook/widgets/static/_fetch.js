@@ -1,5 +1,5 @@
 // Fetches clips from the kernel in pieces, as Blobs that can be saved, and holds only a few of them at a time.
-import { h, tell } from "./_dom.js";
+import { ask, h } from "./_dom.js";
 
 const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it.";
 
@@ -9,26 +9,16 @@ const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it
  * @param {string} [key] which of the panel's clips
  * @returns {Promise<Blob>}
  */
-export function fetchClip(frame, model, onPiece, key = "") {
-  const id = Math.random().toString(36).slice(2);
+export async function fetchClip(frame, model, onPiece, key = "") {
   const pieces = [];
-  return new Promise((resolve, reject) => {
-    const ask = () => {
-      if (!tell(model, { name: "chunk", key, id, index: pieces.length })) reject(new Error(ON_DISK));
-    };
-    // Another view of the same model uses another id.
-    const hear = (content, buffers) => {
-      if (content.name !== "chunk" || content.id !== id || content.index !== pieces.length) return;
-      if (content.problem) return reject(new Error(content.problem));
-      pieces.push(buffers[0]);
-      onPiece(pieces.length / content.total);
-      if (pieces.length < content.total) return ask();
-      model.off("msg:custom", hear);
-      resolve(new Blob(pieces, { type: "video/mp4" }));
-    };
-    frame.listen("msg:custom", hear);
-    ask();
-  });
+  for (let total = 1; pieces.length < total;) {
+    const answer = await ask(frame, model, { name: "chunk", key, index: pieces.length });
+    if (!answer?.total) throw new Error(answer?.problem || ON_DISK);
+    total = answer.total;
+    pieces.push(answer.buffers[0]);
+    onPiece(pieces.length / total);
+  }
+  return new Blob(pieces, { type: "video/mp4" });
 }
 
 /**

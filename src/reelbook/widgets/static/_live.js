@@ -1,5 +1,5 @@
 // What changes between two messages: lines that count seconds, and questions to a kernel that sends nothing by itself.
-import { h, setText, tell } from "./_dom.js";
+import { ask, h, setText } from "./_dom.js";
 
 /** "14 s", "2 min 5 s": as reelbook.formatting.seconds says it. */
 function spanText(seconds) {
@@ -67,16 +67,14 @@ export function keepAsking(frame, model, silenceText) {
     setSilent(false);
   };
   frame.listen("change", answered);
-  frame.listen("msg:custom", (content) => {
-    if (content.name === "here") asked = 0;
-    answered();
-  });
+  frame.listen("msg:custom", answered);
   const observer = new IntersectionObserver((entries) => { visible = entries.some((entry) => entry.isIntersecting); });
   observer.observe(frame.root);
-  const ask = (name) => {
+  const question = async (name) => {
     asked = performance.now();
     wanted = false;
-    if (!tell(model, { name })) setSilent(true);
+    if (await ask(frame, model, { name })) asked = 0;
+    else setSilent(true);
   };
   const timer = setInterval(() => {
     const now = performance.now();
@@ -85,14 +83,14 @@ export function keepAsking(frame, model, silenceText) {
     if (model.get("live")) lived = now;
     if ((now - lived > (model.get("asks") ? 6000 : 0) && !wanted) || !visible || document.hidden) return;
     if (now - heard < (model.get("asks") ? 900 : 15000) || (asked && now - asked < 30000)) return;
-    ask("ask");
+    question("ask");
   }, 1000);
   // Where nothing comes by itself, an idle panel asks when a person turns to it.
   const look = () => {
     wanted = model.get("asks");
-    if (wanted && !asked && performance.now() - heard > 900) ask("ask");
+    if (wanted && !asked && performance.now() - heard > 900) question("ask");
   };
   for (const kind of ["pointerenter", "focusin"]) frame.root.addEventListener(kind, look);
   frame.onClose(() => { clearInterval(timer); observer.disconnect(); });
-  ask("hello");
+  question("hello");
 }

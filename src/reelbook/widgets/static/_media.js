@@ -20,8 +20,10 @@ export function clipPlayer(frame, model, stage, about) {
   // A closed player stops asking for pieces, though its frame may stay.
   const inner = {
     listen(event, callback) {
+      const end = () => model.off(event, callback);
       model.on(event, callback);
-      listening.push(() => model.off(event, callback));
+      listening.push(end);
+      return end;
     },
   };
   let url = "";

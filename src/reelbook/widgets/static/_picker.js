@@ -1,6 +1,6 @@
 // Choosing a still image: where to put it, and the one that was chosen. The code that handles files comes from the
 // kernel when it is first needed (image_picker_tools.js), because a notebook saves a panel's code with every panel.
-import { BUSY, GONE, freshId, h, pictureUrl, plainButton, setText, showText, tell } from "./_dom.js";
+import { BUSY, GONE, ask, freshId, h, pictureUrl, plainButton, setText, showText } from "./_dom.js";
 import { fieldProblem } from "./_problem.js";
 
 /** @returns {HTMLElement} the picker; drops and pastes are taken anywhere in the frame while it is shown */
@@ -29,21 +29,18 @@ export function imagePicker(frame, model) {
   const shown = () => field.isConnected && field.offsetParent !== null;
 
   let tools = null;
-  const fetchTools = () => new Promise((resolve, reject) => {
-    const id = freshId("tools");
-    frame.listen("msg:custom", async (content) => {
-      if (content.name !== "tools" || content.id !== id) return;
-      // Loaded as the widget's own module is: from text, as a file in memory.
-      const url = URL.createObjectURL(new Blob([content.code], { type: "text/javascript" }));
-      try {
-        const { pickerTools } = await import(url);
-        frame.root.append(h("style", {}, content.style));
-        const parts = { zone, whole, picture, words, choose, camera, recent };
-        resolve(pickerTools({ frame, model, limits: content.limits, show, shown, ...parts }));
-      } catch (error) { reject(error); } finally { URL.revokeObjectURL(url); }
-    });
-    if (!tell(model, { name: "tools", id })) reject(new Error());
-  });
+  const fetchTools = async () => {
+    const answer = await ask(frame, model, { name: "tools" });
+    if (!answer) throw new Error(GONE);
+    // Loaded as the widget's own module is: from text, as a file in memory.
+    const url = URL.createObjectURL(new Blob([answer.code], { type: "text/javascript" }));
+    try {
+      const { pickerTools } = await import(url);
+      frame.root.append(h("style", {}, answer.style));
+      const parts = { zone, whole, picture, words, choose, camera, recent };
+      return pickerTools({ frame, model, limits: answer.limits, show, shown, ...parts });
+    } finally { URL.revokeObjectURL(url); }
+  };
   const use = async (name, ...given) => {
     show("");
     const slow = setTimeout(() => show(BUSY), 5000);

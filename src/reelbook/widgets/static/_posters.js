@@ -1,5 +1,5 @@
 // Posters of many clips: requested a few at a time when they come near the screen, and released later.
-import { tell } from "./_dom.js";
+import { ask } from "./_dom.js";
 
 const AT_A_TIME = 20;
 const KEPT = 300;
@@ -14,7 +14,7 @@ export function posters(frame, model) {
   // The key of each picture.
   const wanted = new Map();
   const near = new Set();
-  const asked = new Set();
+  let asking = false;
   let timer = 0;
   const drop = (key) => {
     if (urls.get(key)) URL.revokeObjectURL(urls.get(key));
@@ -33,35 +33,33 @@ export function posters(frame, model) {
         else near.delete(img);
       }
     }
-    ask();
+    fetchSoon();
   }, { rootMargin: "300px" });
-  const ask = () => {
+  const fetchSoon = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      const missing = (key) => key && !urls.has(key) && !asked.has(key);
-      const keys = [...near].map((img) => wanted.get(img)).filter(missing).slice(0, AT_A_TIME);
-      if (!keys.length || asked.size) return;
-      keys.forEach((key) => asked.add(key));
-      tell(model, { name: "posters", keys });
-    }, 60);
+    timer = setTimeout(fetchMissing, 60);
   };
-  frame.listen("msg:custom", (content, buffers) => {
-    if (content.name !== "posters") return;
-    content.keys.forEach((key, place) => {
-      asked.delete(key);
-      const bytes = buffers[place];
+  const fetchMissing = async () => {
+    const missing = (key) => key && !urls.has(key);
+    const keys = [...near].map((img) => wanted.get(img)).filter(missing).slice(0, AT_A_TIME);
+    if (!keys.length || asking) return;
+    asking = true;
+    const answer = await ask(frame, model, { name: "posters", keys });
+    if (!answer) return;
+    asking = false;
+    keys.forEach((key, place) => {
+      const bytes = answer.buffers[place];
       drop(key);
       urls.set(key, bytes && bytes.byteLength ? URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })) : "");
     });
-    asked.clear();
     const shown = new Set(wanted.values());
     for (const key of urls.keys()) {
       if (urls.size <= KEPT) break;
       if (!shown.has(key)) drop(key);
     }
     for (const img of wanted.keys()) draw(img);
-    ask();
-  });
+    fetchSoon();
+  };
   frame.onClose(() => {
     observer.disconnect();
     clearTimeout(timer);
@@ -73,7 +71,7 @@ export function posters(frame, model) {
       wanted.set(img, key);
       observer.observe(img.parentElement);
       draw(img);
-      ask();
+      fetchSoon();
     },
     forget(img) {
       wanted.delete(img);
@@ -83,7 +81,7 @@ export function posters(frame, model) {
     /** The clip of `key` has another poster now. */
     renew(key) {
       drop(key);
-      ask();
+      fetchSoon();
     },
   };
 }

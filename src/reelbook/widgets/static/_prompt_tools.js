@@ -1,5 +1,5 @@
 // Beside a field for a prompt: earlier prompts, searched as one types, and the pieces of prompt that a person keeps.
-import { GONE, freshId, h, plainButton, setText, tell } from "./_dom.js";
+import { GONE, ask, h, plainButton, setText } from "./_dom.js";
 
 /**
  * @param {HTMLTextAreaElement} prompt
@@ -8,7 +8,7 @@ import { GONE, freshId, h, plainButton, setText, tell } from "./_dom.js";
  */
 export function promptTools(frame, model, prompt, put) {
   let open = "";
-  let asked = "";
+  let turn = 0; // counts the questions: only the last one's answer is shown
   let waiting = 0;
   const opener = (label, name) => plainButton(label, () => toggle(name));
   const openers = { history: opener("History", "history"), styles: opener("Styles", "styles") };
@@ -18,18 +18,25 @@ export function promptTools(frame, model, prompt, put) {
   };
   const search = field("search", "Search the history", "Search earlier prompts", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => ask(open), 150);
+    waiting = setTimeout(() => look(open), 150);
   });
   const fresh = field("text", "New style", "film grain, 35 mm");
-  const keep = plainButton("Keep as a style", () => fresh.value.trim() && ask("keep_style", fresh.value));
+  const keep = plainButton("Keep as a style", () => fresh.value.trim() && look("keep_style", fresh.value));
   const newRow = h("div", { class: "rb-new" }, fresh, keep);
   const list = h("ul");
   const note = h("p", { class: "rb-quiet" });
   const box = h("div", { class: "rb-offers", role: "group", hidden: true }, search, list, newRow, note);
 
-  const ask = (name, text = search.value) => {
-    asked = freshId("ask");
-    if (!tell(model, { name, id: asked, text })) setText(note, GONE);
+  const look = async (name, text = search.value) => {
+    turn += 1;
+    const mine = turn;
+    const answer = await ask(frame, model, { name, text });
+    if (!answer) return setText(note, GONE);
+    if (mine !== turn || !open || !answer.items) return;
+    if (answer.items.includes(fresh.value.trim())) fresh.value = "";
+    list.replaceChildren(...answer.items.map(line));
+    setText(note, answer.note);
+    frame.say(answer.note);
   };
   const toggle = (name) => {
     open = open === name ? "" : name;
@@ -45,7 +52,7 @@ export function promptTools(frame, model, prompt, put) {
     setText(note, "");
     // The marked words are what somebody wants to keep.
     fresh.value = prompt.value.slice(prompt.selectionStart, prompt.selectionEnd).trim();
-    ask(open);
+    look(open);
     if (open === "history") search.focus();
   };
   const close = () => {
@@ -74,18 +81,11 @@ export function promptTools(frame, model, prompt, put) {
     if (open === "history") return h("li", {}, offer);
     const remove = () => {
       fresh.value = text;
-      ask("remove_style", text);
+      look("remove_style", text);
       fresh.focus();
     };
     return h("li", {}, offer, plainButton("×", remove, { "aria-label": `Remove ${text}`, title: "Remove" }));
   };
-  frame.listen("msg:custom", (content) => {
-    if (content.name !== "offered" || content.id !== asked || !open) return;
-    if (content.items.includes(fresh.value.trim())) fresh.value = "";
-    list.replaceChildren(...content.items.map(line));
-    setText(note, content.note);
-    frame.say(content.note);
-  });
   const onKey = (event) => {
     const stops = [search, ...list.querySelectorAll(".rb-offer"), fresh].filter((node) => node.offsetParent);
     const at = stops.indexOf(document.activeElement);

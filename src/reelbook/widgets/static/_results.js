@@ -3,7 +3,7 @@ import { h, setText } from "./_dom.js";
 import { fetchClip } from "./_fetch.js";
 
 /**
- * A part of reelbook.widgets.tool_result_view.
+ * A part of what reelbook.widgets.tool_explorer shows of a result.
  * @typedef {{kind: "text" | "link" | "note" | "image" | "audio" | "video", label?: string, about?: string,
  *   text?: string, cut?: string, href?: string, key?: string, mime?: string}} Part `key`: of what is fetched
  */

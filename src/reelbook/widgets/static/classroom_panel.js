@@ -146,14 +146,14 @@ function render({ model, el }) {
   ];
   const list = h("div", { class: "rb-rooms" });
   const asked = h("p", { id: freshId("asked") });
-  const revoke = filledButton("Revoke", () => tell(model, { name: "end", id: now.asked }));
+  const revoke = filledButton("Revoke", () => tell(model, { name: "end", room: now.asked }));
   const keep = plainButton("Keep it open", () => tell(model, { name: "leave" }));
   const grouped = { role: "group", "aria-labelledby": asked.id, hidden: true };
   const question = h("div", { class: "rb-sheet rb-ask", ...grouped },
     asked, h("div", { class: "rb-acts" }, keep, revoke));
   question.addEventListener("keydown", (event) => event.key === "Escape" && tell(model, { name: "leave" }));
   const roomOf = (room) => {
-    const press = (name) => () => tell(model, { name, id: room.id });
+    const press = (name) => () => tell(model, { name, room: room.id });
     const end = plainButton("Close the class", press("ask_close"), { "aria-label": `Close the class ${room.name}` });
     closers.set(room.id, end);
     const summary = h("span", { class: "rb-quiet rb-sum" }, room.summary);

@@ -1,6 +1,7 @@
 // The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
 import {
-  filledButton, freshId, h, isNew, openPanel, plainButton, restButton, setText, showText, starButton, tell, tickButton,
+  ask, filledButton, freshId, h, isNew, openPanel, plainButton, restButton, setText, showText, starButton, tell,
+  tickButton,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
@@ -203,7 +204,7 @@ function render({ model, el }) {
   const askMore = () => {
     if (!more || asked === order.length) return;
     asked = order.length;
-    tell(model, { name: "page", turn, from: asked });
+    tell(model, { name: "page", turn, first: asked });
   };
   const bottom = new IntersectionObserver((entries) => {
     near = entries[entries.length - 1].isIntersecting;
@@ -223,7 +224,6 @@ function render({ model, el }) {
   };
   const focusTile = () => focusOn(tiles.has(current) ? current : order[0]);
   // What was selected here counts until the kernel has it, so that the next press builds on it.
-  const view = freshId("view");
   let mine = null;
   let sends = 0;
   const selected = () => mine ?? model.get("selected");
@@ -231,14 +231,13 @@ function render({ model, el }) {
     for (const parts of tiles.values()) drawChosen(parts);
     drawTally();
   };
-  const select = (ids) => {
+  const select = async (ids) => {
     mine = [...new Set(ids)];
     sends += 1;
-    tell(model, { name: "select", ids: mine, id: `${view} ${sends}` });
+    const number = sends;
     drawSelected();
-  };
-  hears.selected = (content) => {
-    if (content.id !== `${view} ${sends}`) return;
+    const answer = await ask(frame, model, { name: "select", ids: mine });
+    if (!answer || number !== sends) return;
     mine = null;
     drawSelected();
   };

@@ -1,6 +1,6 @@
 // The tools that the image picker loads when it is first used: sending files in pieces, camera, recent images, crop.
 import {
-  BUSY, GONE, drawProgress, filledButton, freshId, h, plainButton, progressBar, setText, tell,
+  BUSY, GONE, ask, drawProgress, filledButton, freshId, h, plainButton, progressBar, setText, tell,
 } from "./_dom.js";
 import { shrink } from "./_shrink.js";
 
@@ -13,23 +13,12 @@ import { shrink } from "./_shrink.js";
 /** @param {{limits: Limits, [part: string]: any}} given from _picker.js: its elements, `show` for problems, `shown` */
 export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
   const { zone, whole, picture, words, choose, camera, recent } = parts;
-  const waiting = new Map();
-  frame.listen("msg:custom", (content, buffers) => {
-    const key = `${content.id} ${content.index || 0}`;
-    if (content.name === "got" && waiting.has(key)) waiting.get(key)({ ...content, buffers });
-  });
-  /** Sends a message and waits for its answer; says so if that takes long, while it is still `wanted`. */
-  const ask = async (content, buffers, wanted = () => true) => {
-    const id = content.id || freshId("ask");
-    const key = `${id} ${content.index || 0}`;
+  /** Asks the kernel, and says so if that takes long, while the answer is still `wanted`. */
+  const question = async (content, buffers, wanted = () => true) => {
     const slow = setTimeout(() => wanted() && show(BUSY), 5000);
-    const answer = await new Promise((resolve) => {
-      waiting.set(key, resolve);
-      if (!tell(model, { ...content, id }, buffers)) resolve({ problem: GONE });
-    });
+    const answer = await ask(frame, model, content, buffers);
     clearTimeout(slow);
-    waiting.delete(key);
-    return answer;
+    return answer || { problem: GONE };
   };
 
   // A file on its way
@@ -80,7 +69,7 @@ export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
         const first = small && !index;
         const content = { name: "image", id, index, total, size: body.size, ...(first ? { made: small.made } : {}) };
         const buffers = [piece, ...(first ? small.segments : [])];
-        const answer = await ask(content, buffers, () => mine === transfer);
+        const answer = await question(content, buffers, () => mine === transfer);
         if (mine !== transfer) return;
         show(answer.problem || "");
         if (answer.problem) break;
@@ -174,18 +163,17 @@ export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
 
   const openRecent = async () => {
     if (isOpen(recent)) return shut(recent);
-    const answer = await ask({ name: "recent" });
-    if (answer.problem) return show(answer.problem);
-    drawRecent(answer);
+    drawRecent(await question({ name: "recent" }));
   };
-  const drawRecent = ({ items, words: where, buffers }) => {
+  const drawRecent = ({ problem, items, words: where, buffers }) => {
+    if (!items) return show(problem || "");
     const urls = [];
     const tiles = items.map((item, place) => {
       urls.push(URL.createObjectURL(new Blob([buffers[place]], { type: "image/jpeg" })));
       return plainButton(h("img", { alt: "", src: urls[place] }), async () => {
         shut(choose);
         stop();
-        const answer = await ask({ name: "take_recent", key: item.key });
+        const answer = await question({ name: "take_recent", key: item.key });
         show(answer.problem || "");
       }, { class: "rb-tile", tabindex: place ? -1 : 0, "aria-label": item.words });
     });
@@ -204,7 +192,7 @@ export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
     const grid = items.length ? [h("div", { class: "rb-tiles", ...grouped }, ...tiles)] : [];
     const close = plainButton("Close", () => shut(recent));
     const forget = plainButton("Forget them", async () => {
-      drawRecent(await ask({ name: "forget_recent" }));
+      drawRecent(await question({ name: "forget_recent" }));
       frame.say("The recent images are forgotten.");
     });
     const acts = h("div", { class: "rb-acts" }, ...(items.length ? [forget] : []), close);

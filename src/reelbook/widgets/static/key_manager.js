@@ -127,7 +127,7 @@ function render({ model, el }) {
   };
   /** @param {NewKey} content */
   const showSecret = (content) => {
-    tell(model, { name: "shown", id: content.id });
+    tell(model, { name: "shown", key_id: content.id });
     if (secretId === content.id) return; // once
     secretId = content.id;
     secretName = content.called;
@@ -152,7 +152,7 @@ function render({ model, el }) {
   // What is left to do in a rotation.
   const steps = h("p");
   const keep = plainButton("Keep in the keyring", () => tell(model, { name: "keep" }));
-  const askRevoke = (id) => tell(model, { name: "ask_revoke", id });
+  const askRevoke = (id) => tell(model, { name: "ask_revoke", key_id: id });
   const revokeOld = plainButton("Revoke the old key", () => askRevoke(words().rotation.old));
   const later = plainButton("Later", () => tell(model, { name: "finish" }));
   const rotation = h("div", { class: "rb-sheet", hidden: true }, h("h3", {}, "The key is changed"), steps,
@@ -160,7 +160,7 @@ function render({ model, el }) {
 
   // The question before a key is revoked.
   const ask = h("p", { id: freshId("ask") });
-  const revoke = filledButton("Revoke", () => tell(model, { name: "revoke", id: model.get("question").id }));
+  const revoke = filledButton("Revoke", () => tell(model, { name: "revoke", key_id: model.get("question").id }));
   const instead = filledButton("Rotate instead", () => {
     tell(model, { name: "leave" });
     openForm("rotate");

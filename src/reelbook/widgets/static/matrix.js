@@ -2,7 +2,7 @@
 // (_matrix_table.js): swapping axes asks nobody. What is here joins its parts: head, selection, keys and the kernel's
 // news.
 import {
-  filledButton, foldButton, freshId, h, isNew, openPanel, plainButton, refill, setText, showText, tell,
+  ask, filledButton, foldButton, h, isNew, openPanel, plainButton, refill, setText, showText, tell,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
@@ -26,14 +26,17 @@ import { zoomAndPan } from "./_matrix_zoom.js";
 function render({ model, el }) {
   const frame = openPanel(model, el, "matrix", "Matrix");
   // What is set here counts until the kernel has it: set as a trait, the echo of an earlier value could undo it.
-  const view = freshId("view");
   let own = {};
   let sends = 0;
   const get = (name) => (name in own ? own[name] : model.get(name));
-  const set = (values) => {
+  const set = async (values) => {
     Object.assign(own, values);
     sends += 1;
-    tell(model, { name: "set", id: `${view} ${sends}`, values });
+    const mine = sends;
+    const answer = await ask(frame, model, { name: "set", values });
+    if (!answer || mine !== sends) return;
+    own = {};
+    arranged();
   };
   const pictures = posters(frame, model);
   const cells = new Map(); // by number
@@ -294,11 +297,6 @@ function render({ model, el }) {
       setLength();
       tick();
       clips.load();
-    },
-    set(content) {
-      if (content.id !== `${view} ${sends}`) return;
-      own = {};
-      arranged();
     },
   };
   const shown = { said: "", left: [], controls: [], problem: "" };

@@ -1,5 +1,5 @@
 // One clip: the card without a job, more controls under the slim ones, and three views.
-import { foldButton, h, openPanel, plainButton, tell } from "./_dom.js";
+import { ask, foldButton, h, openPanel, plainButton } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
 import { keepTrait, speedChoice } from "./_controls.js";
@@ -84,21 +84,18 @@ function render({ model, el }) {
   const asked = {};
   const urls = [];
   /** The kernel's picture of that name, asked for once. */
-  const picture = (of) => asked[of] ??= new Promise((resolve) => {
-    const hear = (content, buffers) => {
-      if (content.name !== "picture" || content.of !== of) return;
-      model.off("msg:custom", hear);
-      urls.push(URL.createObjectURL(new Blob([buffers[0]], { type: "image/jpeg" })));
-      resolve(urls.at(-1));
-    };
-    frame.listen("msg:custom", hear);
-    if (tell(model, { name: "picture", of, tiles: TILES })) return;
-    frame.showMessage({ text: "The pictures are made by the kernel; run the cell again.", tone: "problem" });
+  const picture = (of) => asked[of] ??= ask(frame, model, { name: "picture", of, tiles: TILES }).then((answer) => {
+    if (!answer) {
+      frame.showMessage({ text: "The pictures are made by the kernel; run the cell again.", tone: "problem" });
+    }
+    if (!answer?.buffers.length) return "";
+    urls.push(URL.createObjectURL(new Blob([answer.buffers[0]], { type: "image/jpeg" })));
+    return urls.at(-1);
   });
   frame.onClose(() => urls.forEach((url) => URL.revokeObjectURL(url)));
   const tile = (node, place) => {
     node.style.backgroundPosition = `${(place / (TILES - 1)) * 100}% 0`;
-    picture("filmstrip").then((url) => { node.style.backgroundImage = `url(${url})`; });
+    picture("filmstrip").then((url) => { if (url) node.style.backgroundImage = `url(${url})`; });
     return node;
   };
   const stage = video.parentElement;
@@ -124,7 +121,7 @@ function render({ model, el }) {
     strip.hidden = view !== "filmstrip";
     video.style.visibility = view === "clip" ? "" : "hidden";
     player.rest(view !== "clip");
-    if (view === "poster") picture("poster").then((url) => { poster.src = url; });
+    if (view === "poster") picture("poster").then((url) => { if (url) poster.src = url; });
     if (view === "filmstrip" && !strip.children.length) {
       strip.append(...Array.from({ length: TILES }, stripTile));
     }

@@ -1,6 +1,6 @@
 // The form for a clip: what is typed goes to the model; fields, limits, costs and words come from Python.
 import { codeCopies } from "./_code.js";
-import { freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { ask, freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { imagePicker } from "./_picker.js";
 import { fieldProblem } from "./_problem.js";
@@ -163,27 +163,24 @@ function render({ model, el }) {
     flush();
     tell(model, { name: "plan", prompt: prompt.value });
   };
-  const generate = () => {
+  const generate = async () => {
     if (busy || resting) return;
     if (model.get("words").replace_key) return tell(model, { name: "replace_key" });
     if (reason()) return (!prompt.value.trim() ? prompt : wrongOne()?.wrong() || go).focus();
     flush();
-    const token = (busy = freshId("send"));
-    const slow = setTimeout(() => { if (busy === token) { busy = "slow"; drawGo(); } }, 4000);
-    const from = performance.now();
-    const done = (content) => {
-      if (content.name !== "answered" || content.id !== token) return;
-      model.off("msg:custom", done);
-      clearTimeout(slow);
-      busy = "";
-      resting = true;
+    const draw = (now, rests = false) => {
+      busy = now;
+      resting = rests;
       drawGo();
-      setTimeout(() => { resting = false; drawGo(); }, Math.max(0, 1500 - (performance.now() - from)));
     };
-    frame.listen("msg:custom", done);
-    const out = tell(model, { name: "generate", id: token, ...values() });
-    if (!out) busy = "slow";
-    drawGo();
+    const slow = setTimeout(draw, 4000, "slow");
+    const from = performance.now();
+    draw("sent");
+    const answer = await ask(frame, model, { name: "generate", ...values() });
+    clearTimeout(slow);
+    if (!answer) return draw("slow");
+    draw("", true);
+    setTimeout(draw, Math.max(0, 1500 - (performance.now() - from)), "");
   };
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

@@ -1,6 +1,6 @@
 // The form of a sweep: a template, what varies, what that comes to; and the sweeps of which clips are missing.
 import { codeCopies } from "./_code.js";
-import { freshId, h, isNew, openPanel, refill, setText, tell } from "./_dom.js";
+import { ask, freshId, h, isNew, openPanel, refill, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
@@ -26,7 +26,7 @@ function render({ model, el }) {
     template.value = text;
     set("template", text);
   });
-  const mark = button("Make a slot", () => {
+  const mark = button("Make a slot", async () => {
     const [from, to] = [template.selectionStart, template.selectionEnd];
     const marked = template.value.slice(from, to);
     const at = from + marked.search(/\S/);
@@ -35,7 +35,15 @@ function render({ model, el }) {
       return frame.showMessage({ text, tone: "info" });
     }
     const after = template.value.slice(at + marked.trim().length);
-    press("slot", { before: template.value.slice(0, at), marked: marked.trim(), after, axes: filledIn() });
+    if (unsaved()) flush();
+    const before = template.value.slice(0, at);
+    const slot = { name: "slot", before, marked: marked.trim(), after, axes: filledIn() };
+    const answer = await ask(frame, model, slot);
+    if (!answer?.axis) return;
+    frame.showMessage({ text: "", tone: "info" });
+    const { input } = line(answer.axis);
+    input.focus();
+    input.setSelectionRange(input.value.length, input.value.length);
   });
   openers.append(mark);
   const varies = h("span", { class: "rb-seg", role: "group", "aria-label": "Vary" });
@@ -160,19 +168,12 @@ function render({ model, el }) {
     unfinished.hidden = !all.length;
     refill(left, all.map(({ id, name, said, button: text }) => h("li", {},
       h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said),
-      button(text, () => press("resume", { id }), { "data-id": id }))));
+      button(text, () => press("resume", { run: id }), { "data-id": id }))));
   });
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     if (!event.repeat && !words().off) press("begin");
-  });
-  frame.listen("msg:custom", ({ name, axis }) => {
-    if (name !== "slot") return;
-    frame.showMessage({ text: "", tone: "info" });
-    const { input } = line(axis);
-    input.focus();
-    input.setSelectionRange(input.value.length, input.value.length);
   });
   tellWhenLeft(frame, model);
   keepAsking(frame, model);

@@ -1,6 +1,6 @@
 // The tool explorer: a list, the chosen tool's form, and what a call brought. What a server says is text.
 import {
-  drawProgress, filledButton, freshId, h, openPanel, plainButton, progressBar, refill, setText, showText, tell,
+  ask, drawProgress, filledButton, h, openPanel, plainButton, progressBar, refill, setText, showText, tell,
 } from "./_dom.js";
 import { countingLines, keepAsking } from "./_live.js";
 import { tellWhenLeft } from "./_left.js";
@@ -12,15 +12,12 @@ import { drawParts } from "./_results.js";
  * @typedef {{summary: string, rows: Array<{tool: string, name: string, about: string}>}} Rows
  * @typedef {{turn: number, tool: string, title: string, called: string, about: string, hints: string,
  *   fields: import("./_fields.js").Field[], drafts: Record<string, string | boolean>}} ToolForm
- * @typedef {{view: string, tool: string, problems: Record<string, string>}} Problems by field
  * @typedef {{place: number, button: string, text: string, hint: string}} FoundJob
  * @typedef {{text?: string, tone?: string, parts?: import("./_results.js").Part[], jobs?: FoundJob[]}} Result
  */
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "tool_explorer", "Agent tools");
-  const me = freshId("view");
-
   const where = h("span", { class: "rb-quiet rb-said rb-sum" });
   const badge = h("span", { class: "rb-badge" }, "sandbox");
   const again = plainButton("", () => tell(model, { name: "again" }));
@@ -132,26 +129,25 @@ function render({ model, el }) {
     fields = drawForm(content.fields, content.drafts, changed);
     form.replaceChildren(fields.node);
   };
-  const send = () => {
+  const send = async () => {
     if (!tool || model.get("state") === "calling") return;
     clearTimeout(keeping);
     keeping = 0;
     awaited = true;
-    tell(model, { name: "call", id: freshId("call"), view: me, tool, drafts: fields.get() });
+    const called = fields;
+    const answer = await ask(frame, model, { name: "call", tool, drafts: fields.get() });
+    if (called !== fields) return; // another form is shown
+    const first = fields.show(answer?.problems || {});
+    if (!first) return;
+    awaited = false;
+    first.focus();
+    frame.say("Something in the form isn't right yet.");
   };
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     if (!event.repeat) send();
   });
-  /** @param {Problems} content */
-  const takeProblems = (content) => {
-    if (content.view === me) awaited = false;
-    const first = content.tool === tool && fields.show(content.problems);
-    if (!first || content.view !== me) return;
-    first.focus();
-    frame.say("Something in the form isn't right yet.");
-  };
 
   // The result.
   let drawn = null;
@@ -193,7 +189,7 @@ function render({ model, el }) {
   const next = () => { call.className = jobs.querySelector(".rb-primary") ? "rb-plain" : "rb-primary"; };
   frame.onClose(() => drawn && drawn.close());
 
-  const TAKE = { rows: takeRows, form: takeForm, result: takeResult, problems: takeProblems };
+  const TAKE = { rows: takeRows, form: takeForm, result: takeResult };
   frame.listen("msg:custom", (content) => TAKE[content.name]?.(content));
   const drawLine = countingLines(frame, line);
   frame.draw(["figures"], () => drawLine(model.get("figures")));

@@ -1,0 +1,72 @@
+"""Clips in one file: a page that plays them without a network or a kernel, and how it is written."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from reelbook.atomic_files import atomic_write
+from reelbook.errors import InvalidInput, ReelbookError
+from reelbook.media import clips
+from reelbook.media.images import thumbnail
+from reelbook.session.clip import target_file
+
+from .bundle import module, style
+
+POSTER_BYTES: Final = 20_000
+
+# It may load nothing, from nowhere.
+_POLICY: Final = (
+    "default-src 'none'; img-src data:; media-src data:; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+)
+
+
+def write_whole(
+    path: Path, write: Callable[[Path], None], *, what: str, kinds: Sequence[str], overwrite: bool
+) -> None:
+    """Has `write` fill a file that becomes `path`, whole or not at all.
+
+    Raises InvalidInput for another ending than one of `kinds`, without the folder, and where a file is in the
+    way; ReelbookError where the disk refuses.
+    """
+    kind = path.suffix.lower()
+    if kind not in kinds:
+        raise InvalidInput(f"{what} is saved as {' or '.join(kinds)}, not {kind or 'without an ending'}.")
+    target_file(path, path.name, remedy="overwrite=True replaces it", overwrite=overwrite)
+    try:
+        with atomic_write(path) as part:
+            write(part)
+    except OSError as error:
+        why = error.strerror or error
+        raise ReelbookError(f"{what} could not be written: {why}. The clips are where they were.") from error
+
+
+def page(stem: str, title: str, body: Iterable[str], *, shape: str = "") -> Iterator[str]:
+    """The page with the style `stem` piece by piece, as it is large. `body` is HTML."""
+    title, code = html.escape(title), module("_matrix_page").replace("</", "<\\/")
+    yield (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<title>{title}</title><style>{style(stem)}</style></head>\n"
+        f'<body class="rb-host rb-of-{stem}" style="margin:0"><main class="rb" style="{shape}">'
+        f"<h1>{title}</h1>\n"
+    )
+    yield from body
+    yield f'</main>\n<script type="module">{code}</script></body></html>\n'
+
+
+def video(file: Path, label: str, *, max_side: int) -> str:
+    """A clip with its poster as a part of the page. Raises NotAVideo for one that can't be read."""
+    info = clips.probe(file)
+    poster = thumbnail(clips.poster(file), max_side=max_side, max_bytes=POSTER_BYTES)
+    return (
+        f'<video muted playsinline aria-label="{html.escape(label)}"'
+        f' data-seconds="{info.duration_seconds:.4f}" data-fps="{info.frames_per_second:.3f}"'
+        f' poster="data:image/jpeg;base64,{base64.b64encode(poster).decode()}"'
+        f' data-clip="data:video/mp4;base64,{base64.b64encode(file.read_bytes()).decode()}"></video>'
+    )
