@@ -22,7 +22,6 @@ from ..account.connection import Connection
 from ..client.client import SubmissionRecord
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
 from ..client.scheduling.estimates import Belief, Pace, Took
-from ..client.scheduling.forecast import known_at
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name
@@ -133,7 +132,7 @@ class JobServices:
         # Those that run longer than they looked take requests, too.
         asked_at = {life: max(life.ends_at or 0.0, life.known.next_ask_at or 0.0) for life in watched}
         unsent = sum(life.request_id is None and life.quiet.is_set() for life in self.active)
-        known = known_at(asked_at, self.client.budget(now), unsent)
+        known = self.client.budget(now).known_at(asked_at, unsent)
         for life in watched:
             was = life.known.known_at
             # A moment that has passed says nothing any more; the question that tells is due.

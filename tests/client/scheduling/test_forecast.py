@@ -10,7 +10,7 @@ from benchmarks.simulated_service import World
 
 from reelbook.client.scheduling.budget import Budget
 from reelbook.client.scheduling.estimates import Pace, Took
-from reelbook.client.scheduling.forecast import forecast, known_at
+from reelbook.client.scheduling.forecast import forecast
 
 
 def test_the_forecast_holds_what_comes_of_it() -> None:
@@ -50,7 +50,7 @@ def used(budget: Budget, requests: int, at: float) -> Budget:
 def test_no_job_is_known_before_the_key_may_ask() -> None:
     """Twelve jobs that end soon, with no requests left for 50 s: ten then, and two a minute later."""
     budget = used(Budget(), 10, 90.0)
-    known = known_at({job: 101.0 + job for job in range(12)}, budget.view(100.0), 0)
+    known = budget.view(100.0).known_at({job: 101.0 + job for job in range(12)}, 0)
     assert min(known.values()) == budget.opens_at(100.0) > 150
     assert [round(known[job]) for job in range(12)] == [150] * 10 + [210] * 2
 
@@ -58,12 +58,12 @@ def test_no_job_is_known_before_the_key_may_ask() -> None:
 def test_a_job_that_ends_later_is_known_at_its_end() -> None:
     """Requests that are there by then put nothing off, whoever else is asked about before."""
     budget = used(Budget(), 8, 90.0)
-    known = known_at({"late": 400.0, "soon": 105.0}, budget.view(100.0), 0)
+    known = budget.view(100.0).known_at({"late": 400.0, "soon": 105.0}, 0)
     assert known == {"soon": 105.0, "late": 400.0}
 
 
 def test_submissions_take_the_requests_that_are_free_before() -> None:
     """Three places are free and three clips wait to be sent: the job is asked about when one comes back."""
     budget = used(Budget(), 7, 90.0)
-    assert known_at({"soon": 105.0}, budget.view(100.0), 2) == {"soon": 105.0}
-    assert round(known_at({"soon": 105.0}, budget.view(100.0), 3)["soon"]) == 150
+    assert budget.view(100.0).known_at({"soon": 105.0}, 2) == {"soon": 105.0}
+    assert round(budget.view(100.0).known_at({"soon": 105.0}, 3)["soon"]) == 150

@@ -11,22 +11,27 @@ to spend the requests on is `polling.py`'s part.
 from __future__ import annotations
 
 import enum
+import heapq
 import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from ... import wire
 from ..responses import retry_after
 
 WINDOW_SECONDS: Final = wire.RATE_WINDOW_SECONDS
 MARGIN_SECONDS = 0.05  # clocks tick unevenly; a 429 costs more than this wait
+BACK_SECONDS: Final = WINDOW_SECONDS + MARGIN_SECONDS  # after its use a place is back
 MOMENT_SECONDS = 1.0  # the service tells whole seconds, rounded either way; and nobody feels less
 FIRST_PAUSE_SECONDS = 4.0  # after a fault or a 429 without a word; twice as long after each further one
 DOUBT_SECONDS = 300.0  # whatever is believed is put to the test again after so long
 CLICK_SHARE = 0.2  # of a key's requests, kept free for what a person clicks on
+
+
+J = TypeVar("J")
 
 
 class Purpose(enum.IntEnum):
@@ -50,6 +55,21 @@ class BudgetView:
     left: int
     back_in_seconds: float | None
     free_at: tuple[float, ...]
+
+    def known_at(self, ends_at: Mapping[J, float], waiting: int) -> dict[J, float]:
+        """About when each job under way will be known done: its end is only noticed by a question.
+
+        `ends_at` is when a question may find it done. The first to end is asked about first, as soon as the
+        key has a request for it; the `waiting` submissions take those that are free before that.
+        """
+        free, known = list(self.free_at), dict[J, float]()
+        for job, ends in sorted(ends_at.items(), key=lambda each: each[1]):
+            while waiting and free[0] < ends:
+                heapq.heapreplace(free, free[0] + BACK_SECONDS)
+                waiting -= 1
+            known[job] = max(ends, free[0])
+            heapq.heapreplace(free, known[job] + BACK_SECONDS)
+        return known
 
 
 def pause_seconds(faults: int) -> float:

@@ -1,8 +1,7 @@
-"""How long clips take under the key's limit: pure.
+"""How long clips will take under the key's limit, before anything is submitted: pure.
 
-`known_at` says it of jobs under way, `forecast` before anything is submitted. Each clip takes a submission,
-and a question that finds it done. Which of them go first when places are scarce is what `polling.py` weighs;
-the forecast tries both extremes, and the truth lies in between.
+Each clip takes a submission, and a question that finds it done. Which of them go first when places are scarce
+is what `polling.py` weighs; the forecast tries both extremes, and the truth lies in between.
 """
 
 from __future__ import annotations
@@ -11,33 +10,12 @@ import heapq
 import math
 import random
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
-from .budget import MARGIN_SECONDS, WINDOW_SECONDS, Budget, BudgetView
+from .budget import BACK_SECONDS, Budget, BudgetView
 from .estimates import USUAL_SECONDS, Pace
 
 RUNS = 25  # with times drawn at random: enough for a range that a person reads
-
-BACK_SECONDS = WINDOW_SECONDS + MARGIN_SECONDS  # after its use a place is back
-
-J = TypeVar("J")
-
-
-def known_at(ends_at: Mapping[J, float], budget: BudgetView, waiting: int) -> dict[J, float]:
-    """About when each job under way will be known done: its end is only noticed by a question.
-
-    `ends_at` is when a question may find it done. The first to end is asked about first, as soon as the key
-    has a request for it; the `waiting` submissions take those that are free before that.
-    """
-    free, known = list(budget.free_at), dict[J, float]()
-    for job, ends in sorted(ends_at.items(), key=lambda each: each[1]):
-        while waiting and free[0] < ends:
-            heapq.heapreplace(free, free[0] + BACK_SECONDS)
-            waiting -= 1
-        known[job] = max(ends, free[0])
-        heapq.heapreplace(free, known[job] + BACK_SECONDS)
-    return known
 
 
 def forecast(paces: Sequence[Pace], budget: Budget, now: float) -> tuple[float, float, float]:
