@@ -142,7 +142,7 @@ def test_a_clip_that_was_charged_while_nobody_watched_comes_off_once(sandbox: Sa
     with rb.connect("sandbox") as first:
         first.balance()
         first.text_to_video("a fox", duration_seconds=5)
-        first._thread.call(first._jobs.services.submitted())
+        first._thread.call(first._jobs.submitted())
         assert first.facts.balance_usd == 24.75
     with rb.connect("sandbox") as second:
         assert everywhere(second) == {"$24.75"}
@@ -161,7 +161,7 @@ def test_all_places_follow_when_another_program_spends(
     sandbox.settings(pace=600)
     session.balance()
     session.text_to_video("a fox", duration_seconds=5)
-    session._thread.call(session._jobs.services.submitted())
+    session._thread.call(session._jobs.submitted())
     assert everywhere(session) == {"$24.75"}
     sandbox.settings(pace=0)
     with rb.connect("live", api_key=sandbox.api_key, base_url=sandbox.url, home=tmp_path) as other:
