@@ -109,7 +109,8 @@ def test_an_image_on_its_way_can_be_called_back(notebook: Notebook) -> None:
     cell = notebook.run(
         "import threading\npicker25, go25 = rb.ImagePicker(), threading.Event()\n"
         "taking25 = picker25._on_image\n"
-        "picker25._on_image = lambda *given: taking25(*given) if given[0]['index'] == 0 else go25.wait(20)\n"
+        "picker25._on_image = lambda content, buffers:"
+        " taking25(content, buffers) if content['index'] == 0 else go25.wait(20) and {}\n"
         "picker25"
     )
     shown(cell)

@@ -1,7 +1,7 @@
 """The panels that a person at a notebook sees and uses. Loaded when the first of them is shown.
 
-`base` is what all panels share, `background` runs what takes a while, `live` brings changes to the page, and
-`static/` draws it. The words are in `reelbook.text`.
+`base` is what all panels share, `live` brings changes to the page, and `static/` draws it. The words are in
+`reelbook.text`.
 """
 
 from __future__ import annotations
@@ -60,18 +60,6 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _board(batch: Batch) -> Any:
-    return import_module(".job_board", __name__).JobBoard(jobs=batch)
-
-
-def _card(job: Job) -> Any:
-    return import_module(".job_card", __name__).JobCard(job)
-
-
-def _player(clip: Clip) -> Any:
-    return import_module(".player", __name__).Player(clip)
-
-
-display.register(Batch, _board)
-display.register(Job, _card)
-display.register(Clip, _player)
+display.register(Batch, lambda batch: __getattr__("JobBoard")(jobs=batch))
+display.register(Job, lambda job: __getattr__("JobCard")(job))
+display.register(Clip, lambda clip: __getattr__("Player")(clip))
