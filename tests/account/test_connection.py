@@ -37,6 +37,8 @@ def test_only_the_homes_own_sandbox_is_started_again(home: Path, own: bool) -> N
                 assert (await client.balance()).balance_usd == 25
             else:
                 assert (server.find(home), client.base_url) == (None, ended.url)
+                client.moved_to("http://127.0.0.1:1")  # whoever moved it says so
+                assert client.base_url == "http://127.0.0.1:1"
 
     with ledger_in(home, "sandbox", ended.api_key) as ledger:
         asyncio.run(reach(ledger))

@@ -162,7 +162,7 @@ def test_two_requests_are_asked_and_their_times_are_said(session: rb.Session, sa
     found = session.reconcile(alone=True)
     now = sandbox.state()["requests"]
     assert (now["balance"] - arrived.get("balance", 0), now["usage"] - arrived["usage"]) == (1, 1)
-    assert re.search(r"Requests 0 at \d\d:\d\d:\d\d → 1 at \d\d:\d\d:\d\d\.", str(found))
+    assert re.search(r"requests 0 at \d\d:\d\d:\d\d → 1 at \d\d:\d\d:\d\d", str(found))
     assert repr(found) == str(found)
 
 

@@ -186,7 +186,7 @@ def test_what_became_of_the_unanswered_one_is_asked_and_said_truly(crash: Crash)
     submitted = crash.sandbox.state()["requests"]["text-to-video"]
     result = crash.run("jobs", "resume", "--find-out")
     assert result.returncode == 0, result.stderr
-    assert "balance $24.85" in result.stdout
+    assert "$24.85" in result.stdout
     assert "a heron at dawn" in result.stdout
     assert crash.jobs()["dawn"]["state"] in ("uncertain", "lost")
     assert crash.sandbox.state()["requests"]["text-to-video"] == submitted

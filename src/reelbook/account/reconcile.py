@@ -192,7 +192,9 @@ def _conclusion(entry: Entry, changes: list[_Change], evidence: Evidence) -> tup
     mine = replace(mine, ended_by=ended_by, least_usd=least, clip=True, sure=True)
     others = [each for each in evidence.others if each.state not in _BOUGHT_NOTHING]
     courses = [_course(each) for each in (*others, *evidence.uncertain) if each is not entry]
-    answer = _answer(mine, courses, changes, rules)
+    # What a sandbox counts is known; its money would only tell later.
+    telling = [each for each in changes if each.figure == "requests" or not rules.sandbox]
+    answer = _answer(mine, courses, telling, rules)
     if answer is None:
         reason = (
             "The figures and the clips in the ledger don't fit together: others use the account, it seems."
@@ -205,7 +207,7 @@ def _conclusion(entry: Entry, changes: list[_Change], evidence: Evidence) -> tup
             "session.reconcile(alone=True) takes your word for it."
         )
         return answer, _OTHERS[answer], advice
-    in_the_end = [replace(each, now=replace(each.now, at=math.inf)) for each in changes]
+    in_the_end = [replace(each, now=replace(each.now, at=math.inf)) for each in telling]
     if _answer(mine, courses, in_the_end, rules) != "not accepted":
         return answer, "Other clips may explain this as well.", _WEB_APP
     shown_by = max(evidence.now.at, mine.accepted_by if rules.sandbox else mine.ended_by)
@@ -230,7 +232,8 @@ def _answer(
     # A sandbox counts what it accepts. Elsewhere money decides: nothing leaves it as old requests leave a
     # period, and the count has only to agree.
     deciding = [found for figure, found in fitting.items() if rules.sandbox or figure != "requests"]
-    if (rules.sandbox or "total spent" in fitting) and not any(accepted for _, accepted in fitting.values()):
+    sure: Figure = "requests" if rules.sandbox else "total spent"
+    if sure in fitting and not any(accepted for _, accepted in fitting.values()):
         return "not accepted"
     if all(accepted for _, accepted in deciding) and not all(without for without, _ in deciding):
         return "accepted"
@@ -329,8 +332,7 @@ class _Change:
 def _changes(evidence: Evidence, sent_at: float) -> list[_Change]:
     """Each figure now, against the newest from before that time; those that can be compared."""
     now, found = evidence.now, []
-    figures: tuple[Figure, ...] = ("requests",) if evidence.rules.sandbox else tuple(FIELDS)
-    for figure in figures:
+    for figure in FIELDS:
         earlier = [
             each for each in evidence.samples if each.at < sent_at and _value(figure, each) is not None
         ]

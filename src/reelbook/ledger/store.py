@@ -138,13 +138,8 @@ def _make_new(path: Path) -> None:
     unfinished = path.with_name("ledger.new.db")
     _remove(unfinished)  # of a kernel that was killed here
     # SQLite gives its companions the mode of the file, so that has to be right before there are any.
-    file = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        # Until it has its name nothing can be lost: it is brought to the disk once, not after each step.
-        _at_newest_schema(unfinished, synchronous="OFF").close()
-        os.fsync(file)
-    finally:
-        os.close(file)
+    os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    _at_newest_schema(unfinished).close()
     unfinished.rename(path)
     _remove(unfinished)  # a journal that was emptied and left
 
@@ -154,11 +149,11 @@ def _remove(path: Path) -> None:
         Path(f"{path}{ending}").unlink(missing_ok=True)
 
 
-def _at_newest_schema(path: Path, synchronous: str = "FULL") -> sqlite3.Connection:
+def _at_newest_schema(path: Path) -> sqlite3.Connection:
     connection = _connect(str(path), _SLICE_SECONDS)
     try:
         connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
-        connection.execute(f"PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA synchronous=FULL")
         migrate(connection)
     except BaseException:
         connection.close()

@@ -42,9 +42,11 @@ class Verdict:
 class Reconciliation:
     """What `session.reconcile()` found out: the verdicts, oldest submission first.
 
-    found = session.reconcile()
-    print(found)
-    paid = [verdict.job for verdict in found.verdicts if verdict.answer == "accepted"]
+        found = session.reconcile()
+        print(found)
+        paid = [verdict.job for verdict in found.verdicts if verdict.answer == "accepted"]
+
+    Each verdict says which figures moved, and since when.
     """
 
     verdicts: tuple[Verdict, ...]
