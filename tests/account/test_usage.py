@@ -18,12 +18,15 @@ BOTH = pytest.mark.parametrize("reading", ["rolling", "calendar"])
 @BOTH
 @pytest.mark.parametrize("days", [7, 30, 90])
 def test_every_span_equals_the_truth(reading: Reading, days: int) -> None:
-    """At each step on the way, and to the last day in the end: USD, seconds and requests."""
+    """At each step on the way, without a gap, and to the last day in the end: USD, seconds and requests."""
     for seed in range(450 // days):
         service = Service(busy(seed, days, 1 / 3), reading)
         known, count = refine(service, AFTERNOON, days=days)
         for steps in range(1, count + 1):
-            for span in spans(replace(known, answers=known.answers[:steps])):
+            found = spans(replace(known, answers=known.answers[:steps]))
+            assert all(a.to_at == b.from_at for a, b in itertools.pairwise(found))
+            assert sum(span.usd for span in found) == pytest.approx(service.answers[0].usd)
+            for span in found:
                 truth = service.truth(span)
                 assert span.usd == pytest.approx(truth, abs=1e-6)
                 assert span.seconds == pytest.approx(20 * truth, abs=0.01)
@@ -37,17 +40,6 @@ def test_thirty_days_take_few_questions(reading: Reading) -> None:
     counts = [refine(Service(busy(seed, 30, 1 / 3), reading), AFTERNOON)[1] for seed in range(100)]
     assert sum(counts) / len(counts) <= 24
     assert max(counts) < 30
-
-
-@BOTH
-def test_a_first_picture_is_whole_and_honest(reading: Reading) -> None:
-    """After eight questions the spans cover the period without a gap, and their sum is the total."""
-    service = Service(busy(1, 30, 1 / 3), reading)
-    known, _ = refine(service, AFTERNOON, most=8)
-    found = spans(known)
-    assert all(a.to_at == b.from_at for a, b in itertools.pairwise(found))
-    assert sum(span.usd for span in found) == pytest.approx(service.answers[0].usd)
-    assert not all(span.split for span in found)
 
 
 @BOTH

@@ -49,21 +49,6 @@ def test_what_is_told_is_what_was_planted(session: rb.Session, sandbox: Sandbox,
     assert table["usd"].sum() == pytest.approx(sum(span.usd for span in history.spans))
 
 
-def test_calendar_days_are_told_in_order(session: rb.Session, sandbox: Sandbox) -> None:
-    """The other reading of `days`: each day's sum is there, though nothing shows which reading it is."""
-    sandbox.settings(usage_days="calendar")
-    past = planted(sandbox, 20, 0.5)
-    history = session.usage_history(30).wait(60)
-    now, midnight = time.time(), time.time() // DAY_SECONDS * DAY_SECONDS
-    truth: dict[int, float] = {}
-    for each in past:
-        ago = int((midnight + DAY_SECONDS - (now - each["days_ago"] * DAY_SECONDS)) // DAY_SECONDS)
-        truth[ago] = truth.get(ago, 0.0) + each["usd"]
-    told = {round((history.spans[-1].to_at - span.to_at) / DAY_SECONDS): span for span in history.spans}
-    assert {ago: span.usd for ago, span in told.items() if span.usd} == pytest.approx(truth)
-    assert history.reading is None
-
-
 def test_a_second_opening_asks_once(session: rb.Session, sandbox: Sandbox) -> None:
     """What the ledger keeps isn't asked again, also by another session."""
     planted(sandbox, 30)

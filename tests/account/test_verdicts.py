@@ -35,18 +35,6 @@ def answering(submission: Handler) -> Handler:
     return lambda e: submission(e) if e.first_line.startswith("POST") else e.answer(404)
 
 
-@pytest.mark.parametrize("location", ["http:login", "about:blank", "http://xn--/"])
-def test_a_submission_that_is_redirected_to_no_address_is_uncertain(
-    location: str, home: Path, connected: Callable[[str], rb.Session]
-) -> None:
-    """302 says neither yes nor no: the entry counts as perhaps paid, in this session and in the next."""
-    with raw_server(answering(lambda e: e.answer(302, headers={"location": location}))) as service:
-        with pytest.raises(SubmissionUncertain):
-            connected(service.url).text_to_video("a fox").result(20)
-    with LedgerFile.open(home) as ledger:
-        assert [entry.state for entry in ledger.find()] == [UNCERTAIN]
-
-
 def test_a_mistake_of_ours_after_the_sending_is_uncertain_too(
     home: Path, connected: Callable[[str], rb.Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,8 +27,11 @@ def test_marks_are_kept_tidy(ledger: Ledger, folder: Path) -> None:
     assert found.marks == kept
 
 
-def test_tags_are_counted_and_found_by(ledger: Ledger) -> None:
-    """A tag that is taken away finds nothing any more; those of another account are its own."""
+def test_tags_are_counted_and_found_by(ledger: Ledger, clock: Clock) -> None:
+    """A tag that is taken away finds nothing any more; those of another account are its own.
+
+    Experiments are named once each, by the newest clip of each.
+    """
     other = ledger.file.ledger("https://other.example", KEY)
     first, second, foreign = entry(ledger), entry(ledger), entry(other)
     for number, tags in ((first, ("b", "A")), (second, ("b",)), (foreign, ("b",))):
@@ -38,6 +41,10 @@ def test_tags_are_counted_and_found_by(ledger: Ledger) -> None:
     ledger.annotations.mark(second, Marks())
     assert [each.id for each in find(ledger, tag="b")] == [first]
     assert ledger.annotations.tags() == {"A": 1, "b": 1}
+    for name in ("winter", "summer", None, "winter"):
+        clock.now += 1
+        intend(ledger, fox(experiment=name))
+    assert ledger.annotations.experiments() == ["winter", "summer"]
 
 
 def test_the_text_is_looked_for_in_notes_too(ledger: Ledger) -> None:
@@ -57,14 +64,6 @@ def test_the_text_is_looked_for_in_notes_too(ledger: Ledger) -> None:
     ledger.annotations.mark(wolf, Marks(note=""))
     assert found("fox") == [last, fox_entry]
     assert [each.id for each in find(ledger, text="fox", limit=1, after=last)] == [fox_entry]
-
-
-def test_experiments_are_named_the_last_one_first(ledger: Ledger, clock: Clock) -> None:
-    """Each once, by its newest clip."""
-    for name in ("winter", "summer", None, "winter"):
-        clock.now += 1
-        intend(ledger, fox(experiment=name))
-    assert ledger.annotations.experiments() == ["winter", "summer"]
 
 
 def test_winners_are_kept_in_the_order_of_the_choices(ledger: Ledger, clock: Clock) -> None:

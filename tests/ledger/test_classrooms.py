@@ -42,13 +42,7 @@ def test_a_place_goes_through_its_states_and_stays(ledger: Ledger, folder: Path,
     ledger.file.classrooms.waiting(ada)
     ledger.file.classrooms.revoked(bjoern)
     ledger.file.classrooms.closed(room)
-    (room,) = ledger.file.classrooms.at(SERVICE)
+    (room,) = ledger.file.classrooms.at(f"{SERVICE}/elsewhere")  # it is known by its origin
+    assert ledger.file.classrooms.at("https://other.example") == ()
     assert [seat.state for seat in room.seats] == [WAITING, REVOKED]
     assert room.closed_at == clock()
-
-
-def test_each_service_has_its_own(ledger: Ledger) -> None:
-    """The address is told apart by its origin, whatever stands behind it."""
-    opened(ledger)
-    assert ledger.file.classrooms.at("https://other.example") == ()
-    assert [room.name for room in ledger.file.classrooms.at(f"{SERVICE}/")] == ["monday"]

@@ -13,27 +13,22 @@ from reelbook.secret import Secret
 LATER, THIRD = Secret("sk-planted-later"), Secret("sk-planted-third")
 
 
-def test_jobs_and_spend_go_on_under_the_later_key(ledger: Ledger) -> None:
-    """What the former key bought is the account's, whichever key asks."""
-    entry = intend(ledger, fox()).entry
-    former, spend = ledger.account, ledger.spend()
-    ledger.change_key(LATER)
-    assert ledger.account.id == former.id
-    assert ledger.account.fingerprint != former.fingerprint
-    assert [found.id for found in find(ledger)] == [entry.id]
-    assert ledger.spend() == spend
-
-
-def test_the_next_kernel_knows_the_later_key(ledger: Ledger, folder: Path) -> None:
-    """And still knows the former one; a third one in its place is the same account too."""
+def test_jobs_and_spend_go_on_under_later_keys(ledger: Ledger, folder: Path) -> None:
+    """What the former key bought is the account's, whichever key asks; the next kernel knows all of them."""
+    entry, spend = intend(ledger, fox()).entry, ledger.spend()
     accounts = {KEY: ledger.account}
     for key in (LATER, THIRD):
         ledger.change_key(key)
         accounts[key] = ledger.account
+    assert ([each.id for each in find(ledger)], ledger.spend().reserved_usd) == ([entry.id], 0.25)
+    assert spend == ledger.spend()
+    assert len({each.fingerprint for each in accounts.values()}) == 3
     with opened(folder) as again:
         assert {key: again.file.ledger(SERVICE, key).account for key in accounts} == accounts
         assert again.file.ledger("https://elsewhere.example.com", LATER).account.id != ledger.account.id
         assert len(again.file.accounts()) == 2
+    for file in filter(Path.is_file, folder.rglob("*")):
+        assert b"planted-later" not in file.read_bytes()
 
 
 def test_requests_of_the_two_keys_are_counted_apart(ledger: Ledger, folder: Path) -> None:
@@ -50,10 +45,3 @@ def test_requests_of_the_two_keys_are_counted_apart(ledger: Ledger, folder: Path
         for key in (KEY, LATER):
             other.file.ledger(SERVICE, key).requests.enter(0.0, fits)
     assert seen == [0, 1]
-
-
-def test_no_key_stands_in_the_file(ledger: Ledger, folder: Path) -> None:
-    """Only a salted fingerprint does."""
-    ledger.change_key(LATER)
-    for file in filter(Path.is_file, folder.rglob("*")):
-        assert b"planted-later" not in file.read_bytes()

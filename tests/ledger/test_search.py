@@ -63,7 +63,7 @@ def pages(ledger: Ledger | LedgerFile, **asked: Any) -> list[int]:
 
 
 def test_pages_hold_what_matches_in_order_and_once(ledger: Ledger, filled: list[Entry]) -> None:
-    """Every mixture of filters gives exactly the matching ones over all pages."""
+    """Every mixture of filters gives exactly the matching ones over all pages; a file has all accounts'."""
     middle = filled[100].intended_at
     texts: list[Asked] = [
         ({}, lambda entry: True),
@@ -96,6 +96,8 @@ def test_pages_hold_what_matches_in_order_and_once(ledger: Ledger, filled: list[
             each.id for each in sorted(matching, key=lambda each: (each.price_usd, each.id), reverse=True)
         ]
         assert pages(ledger, **asked, sort="costliest") == by_cost, asked
+    foreign = intend(ledger.file.ledger("https://other.example", KEY), fox()).entry.id
+    assert pages(ledger.file) == [foreign, *pages(ledger)]
 
 
 @pytest.mark.parametrize(
@@ -131,15 +133,6 @@ def test_text_is_found_by_the_beginnings_of_its_words(ledger: Ledger, text: str,
     ):
         intend(ledger, fox(prompt=prompt))
     assert [entry.prompt for entry in find(ledger, text=text)] == expected
-
-
-def test_all_accounts_are_merged_in_order(ledger: Ledger, clock: Clock) -> None:
-    """Without an account the pages hold every account's entries, newest first."""
-    other = ledger.file.ledger("https://other.example", KEY)
-    for number in range(20):
-        clock.now += 1
-        intend(other if number % 3 else ledger, fox())
-    assert pages(ledger.file) == list(range(20, 0, -1))
 
 
 def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger) -> None:
