@@ -42,9 +42,11 @@ class Verdict:
 class Reconciliation:
     """What `session.reconcile()` found out: the verdicts, oldest submission first.
 
-    found = session.reconcile()
-    print(found)
-    paid = [verdict.job for verdict in found.verdicts if verdict.answer == "accepted"]
+        found = session.reconcile()
+        print(found)
+        paid = [verdict.job for verdict in found.verdicts if verdict.answer == "accepted"]
+
+    Printed, it says of each why that is known and what to do.
     """
 
     verdicts: tuple[Verdict, ...]
