@@ -2,7 +2,7 @@
 
 What a cell starts belongs to it for as long as it goes on. Tasks carry the cell in their context. For threads
 it is told by which of them live at a cell's start and at its end. How front ends name their cells is known
-here and nowhere else.
+here and nowhere else. A `Place` says which submission of its cell one is.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import threading
 import traceback
 import uuid
 import weakref
+from collections import Counter, OrderedDict
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -311,3 +312,79 @@ def _read(notebook: str, _changed_at: int) -> _Saved:
     content = json.loads(Path(notebook).read_bytes())
     ids_last = (content["nbformat"], content["nbformat_minor"]) >= _IDS_LAST
     return _Saved(ids_last, frozenset(each["id"] for each in content["cells"] if ids_last))
+
+
+# Where in a cell a submission stands, so that a cell which is run again gets its clips back.
+
+KnownBy = Literal["id", "text", "pool", "label", "sweep"]
+
+_ONCE: Final = "once:"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which submission of a cell this is: the `nth` equal one, from 1.
+
+    `cell` is a hash of its source, `cell_id` its name where the front end gives one. With `shared` the cell
+    is a guess: see `Execution`.
+    """
+
+    cell: str
+    nth: int = 1
+    cell_id: CellId | None = None
+    shared: bool = field(default=False, compare=False)
+
+    @classmethod
+    def once(cls, label: str) -> Place:
+        """The place for `once="label"`: an equal submission under the same label is bought once."""
+        return cls(f"{_ONCE}{label}")
+
+    @property
+    def label(self) -> str | None:
+        """The label in `once`, None for a cell's place."""
+        return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
+
+    def known_by(self, earlier: Place) -> KnownBy:
+        """What `earlier` is recognised by as this place: the label in `once`, its cell's id, or its text.
+
+        "pool" where the cell is a guess.
+        """
+        if self.label is not None:
+            return "label"
+        if self.shared:
+            return "pool"
+        if self.cell_id is None or earlier.cell_id is None:
+            return "text"
+        return "id" if self.cell_id.id == earlier.cell_id.id else "text"
+
+
+# A task may go on submitting long after its cell: it counts on unless so many others submitted meanwhile.
+_EXECUTIONS: Final = 10_000
+
+
+class PlaceCounter:
+    """Gives each submission of a cell its `Place`, from any thread.
+
+    Four equal submissions in one execution of a cell get the places 1 to 4 and are four clips; the same four
+    in the next execution get the same places, which the ledger knows. Each execution counts for itself: a
+    task of an earlier cell may submit while a later one does.
+    """
+
+    def __init__(self) -> None:
+        self._counts: OrderedDict[tuple[str, str], Counter[str]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def place(self, sameness: str, execution: Execution | None, *, once: str | None = None) -> Place | None:
+        """Where one of these stands: by its label where `once` is given, nowhere outside a cell."""
+        if once is not None:
+            return Place.once(once)
+        if execution is None:
+            return None
+        with self._lock:
+            name = (execution.cell, execution.run)
+            count = self._counts.setdefault(name, Counter())
+            self._counts.move_to_end(name)
+            if len(self._counts) > _EXECUTIONS:
+                self._counts.popitem(last=False)
+            count[sameness] += 1
+            return Place(execution.cell, count[sameness], execution.cell_id, execution.shared)

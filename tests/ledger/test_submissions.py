@@ -82,7 +82,7 @@ def test_equal_submissions_of_many_threads_get_a_place_each() -> None:
 
 def test_old_executions_are_forgotten_and_one_that_goes_on_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory stays small over many executions; a task that submits between them still counts on."""
-    monkeypatch.setattr("reelbook.ledger.places._EXECUTIONS", 10)
+    monkeypatch.setattr("reelbook.executions._EXECUTIONS", 10)
     places = PlaceCounter()
     for run in range(1, 50):
         in_cell(places, fox(), run)

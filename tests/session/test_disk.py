@@ -137,7 +137,7 @@ def test_a_press_doesnt_keep_the_kernel_waiting_for_a_lock(
     """The form says who holds it and what is safe; its button is off until the lock is gone."""
     form = rb.PromptForm(session, prompt="a fox", duration_seconds=1)
     with locked(home):
-        form._heard(form, {"name": "generate", "id": "1"}, [])
+        form._heard(form, {"name": "generate", "ask": "1", "values": {}}, [])
         assert form.message["tone"] == "problem"
         assert "has locked it" in form.message["text"]
         until(lambda: form.words["lengths"][0]["off"])

@@ -4,10 +4,9 @@ One SQLite file in `REELBOOK_HOME`, shared by all kernels of the home. It never 
 service; what to submit, ask and fetch is the session's.
 """
 
-from ..executions import CellId
+from ..executions import CellId, KnownBy, Place, PlaceCounter
 from .ledger import Ledger, LedgerFile
 from .money import Funds
-from .places import KnownBy, Place, PlaceCounter
 from .records import Account, EarlierRun, Entry, Marks, Pick, Sample, Spend, Submission, SweepCell
 from .sweeps import SweepRecord, Sweeps
 from .tool_calls import ToolCall, ToolCalls, ToolJob

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from .. import states, wire
 from ..errors import SpendLimitReached
-from ..executions import CellId, current_execution, is_another
+from ..executions import CellId, PlaceCounter, current_execution, is_another
 from ..formatting import dollars
 from ..requests import JobRequest
 from ..secret import Secret
@@ -29,8 +29,7 @@ from . import money, records, sweeps
 from .annotations import Annotations
 from .classrooms import Classrooms
 from .kernels import Kernel
-from .places import PlaceCounter, place_columns
-from .records import Account, EarlierRun, Entry, Spend, Submission, stored
+from .records import Account, EarlierRun, Entry, Spend, Submission, place_columns, stored
 from .request_log import RequestLog
 from .search import Entries, marks, matching
 from .store import Store, unusable

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from .. import states
 from ..errors import InvalidInput
+from ..executions import CellId, KnownBy, Place
 from ..formatting import local
 from ..requests import JobRequest
 from ..secret import NOT_SHOWN, Secret, holds_key, quotable
-from .places import KnownBy, Place, place_of
 
 T = TypeVar("T")
 
@@ -367,3 +367,20 @@ def origin(service: str) -> str:
     if not parts.hostname:
         return service.strip()
     return f"{parts.scheme}://{parts.hostname}:{port}"
+
+
+def place_of(row: sqlite3.Row) -> Place | None:
+    """The place that a row has."""
+    if row["cell"] is None:
+        return None
+    name = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
+    return Place(row["cell"], row["nth"], name)
+
+
+def place_columns(place: Place | None) -> dict[str, object]:
+    """A place as rows have it."""
+    if place is None:
+        return {}
+    name = place.cell_id
+    known = {} if name is None else {"cell_id": name.id, "opening": name.opening, "notebook": name.notebook}
+    return {"cell": place.cell, "nth": place.nth, **known}

@@ -16,12 +16,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ..executions import is_another
+from ..executions import Place, is_another
 from ..formatting import local
 from ..requests import JobRequest
 from ..states import CANCELLED, LEFT_OUT, PLANNED, names
-from .places import Place, place_columns, place_of
-from .records import Entry, SweepCell, insert, told_state
+from .records import Entry, SweepCell, insert, place_columns, place_of, told_state
 from .search import matching
 from .store import Part
 

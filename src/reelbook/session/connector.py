@@ -45,7 +45,7 @@ class _Name(NamedTuple):
     ledger: str | None
 
 
-class _Place(NamedTuple):
+class _Reached(NamedTuple):
     """Where a session's service is."""
 
     key: Secret
@@ -138,9 +138,9 @@ def connect(
     name = _Name(url, key.value.fingerprint, folder, limit, ledger)
     secret = settings.checked_key(key.value)
 
-    def reach() -> _Place:
+    def reach() -> _Reached:
         kind: Service = "sandbox" if service == "sandbox" or _is_sandbox(url) else "live"
-        return _Place(secret, url, kind, None)
+        return _Reached(secret, url, kind, None)
 
     return _opened(name, reach)
 
@@ -175,9 +175,9 @@ def configured_sandbox() -> str | None:
 def _own_sandbox(folder: Path, limit: float | None, kept: str | None) -> Session:
     from ..sandbox import server
 
-    def reach() -> _Place:
+    def reach() -> _Reached:
         sandbox = server.ensure(folder)
-        return _Place(sandbox.api_key, sandbox.url, "sandbox", sandbox)
+        return _Reached(sandbox.api_key, sandbox.url, "sandbox", sandbox)
 
     return _opened(_Name("", "", folder, limit, kept), reach)
 
@@ -200,7 +200,7 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
     return ledger
 
 
-def _opened(name: _Name, reach: Callable[[], _Place]) -> Session:
+def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
     """The session of that name, new where there is none; what there is to say of a new one is said."""
     follow()
     in_notebook = display.in_notebook()

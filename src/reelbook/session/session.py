@@ -52,7 +52,7 @@ from .batch import Batch, Clips
 from .job import Job, JobRegistry
 from .reconciliation import Reconciliation, tell_jobs
 from .sweeps import SweepControl
-from .tools import Place, Tooling, configured
+from .tools import ToolAddress, Tooling, configured
 
 if TYPE_CHECKING:
     from ..client import AsyncClient
@@ -662,10 +662,10 @@ class Session(Tooling, SuggestsNames):
     def _tool_called(self) -> None:
         self._balance.moved()
 
-    def _tool_place(self) -> Place | None:
+    def _tool_place(self) -> ToolAddress | None:
         return None if self._connection.sandbox is not None else configured()
 
-    async def _moved_place(self) -> Place:
+    async def _moved_place(self) -> ToolAddress:
         await self._connection.reach()
         sandbox = self._connection.sandbox
         assert sandbox is not None

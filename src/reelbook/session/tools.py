@@ -24,7 +24,7 @@ from ..ledger.tool_calls import Outcome
 from ..secret import Secret
 
 T = TypeVar("T")
-Place = tuple[str, Secret]  # the server's address and the user id
+ToolAddress = tuple[str, Secret]  # the server's address and the user id
 
 
 class ToolRun:
@@ -200,10 +200,10 @@ class Tooling(ABC):
             calls.ended(number, outcome, took_seconds=took, request_ids=request_ids, error=error)
 
     @abstractmethod
-    def _tool_place(self) -> Place | None:
+    def _tool_place(self) -> ToolAddress | None:
         """Where the server is and who asks; None where only the session's thread can find out."""
 
-    async def _moved_place(self) -> Place:
+    async def _moved_place(self) -> ToolAddress:
         return configured()
 
     @abstractmethod
@@ -256,7 +256,7 @@ class Tools(Tooling):
     def _tool_called(self) -> None:
         """Without a session there is no balance to ask for."""
 
-    def _tool_place(self) -> Place | None:
+    def _tool_place(self) -> ToolAddress | None:
         return self._place
 
 
