@@ -127,6 +127,16 @@ def late():
     ]
 
 
+def test_each_class_has_a_name_of_its_own() -> None:
+    """Whoever reads a class's name knows which one it is, wherever it stands."""
+    homes: dict[str, list[str]] = {}
+    for name, path in KNOWN.items():
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name)
+    assert {each: places for each, places in homes.items() if len(places) > 1} == {}
+
+
 def public_things() -> Iterator[str]:
     """The public names of the package, and the public methods and properties of its classes."""
     for name in reelbook.__all__:

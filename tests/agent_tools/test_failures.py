@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reelbook import errors
-from reelbook.agent_tools.failures import MAX_SAID, Failed, Note, error_of
+from reelbook.agent_tools.failures import MAX_SAID, ExchangeFailed, Note, error_of
 from reelbook.secret import Secret
 
 USER = Secret("user-planted-7f3a")
@@ -47,7 +47,12 @@ def test_the_servers_words_are_quoted_without_the_user_id() -> None:
     note = Note(status=400, said=f"{USER.reveal()}\x1b[31m isn't\nknown here")
     assert str(error_of(note, USER)).startswith("The tool server answered with an error. It says: ")
     assert not {"\n", "\x1b"} & set(str(error_of(note, USER)))
-    for text in (str(error_of(note, USER)), repr(error_of(note, USER)), repr(note), repr(Failed(note))):
+    for text in (
+        str(error_of(note, USER)),
+        repr(error_of(note, USER)),
+        repr(note),
+        repr(ExchangeFailed(note)),
+    ):
         assert USER.reveal() not in text
     long = Note(failure="lost", said="x" * 10_000)
     assert len(str(error_of(long, USER, paid=True))) < MAX_SAID + 200

@@ -28,7 +28,7 @@ from pydantic import ValidationError
 from .. import settings
 from ..deadlines import Deadline
 from ..secret import Secret
-from .failures import MAX_ANSWER_BYTES, Failed, Note
+from .failures import MAX_ANSWER_BYTES, ExchangeFailed, Note
 from .types import OnProgress, ToolProgress, ToolServerInfo
 
 MAX_PAGES = 100
@@ -71,7 +71,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 class ToolConnection:
     """A session that is being joined, or was, by a task of its own.
 
-    `ready` is done when it can be used, or with Failed.
+    `ready` is done when it can be used, or with ExchangeFailed.
     """
 
     _session: ClientSession
@@ -96,7 +96,7 @@ class ToolConnection:
         )
 
     async def tools(self) -> list[Any]:
-        """All tools that the server lists, as they came, page by page. Raises Failed."""
+        """All tools that the server lists, as they came, page by page. Raises ExchangeFailed."""
         tools: list[Any] = []
         asked: set[str | None] = set()
         cursor: str | None = None  # of the first page, and of none after the last
@@ -109,7 +109,7 @@ class ToolConnection:
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None, note: Note
     ) -> Mapping[str, Any]:
-        """The result of a call as it came. Cancelling this tells the server so. Raises Failed."""
+        """The result of a call as it came. Cancelling this tells the server so. Raises ExchangeFailed."""
         request = mcp_types.CallToolRequest(
             params=mcp_types.CallToolRequestParams(name=name, arguments=dict(arguments))
         )
@@ -162,7 +162,7 @@ class ToolConnection:
             _refused(note, _first(error))
         finally:
             if not self.ready.done():
-                self.ready.set_exception(Failed(note))
+                self.ready.set_exception(ExchangeFailed(note))
                 self.ready.exception()  # looked at, also where nobody waits any more
 
     async def _agree(self, note: Note) -> None:
@@ -199,7 +199,7 @@ def _reading(note: Note) -> Iterator[None]:
 
 def _result(note: Note) -> Mapping[str, Any]:
     if note.raw is None:
-        raise Failed(note)
+        raise ExchangeFailed(note)
     return note.raw
 
 
@@ -296,7 +296,7 @@ class Carrier(httpx2.AsyncClient):
             ):
                 note.failure, note.said = "foreign", f"It is of the type {kind or 'unknown'}."
             elif isinstance(response.stream, httpx2.AsyncByteStream):
-                response.stream = _Watched(response.stream, note)
+                response.stream = _WatchedAnswer(response.stream, note)
             return response
         except _NEVER_SENT as error:
             note.failure, note.said = "unsent", str(error)
@@ -336,7 +336,7 @@ class _TooLarge(httpx2.SSEError):
     """More bytes than any result may have. The package ends a stream at once that raises this."""
 
 
-class _Watched(httpx2.AsyncByteStream):
+class _WatchedAnswer(httpx2.AsyncByteStream):
     """A stream of events: bounded, and with its failure noted."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, note: Note) -> None:

@@ -46,7 +46,7 @@ class Note:
     raw: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
-class Failed(Exception):
+class ExchangeFailed(Exception):
     """What was asked for got no result; `note` says what is known. It never leaves the client's modules."""
 
     def __init__(self, note: Note) -> None:

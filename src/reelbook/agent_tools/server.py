@@ -17,7 +17,7 @@ from ..deadlines import Deadline
 from ..formatting import terminal_line
 from ..secret import Secret
 from . import parsing
-from .failures import Failed, Note, error_of
+from .failures import ExchangeFailed, Note, error_of
 from .types import OnProgress, Tool, ToolResult, ToolServerInfo
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class ToolServer:
 
         try:
             raw = await self._sent(send, seconds)
-        except Failed:
+        except ExchangeFailed:
             raise error_of(note, self.user_id, paid=True) from None
         except TimeoutError:
             if not note.began:
@@ -159,20 +159,20 @@ class ToolServer:
         """The answer to a question that costs nothing. Raises ReelbookError."""
         try:
             return await self._sent(ask, LIST_SECONDS)
-        except Failed as failed:
+        except ExchangeFailed as failed:
             raise error_of(failed.note, self.user_id) from None
         except TimeoutError:
             raise errors.DeadlineExceeded("The tool server didn't answer in time.") from None
 
     async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
         """What `send` brings; sent a second time where the server had dropped the session, and so refused it
-        unread. Raises Failed, TimeoutError, and ReelbookError where the server can't be joined.
+        unread. Raises ExchangeFailed, TimeoutError, and ReelbookError where the server can't be joined.
         """
         async with Deadline(seconds):
             connection = await self._join()
             try:
                 return await send(connection)
-            except Failed as failed:
+            except ExchangeFailed as failed:
                 if not failed.note.session_gone:
                     raise
                 failed.note.began = False
@@ -206,7 +206,7 @@ class ToolServer:
                 await asyncio.shield(connection.ready)
         except BaseException as error:
             connection.task.cancel()
-            if isinstance(error, Failed):
+            if isinstance(error, ExchangeFailed):
                 raise error_of(error.note, self.user_id) from None
             raise
         return connection

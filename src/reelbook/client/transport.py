@@ -94,7 +94,7 @@ class Transport:
             )
             if fresh:
                 assert isinstance(request.stream, httpx.AsyncByteStream)
-                request.stream = _Watched(request.stream, progress)
+                request.stream = _WatchedBody(request.stream, progress)
             async with progress.deadline:
                 response = await client.send(request, stream=True)
                 try:
@@ -272,7 +272,7 @@ class _Progress:
         self.deadline.renew(max(LOOK_SECONDS, min(seconds, self._seconds - self.deadline.spent)))
 
 
-class _Watched(httpx.AsyncByteStream):
+class _WatchedBody(httpx.AsyncByteStream):
     """A request's body. It counts as sent when its last part is handed over: that it went may go unheard."""
 
     def __init__(self, body: httpx.AsyncByteStream, progress: _Progress) -> None:

@@ -59,7 +59,7 @@ class Template:
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
         self.text = text
         names = _Names(by_name(wildcards))
-        self._root = _Reader(text, names).sequence()
+        self._root = _TemplateReader(text, names).sequence()
         self.slots: Mapping[str, int] = names.slots
         self.wildcards: Mapping[str, tuple[str, ...]] = names.used
 
@@ -330,7 +330,7 @@ class _Names:
     options: dict[str, tuple[_Option, ...]] = field(default_factory=dict)
 
 
-class _Reader:
+class _TemplateReader:
     """Reads a template from left to right, by recursive descent.
 
     Of a wildcard's value, `within` are the wildcards that it is part of, and `place` is where the first of
@@ -466,7 +466,7 @@ class _Reader:
             options = []
             for number, text in enumerate(self.texts(name, start), 1):
                 try:
-                    options.append(_Reader(text, self.names, (*self.within, name), place).option())
+                    options.append(_TemplateReader(text, self.names, (*self.within, name), place).option())
                 except InvalidTemplate as error:
                     said = f"Value {number} of the wildcard {name} can't be read. {error}"
                     raise self.wrong(start, said) from None

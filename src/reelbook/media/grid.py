@@ -79,7 +79,7 @@ def film(grid: Grid, path: Path, *, by: Literal["time", "part"] = "time") -> Non
         for (clip, box), length in zip(places, lengths, strict=True):
             pace = length / longest if by == "part" else 1.0
             frames = clips.fitted_frames(clip, box[2], box[3])
-            readers.append((_Reader(stack.enter_context(contextlib.closing(frames))), pace, box))
+            readers.append((_FrameReader(stack.enter_context(contextlib.closing(frames))), pace, box))
         container = stack.enter_context(
             av.open(str(path), "w", format="mp4", options={"movflags": "faststart"})
         )
@@ -99,7 +99,7 @@ def film(grid: Grid, path: Path, *, by: Literal["time", "part"] = "time") -> Non
         container.mux(stream.encode(None))
 
 
-class _Reader:
+class _FrameReader:
     """Goes through a clip's frames, never back."""
 
     def __init__(self, frames: Iterator[tuple[float, Image.Image]]) -> None:
