@@ -45,7 +45,7 @@ FIRST, ANSWERS, WHOLE = "until the first POST", "until the last answer", "the wh
 PARTS = (*[FIRST] * 2, *[ANSWERS] * 3, *[WHOLE] * 5)
 
 # Steps of the books, and which one of them: the kernel ends just before it is on the disk, and just after.
-STEPS = {"intend_many": (1,), "sending": (1, 6), "accepted": (1, 5), "status": (4,), "downloaded": (1, 6)}
+STEPS = {"intend": (1,), "sending": (1, 6), "accepted": (1, 5), "status": (4,), "downloaded": (1, 6)}
 WORST = [(step, nth, before) for step in STEPS for nth in STEPS[step] for before in (True, False)]
 
 
