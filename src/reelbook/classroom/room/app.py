@@ -1,0 +1,436 @@
+"""What the room says to programs: the service's interface for students, joining, and what the room adds.
+
+Its pages are in pages.py. What is read of a request is read as the sandbox reads it. Keys, jobs and clips of
+others are unknown here, and there is no way to a key of the service's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ... import wire
+from ...errors import InvalidInput
+from ...formatting import iso_time
+from ...requests import JobRequest
+from ...sandbox import protocol
+from ...sandbox.connections import RequestBody
+from ...sandbox.limits import Limits
+from ...sandbox.payloads import (
+    Refused,
+    Wanted,
+    days,
+    json_object,
+    reached_at,
+    refusal,
+    wanted_from_form,
+    wanted_from_text,
+)
+from ...secret import Secret
+from ..roster import tidy
+from .codes import LONGEST_CODE, Tries, plain_code
+from .queue import RoomQueue
+from .store import HANDED, MICRO, QUEUED, UNCERTAIN, RoomJob, RoomRefusal, RoomStore, Student
+
+if TYPE_CHECKING:
+    from ...session import Session
+
+logger = logging.getLogger(__name__)
+
+ABOUT: Final = "/room/about"
+JOIN: Final = "/room/join"
+JOBS: Final = "/room/jobs"
+CLIPS: Final = "/room/clips"
+SERVICE_NAME: Final = "reelbook-room"
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+LONGEST_IDEMPOTENCY_KEY: Final = 255
+REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to drown the others
+MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
+NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
+_SAFE: Final = ("GET", "HEAD", "OPTIONS")
+# A page of the room runs the room's own script and shows the room's own files, and stands in no other page.
+_SECURITY: Final = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
+        b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (b"referrer-policy", b"same-origin"),
+    (b"x-content-type-options", b"nosniff"),
+)
+
+Handler = Callable[["Room", Request, Student], Awaitable[dict[str, Any]]]
+
+
+@dataclass
+class Room:
+    """A class that is served: its file, its queue and who may see what.
+
+    `token` is the teacher's. `names` are further host names by which it is reached. With `tls` cookies travel
+    encrypted only.
+    """
+
+    store: RoomStore
+    session: Session
+    folder: Path
+    token: Secret
+    names: frozenset[str] = frozenset()
+    tls: bool = False
+    limits: Limits = field(default_factory=Limits)
+    tries: Tries = field(default_factory=Tries)
+    max_image_bytes: int = MAX_IMAGE_BYTES
+
+    def __post_init__(self) -> None:
+        self.queue = RoomQueue(self.store, self.session, self.folder)
+
+
+def make_app(room: Room, pages: list[Route]) -> ASGIApp:
+    """The room as an ASGI application, with these pages."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await room.queue.start()
+        try:
+            yield
+        finally:
+            await room.queue.close()
+
+    endpoints: dict[tuple[str, str], Handler] = {
+        ("POST", wire.TEXT_TO_VIDEO): _text_to_video,
+        ("POST", wire.IMAGE_TO_VIDEO): _image_to_video,
+        ("GET", f"{wire.STATUS}/{{request_id}}"): _status,
+        ("GET", wire.BALANCE): _balance,
+        ("GET", wire.USAGE): _usage,
+        ("GET", JOBS): _jobs,
+        ("DELETE", f"{JOBS}/{{request_id}}"): _take_back,
+    }
+    app = Starlette(
+        routes=[
+            *(
+                Route(path, _for_student(room, handler), methods=[method])
+                for (method, path), handler in endpoints.items()
+            ),
+            Route(ABOUT, _open_to_all(room, _about), methods=["GET"]),
+            Route(protocol.ABOUT, _open_to_all(room, _sandbox_about), methods=["GET"]),
+            Route(f"{CLIPS}/{{name}}.mp4", _open_to_all(room, _clip), methods=["GET"]),
+            *pages,
+        ],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _no_such_route, Exception: _failed},
+    )
+    app.router.redirect_slashes = False  # a redirected POST is one more chance to pay twice
+    return _front(app, room)
+
+
+async def join(room: Room, request: Request, name: object, code: object) -> tuple[Student, Secret]:
+    """Lets a student in who has the class's code, or an own one for another device. Raises RoomRefusal."""
+    address, now = request.client.host if request.client else "", asyncio.get_running_loop().time()
+    wait = room.tries.wait_seconds(address, now)
+    if wait > 0:
+        raise RoomRefusal(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
+    if not isinstance(name, str) or not isinstance(code, str):
+        raise RoomRefusal(400, "Joining takes a code and a name, both as text.")
+    known = tidy(name)
+    settings = await asyncio.to_thread(room.store.settings)
+    if len(code) <= LONGEST_CODE * 2:
+        if plain_code(code) == plain_code(settings.code):
+            if not known:
+                raise RoomRefusal(400, "A name is missing.")
+            return await asyncio.to_thread(room.store.join, known)
+        if (found := await asyncio.to_thread(room.store.join_device, known, code)) is not None:
+            return found
+    room.tries.wrong(address, now)
+    raise RoomRefusal(403, NO_SUCH_CODE)
+
+
+async def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None = None) -> RoomJob:
+    """Takes a student's order: checks it, reserves its cost and puts it into the queue.
+
+    Raises RoomRefusal, and InvalidInput for what no service would take.
+    """
+    image, name = None, None
+    if wanted.image is not None:
+        image, name = await room.queue.keep_image(wanted.image)
+    asked = {
+        key: value for key, value in wanted.request.items() if wanted.mode == "text-to-video" or key in _IMAGE
+    }
+    job = await asyncio.to_thread(
+        room.store.order,
+        student.id,
+        JobRequest(wanted.mode, image=image, **asked),
+        image=name,
+        repeat_key=repeat_key,
+    )
+    room.queue.poke()
+    return job
+
+
+_IMAGE: Final = ("prompt", "duration_seconds")
+
+
+async def _text_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
+    key = _repeat_key(request)
+    return await _ordered(room, student, wanted_from_text(await json_object(request)), key)
+
+
+async def _image_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
+    key = _repeat_key(request)
+    return await _ordered(room, student, await wanted_from_form(request, room.max_image_bytes), key)
+
+
+async def _ordered(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> dict[str, Any]:
+    try:
+        job = await order(room, student, wanted, repeat_key)
+    except RoomRefusal as refused:
+        if refused.status == 402:
+            room.queue.ask_balance()  # it may have been filled up
+        raise
+    return {
+        "request_id": job.request_id,
+        "status": wire.PENDING,
+        "estimated_cost_usd": job.estimate_micro / MICRO,
+        "estimated_duration_seconds": job.request["duration_seconds"],
+        **({} if job.ahead is None else {"queue_position": job.ahead}),
+    }
+
+
+async def _status(room: Room, request: Request, student: Student) -> dict[str, Any]:
+    job = await asyncio.to_thread(room.store.job, student.id, request.path_params["request_id"])
+    if job is None:
+        raise RoomRefusal(404, "No such request_id")
+    return job_object(room, job, reached_at(request))
+
+
+def job_object(room: Room, job: RoomJob, base_url: str) -> dict[str, Any]:
+    """A job as the status endpoint tells it (interface, "Job states").
+
+    `queue_position` is how many clips are sent before it. An uncertain one is told as failed, with a word
+    that says how it is, as nothing more becomes of it by itself.
+    """
+    told: dict[str, Any] = {"request_id": job.request_id}
+    if job.state in (QUEUED, HANDED):
+        progress = room.queue.progress(job)
+        told |= {"status": progress.state, "estimated_cost_usd": job.estimate_micro / MICRO}
+        if progress.percent is not None:
+            told["progress"] = progress.percent
+        if job.ahead is not None:
+            told["queue_position"] = job.ahead
+        if room.queue.trouble is not None and progress.state == wire.PENDING:
+            told["message"] = room.queue.trouble
+    elif job.state == "completed":
+        told |= {
+            "status": wire.COMPLETED,
+            "duration_seconds": job.seconds,
+            "cost_usd": job.cost_micro / MICRO,
+        }
+        told["video_url"] = f"{base_url}{CLIPS}/{job.clip}.mp4"
+    else:
+        told |= {"status": wire.FAILED, "error": job.error or job.state}
+        if job.state == UNCERTAIN:
+            told["uncertain"] = True
+    return told
+
+
+async def _balance(room: Room, request: Request, student: Student) -> dict[str, Any]:
+    # As at the service: what waits is taken off when it is done, and stands in the way of orders meanwhile.
+    left = await asyncio.to_thread(room.store.left_micro, student.id, own_reserved=False)
+    return {"balance_usd": left / MICRO, "total_spent_usd": student.spent_micro / MICRO}
+
+
+async def _usage(room: Room, request: Request, student: Student) -> dict[str, Any]:
+    period = days(request)
+    used = await asyncio.to_thread(room.store.used, student.id, period)
+    balance = await _balance(room, request, student)
+    return {
+        "period_days": period,
+        "total_requests": used.requests,
+        "total_seconds": used.seconds,
+        "total_cost_usd": used.cost_micro / MICRO,
+        "current_balance_usd": balance["balance_usd"],
+        "total_spent_usd": balance["total_spent_usd"],
+    }
+
+
+async def _jobs(room: Room, request: Request, student: Student) -> dict[str, Any]:
+    jobs = await asyncio.to_thread(room.store.jobs, student.id)
+    base_url = reached_at(request)
+    return {"jobs": [{**job_object(room, job, base_url), "request": dict(job.request)} for job in jobs]}
+
+
+async def _take_back(room: Room, request: Request, student: Student) -> dict[str, Any]:
+    job = await asyncio.to_thread(room.store.take_back, student.id, request.path_params["request_id"])
+    if job is None:
+        raise RoomRefusal(404, "No such request_id")
+    return job_object(room, job, reached_at(request))
+
+
+async def _about(room: Room, request: Request) -> Response:
+    settings = await asyncio.to_thread(room.store.settings)
+    return JSONResponse(
+        {
+            "service": SERVICE_NAME,
+            "version": protocol.version(),
+            "upstream": settings.service,
+            "max_duration_seconds": settings.max_seconds,
+            "offers": ["idempotency_key", "queue_position", "take_back", "job_list"],
+        }
+    )
+
+
+async def _sandbox_about(room: Room, request: Request) -> Response:
+    settings = await asyncio.to_thread(room.store.settings)
+    if settings.service != "sandbox":
+        raise HTTPException(404)
+    # So that a student's cards and clips say that a sandbox made them.
+    return JSONResponse({"service": protocol.SERVICE_NAME, "version": protocol.version(), "room": True})
+
+
+async def _clip(room: Room, request: Request) -> Response:
+    path = await asyncio.to_thread(room.store.clip_path, request.path_params["name"])
+    if path is None or not path.is_file():
+        return refusal(404, "No such clip")
+    # FileResponse answers byte ranges, without which no player can seek.
+    return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private"})
+
+
+async def join_as_program(room: Room, request: Request) -> Response:
+    """POST /room/join with JSON. Raises RoomRefusal and Refused."""
+    asked = await json_object(request)
+    student, key = await join(room, request, asked.get("name"), asked.get("code"))
+    settings = await asyncio.to_thread(room.store.settings)
+    return JSONResponse(
+        {
+            "api_key": key.reveal(),
+            "base_url": reached_at(request),
+            "name": student.name,
+            "cap_usd": settings.cap_micro / MICRO,
+            "expires_at": iso_time(settings.expires_at),
+        },
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+def _repeat_key(request: Request) -> str | None:
+    given = request.headers.getlist(IDEMPOTENCY_KEY)
+    if not given:
+        return None
+    if len(given) > 1 or not 0 < len(given[0]) <= LONGEST_IDEMPOTENCY_KEY:
+        raise RoomRefusal(400, f"{IDEMPOTENCY_KEY} must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters")
+    return given[0]
+
+
+def _for_student(room: Room, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        student = None
+        if scheme.lower() == "bearer" and key:
+            student = await asyncio.to_thread(room.store.student_of, key.strip())
+        settings = await asyncio.to_thread(room.store.settings)
+        if student is None or not settings.open(room.store.clock()):
+            said = "Invalid API key" if student is None else "This class has ended, and its keys with it"
+            return refusal(401, said, {"WWW-Authenticate": "Bearer"})
+        now = asyncio.get_running_loop().time()
+        admission = room.limits.take(str(student.id), REQUESTS_PER_MINUTE, now)
+        headers = admission.headers(now=time.time())
+        if not admission.allowed:
+            return refusal(429, "Rate limit exceeded", headers)
+        try:
+            return JSONResponse(await handler(room, request, student), headers=headers)
+        except (RoomRefusal, Refused, InvalidInput) as said_no:
+            return refusal(getattr(said_no, "status", 400), _said(said_no), headers)
+        except Exception:
+            logger.exception("%s %s failed", request.method, request.url.path)
+            return refusal(500, "Internal server error", headers)
+
+    return endpoint
+
+
+def _open_to_all(
+    room: Room, handler: Callable[[Room, Request], Awaitable[Response]]
+) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        return await handler(room, request)
+
+    return endpoint
+
+
+def _said(error: Exception) -> str:
+    return error.detail if isinstance(error, Refused) else str(error)
+
+
+async def _no_such_route(request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, HTTPException)
+    return refusal(exc.status_code, exc.detail, exc.headers)
+
+
+async def _failed(request: Request, exc: Exception) -> Response:
+    return refusal(500, "Internal server error")
+
+
+def _front(app: ASGIApp, room: Room) -> ASGIApp:
+    """Before all routes: refuses other host names than the room's own, and what pages of others send."""
+
+    async def front(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        body = RequestBody(receive)
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_SECURITY]
+                if message["status"] >= 400:
+                    await body.drain()
+            await send(message)
+
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        if not is_own_host(host, scope, room):
+            # A page whose name was made to point here names itself ("DNS rebinding").
+            await refusal(421, "This class isn't reached by that name")(scope, body.receive, answer)
+        elif scope["method"] not in _SAFE and not _from_own_page(headers, host):
+            await refusal(403, "Pages of other origins may not send this")(scope, body.receive, answer)
+        else:
+            await app(scope, body.receive, answer)
+
+    return front
+
+
+def is_own_host(host: str, scope: Scope, room: Room) -> bool:
+    """Whether a request names the room as it is reached: by the address that it came in at, or a name."""
+    try:
+        parts = urlsplit(f"//{host}")
+        name, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return False
+    if parts.netloc != host or "@" in host or not name:
+        return False
+    if name in room.names:
+        return True
+    address, own_port = scope["server"]
+    if (port or (443 if scope["scheme"] == "https" else 80)) != own_port:
+        return False
+    return name == address or (name == "localhost" and address in ("127.0.0.1", "::1"))
+
+
+def _from_own_page(headers: dict[bytes, bytes], host: str) -> bool:
+    """Whether what changes something comes from a page of the room's, or from no page at all."""
+    if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+        return False
+    origin = headers.get(b"origin")
+    return origin is None or urlsplit(origin.decode("latin-1")).netloc == host

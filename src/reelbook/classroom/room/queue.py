@@ -1,0 +1,294 @@
+"""Carries the room's clips through the teacher's session, in turn.
+
+A job is written down as handed over before it is submitted, and its label in `once` is its id. So a room that
+was killed at any moment finds in the session's ledger what became of it, and buys nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ... import states, wire
+from ...account.limits import without_spend_warnings
+from ...errors import (
+    AuthenticationError,
+    InsufficientBalance,
+    InvalidInput,
+    LedgerUnavailable,
+    NotFound,
+    PermissionRefused,
+    RateLimited,
+    ReelbookError,
+    SendInterrupted,
+    ServiceUnreachable,
+    SpendLimitReached,
+)
+from ...media.images import PreparedImage, prepare
+from ...requests import JobRequest
+from ...sandbox.places import write_whole
+from .store import HANDED, RoomJob, RoomStore, State
+from .turns import IN_FLIGHT, UNSENT
+
+if TYPE_CHECKING:
+    from ...session import Job, Session
+
+_log = logging.getLogger(__name__)
+
+FIRST_WAIT_SECONDS: Final = 2.0
+LONGEST_WAIT_SECONDS: Final = 60.0
+LOOK_SECONDS: Final = 5.0  # how often it looks whether the class's time is over
+BALANCE_SECONDS: Final = 30.0  # a balance is asked for at most so often
+MOST_JOBS: Final = 100_000
+
+# Nothing of this is the clip's fault: it waits, and so do those behind it.
+_WAITS: Final[tuple[tuple[type[ReelbookError], str], ...]] = (
+    (InsufficientBalance, "The class's balance at the service is used up. Clips wait until it is filled up."),
+    (SpendLimitReached, "The teacher's own spending limit is reached. Clips wait until it is raised."),
+    (AuthenticationError, "The service doesn't accept the class's key. Clips wait for the teacher."),
+    (PermissionRefused, "The service refuses this to the class's key. Clips wait for the teacher."),
+    (RateLimited, "The class's requests of this minute are used up. Clips wait for the next one."),
+    (ServiceUnreachable, "The service can't be reached now. Clips wait, and nothing is lost."),
+    (LedgerUnavailable, "This computer can't write to its disk. Clips wait, and nothing is lost."),
+)
+
+
+_BLAMELESS: Final = (*(kind for kind, _ in _WAITS), SendInterrupted)
+_NO_WORD: Final = "The service doesn't take clips now. Clips wait, and nothing is lost."
+_NOT_ANSWERED: Final = (
+    "It was sent to the service, and the answer was lost: it may be making this clip. Its price stays "
+    "reserved until your teacher finds out. It was not sent again."
+)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a clip is that was handed over. `percent` None: not known, or not begun."""
+
+    state: str
+    percent: int | None
+
+
+class RoomQueue:
+    """Sends the clips whose turn it is, and settles what ended. Belongs to one event loop."""
+
+    def __init__(self, store: RoomStore, session: Session, folder: Path) -> None:
+        self.store = store
+        self.session = session
+        self.trouble: str | None = None
+        self._images = folder / "images"
+        self._jobs: dict[int, Job] = {}
+        self._doubtful: set[int] = set()  # those that nobody knows the end of
+        self._wake = asyncio.Event()
+        self._waits_until = 0.0
+        self._wait_seconds = 0.0
+        self._watch_again: dict[int, float] = {}
+        self._balance_at = float("-inf")
+        self._running: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    async def start(self) -> None:
+        """Takes up what an earlier run of the room has handed over, and begins to send."""
+        self._loop = asyncio.get_running_loop()
+        self._unsubscribe = self.session.subscribe(lambda _: self.poke())
+        await asyncio.to_thread(self._take_up)
+        self._running = asyncio.create_task(self._run())
+        self.ask_balance()
+
+    async def close(self) -> None:
+        """Sends nothing more. What was handed over goes on in the session."""
+        self._unsubscribe()
+        tasks = [task for task in (self._running, self._asking) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def poke(self) -> None:
+        """There may be something to send, or to settle. From any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._wake.set)
+
+    def progress(self, job: RoomJob) -> Progress:
+        """How far a clip is, in the interface's words."""
+        handed = self._jobs.get(job.number)
+        if job.state != HANDED or handed is None:
+            return Progress(wire.PENDING, None)
+        view = handed.view()
+        if view.state in (wire.PROCESSING, wire.COMPLETED):
+            # A clip that is being fetched is the student's only once it is here.
+            return Progress(wire.PROCESSING, min(99, round(100 * (view.progress or 0.0))))
+        return Progress(wire.PENDING, None)
+
+    async def keep_image(self, content: bytes) -> tuple[PreparedImage, str]:
+        """Makes an image ready to be sent and keeps it; its file's name. Raises InvalidImage."""
+
+        def keep() -> tuple[PreparedImage, str]:
+            image = prepare(content)
+            name = f"{image.digest}.{image.format.lower()}"
+            self._images.mkdir(mode=0o700, exist_ok=True)
+            if not (self._images / name).exists():
+                write_whole(self._images / name, image.data)
+            return image, name
+
+        return await asyncio.to_thread(keep)
+
+    def ask_balance(self) -> None:
+        """Asks what the balance is, unless somebody has within half a minute. Doesn't wait."""
+        now = asyncio.get_running_loop().time()
+        if now - self._balance_at >= BALANCE_SECONDS:
+            self._balance_at = now
+            self._asking = asyncio.create_task(self._hear_balance())
+
+    async def _hear_balance(self) -> None:
+        with contextlib.suppress(ReelbookError):  # it is asked again when money is short
+            asked_at = self.store.clock()
+            balance = await asyncio.to_thread(self.session.balance)
+            await asyncio.to_thread(self.store.heard_balance, balance.balance_usd, asked_at)
+
+    # What happens on its own.
+
+    async def _run(self) -> None:
+        while True:
+            self._wake.clear()
+            try:
+                await asyncio.to_thread(self._settle_ended, asyncio.get_running_loop().time())
+                await self._send()
+            except Exception:
+                _log.exception("The queue stumbled; it goes on")
+            now = asyncio.get_running_loop().time()
+            pause = LOOK_SECONDS if self._waits_until <= now else min(LOOK_SECONDS, self._waits_until - now)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()
+
+    async def _send(self) -> None:
+        now = asyncio.get_running_loop().time()
+        while now >= self._waits_until:
+            under_way = [
+                job for job in self._jobs.values() if not states.state(job.state).final or _open(job)
+            ]
+            unsent = sum(job.state == states.SENDING for job in under_way)
+            if len(under_way) >= IN_FLIGHT or unsent >= UNSENT:
+                return
+            job = await asyncio.to_thread(self.store.hand_over)
+            if job is None:
+                return
+            await asyncio.to_thread(self._submit, job, now)
+
+    # On a thread: these wait for the disk and for the session.
+
+    def _settle_ended(self, now: float) -> None:
+        self.store.expire()
+        for number, job in list(self._jobs.items()):
+            self._look_at(number, job, now)
+
+    def _take_up(self) -> None:
+        self.session.resume()  # settles first what the killed process was sending
+        left = self.store.handed()
+        known = self._known() if left else {}
+        for job in left:
+            found = known.get(job.request_id)
+            if found is not None and states.state(found.state).charge != "none":
+                self._jobs[job.number] = found
+                if _open(found) and not found.running:
+                    found.watch()
+            elif job.state == HANDED:
+                self._submit(job, 0.0)
+
+    def _known(self) -> dict[str, Job]:
+        """The session's jobs for this class by the id that the room gave them, those of killed rooms too."""
+        file = self.session._ledger.file
+        found: dict[str, Job] = {}
+        for job in self.session.jobs(experiment=self._experiment, limit=MOST_JOBS):  # the newest first
+            entry = None if job.entry_id is None else file.get(job.entry_id)
+            label = None if entry is None or entry.place is None else entry.place.label
+            if label is not None:
+                found.setdefault(label, job)
+        return found
+
+    @property
+    def _experiment(self) -> str:
+        return f"class {self.store.settings().code}"
+
+    def _submit(self, job: RoomJob, now: float) -> None:
+        try:
+            request = replace(JobRequest.of_record(job.request, self._image(job)))  # checked anew
+            with self.session.experiment(self._experiment), without_spend_warnings():
+                self._jobs[job.number] = self.session.submit(request, once=job.request_id)
+        except (InvalidInput, OSError) as error:
+            self.store.settle(job.number, "refused", error=str(error))
+        except (SpendLimitReached, LedgerUnavailable) as error:
+            self._wait(job.number, error, now)
+
+    def _image(self, job: RoomJob) -> PreparedImage | None:
+        return None if job.image is None else prepare((self._images / job.image).read_bytes())
+
+    def _look_at(self, number: int, job: Job, now: float) -> None:
+        """Settles the job if it has come to an end; watches it again where only the watch has ended."""
+        state = job.state
+        if job.request_id is not None and number not in self._doubtful:
+            self.trouble, self._wait_seconds = None, 0.0
+        if state == states.SENDING or (job.running and state != wire.COMPLETED):
+            return
+        view = job.view()
+        if state == wire.COMPLETED and job.clip is not None:
+            cost = view.cost_usd if view.cost_usd is not None else view.estimated_cost_usd
+            clip = job.clip.path
+            self._end(number, "completed", cost_usd=cost or 0.0, clip_path=clip, seconds=_seconds(job))
+        elif state == wire.FAILED:
+            reason = getattr(job.error, "reason", None) or str(job.error or "The service failed.")
+            self._end(number, "failed", cost_usd=view.cost_usd or 0.0, error=reason)
+        elif state == states.REFUSED and (error := job.error) and isinstance(error, _BLAMELESS):
+            del self._jobs[number]
+            self._wait(number, error, now)
+        elif state in (states.REFUSED, states.NOT_ACCEPTED, states.CANCELLED):
+            self._end(
+                number, "refused", error=str(job.error or "The service never took it. Nothing was paid.")
+            )
+        elif state == states.LOST:
+            cost = view.estimated_cost_usd or 0.0
+            self._end(number, "failed", cost_usd=cost, error="The service took it, and its id never arrived.")
+        elif state == states.UNCERTAIN or isinstance(job.error, NotFound):
+            self._uncertain(number)
+        elif _open(job) and not job.running and now >= self._watch_again.get(number, 0.0):
+            self._watch_again[number] = now + LOOK_SECONDS
+            job.watch()
+
+    def _uncertain(self, number: int) -> None:
+        if number not in self._doubtful:
+            self._doubtful.add(number)
+            self.store.settle(number, "uncertain", error=_NOT_ANSWERED)
+
+    def _end(self, number: int, state: State, **known: Any) -> None:
+        self._jobs.pop(number, None)
+        self._doubtful.discard(number)
+        self._watch_again.pop(number, None)
+        self.store.settle(number, state, **known)
+
+    def _wait(self, number: int, error: ReelbookError, now: float) -> None:
+        """Nothing was bought, and nothing is wrong with the clip: all wait, longer each time."""
+        self.store.hand_back(number)
+        self.trouble = next((said for kind, said in _WAITS if isinstance(error, kind)), _NO_WORD)
+        self._wait_seconds = min(LONGEST_WAIT_SECONDS, self._wait_seconds * 2 or FIRST_WAIT_SECONDS)
+        self._waits_until = now + self._wait_seconds
+
+
+def _open(job: Job) -> bool:
+    """Whether there is something to ask about or to fetch."""
+    return job.request_id is not None and job.clip is None and not states.state(job.state).missing
+
+
+def _seconds(job: Job) -> float | None:
+    """The clip's real length, as the service said it or as the file tells."""
+    said = getattr(job.status, "duration_seconds", None)
+    if said is not None:
+        return float(said)
+    with contextlib.suppress(ReelbookError):
+        return None if job.clip is None else job.clip.duration_seconds
+    return None

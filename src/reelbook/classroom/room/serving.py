@@ -1,0 +1,290 @@
+"""Makes a room of a home's folder and serves it: on a socket, with uvicorn, until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Final
+
+from filelock import FileLock, Timeout
+
+from ...errors import ClassroomError, InvalidInput
+from ...sandbox.places import write_whole
+from ...sandbox.serving import (
+    ACCEPTED_AT_ONCE,
+    BACKLOG,
+    GRACE_SECONDS,
+    KEEP_ALIVE_SECONDS,
+    LOOPBACK,
+    bound_socket,
+    own_address,
+)
+from ...secret import Secret
+from .app import Room, make_app
+from .codes import LONGEST_CODE, new_code, plain_code
+from .store import MICRO, RoomStore
+
+if TYPE_CHECKING:
+    import socket
+
+    import uvicorn
+
+    from ...session import Session
+
+USUAL_PORT: Final = 8080
+EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - a class is on the network
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a teacher chooses when a room is opened; None leaves it as it is, or as is usual.
+
+    Caps are USD, `expires_at` epoch seconds, lengths seconds. `students` are the only names that may join.
+    """
+
+    name: str | None = None
+    students: Sequence[str] | None = None
+    places: int | None = None
+    cap_usd: float | None = None
+    class_cap_usd: float | None = None
+    expires_at: float | None = None
+    max_seconds: int | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """What of it is to be kept, as the store names it."""
+        chosen = {
+            "name": self.name,
+            "places": len(self.students) if self.students is not None else self.places,
+            "listed_only": None if self.students is None else 1,
+            "cap_micro": None if self.cap_usd is None else round(self.cap_usd * MICRO),
+            "class_cap_micro": None if self.class_cap_usd is None else round(self.class_cap_usd * MICRO),
+            "expires_at": self.expires_at,
+            "max_seconds": self.max_seconds,
+        }
+        return {name: value for name, value in chosen.items() if value is not None}
+
+
+def rooms(home: Path) -> list[Path]:
+    """The folders of the home's rooms, the one that was used last first."""
+    found = (home / "rooms").glob("*/room.db")
+    return [path.parent for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
+
+
+def room_folder(home: Path, code: str | None) -> Path:
+    """The folder of the class with that code, or of the one that was open last. Raises InvalidInput."""
+    if code is not None:
+        folder = home / "rooms" / plain_code(code)
+        if plain_code(code) and (folder / "room.db").exists():
+            return folder
+        raise InvalidInput("No class of this home has that code.")
+    if found := rooms(home):
+        return found[0]
+    raise InvalidInput("No class was opened in this home yet.")
+
+
+def open_code(home: Path) -> str | None:
+    """The code of the home's newest class that goes on, None without one."""
+    for folder in rooms(home):
+        store = RoomStore(folder / "room.db")
+        try:
+            settings = store.settings()
+            if settings.open(store.clock()):
+                return settings.code
+        finally:
+            store.close()
+    return None
+
+
+@contextlib.contextmanager
+def opened_room(
+    session: Session,
+    code: str | None = None,
+    choices: Choices | None = None,
+    *,
+    names: Sequence[str] = (),
+    tls: bool = False,
+) -> Iterator[Room]:
+    """The room with that code in the session's home: a new one, or the one that goes on. One process's alone.
+
+    Without a code it is a new one. Raises InvalidInput, and ClassroomError where another process serves it.
+    """
+    code = code or new_code()
+    plain = plain_code(code)
+    if not 4 <= len(plain) <= LONGEST_CODE:
+        raise InvalidInput(f"A code has 4 to {LONGEST_CODE} letters and digits. Nothing was started.")
+    folder = session.home / "rooms" / plain
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = FileLock(folder / "running.lock", timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise ClassroomError(
+            "This class is served already, by another process. It was left as it is."
+        ) from None
+    try:
+        store = RoomStore(folder / "room.db")
+        try:
+            chosen = choices or Choices()
+            store.begin(code.upper(), chosen.name or "Class", session.service, **chosen.columns())
+            if chosen.students is not None:
+                store.enrol(chosen.students)
+            own = frozenset(name.lower() for name in names)
+            yield Room(store, session, folder, _token(folder), own, tls)
+        finally:
+            store.close()
+    finally:
+        lock.release()
+
+
+def listening_socket(room: Room, host: str, port: int | None) -> socket.socket:
+    """A listening socket: on `port`, or else on the port that this room had, the usual one, or a free one.
+
+    Students know the address, so a room that goes on keeps it if it can. Raises ClassroomError.
+    """
+    kept = room.folder / "port"
+    for number in [port] if port is not None else [_kept_port(kept), USUAL_PORT, 0]:
+        if number is None:
+            continue
+        try:
+            listening = bound_socket(host, number)
+        except OSError as error:
+            problem = error.strerror or str(error)
+            continue
+        write_whole(kept, str(listening.getsockname()[1]).encode())
+        return listening
+    raise ClassroomError(
+        f"The room can't listen on {host}{'' if port is None else f':{port}'}: {problem}. "
+        "Nothing was started. Choose another port or host."
+    )
+
+
+def address_of(listening: socket.socket, *, tls: bool = False, name: str | None = None) -> str:
+    """The address by which students reach the room, as far as this machine knows its own."""
+    host, port = listening.getsockname()[:2]
+    if host in (EVERYWHERE, "::"):
+        host = own_address() or LOOPBACK
+    host = name or (f"[{host}]" if ":" in host else host)
+    return f"{'https' if tls else 'http'}://{host}:{port}"
+
+
+def make_server(
+    room: Room,
+    *,
+    on_started: Callable[[], None] = lambda: None,
+    certificate: Path | None = None,
+    certificate_key: Path | None = None,
+) -> uvicorn.Server:
+    """A uvicorn server of the room. Run its `serve(sockets=[…])`; `on_started` is called when it answers."""
+    import uvicorn
+
+    from ...sandbox.connections import LimitedProtocol, most_connections
+    from .pages import routes
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            if self.should_exit:
+                return
+            for each in sockets or ():
+                each.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
+            on_started()
+
+    return Server(
+        uvicorn.Config(
+            make_app(room, routes(room)),
+            loop="asyncio",
+            http=LimitedProtocol,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=most_connections(),
+            backlog=ACCEPTED_AT_ONCE,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            ssl_certfile=certificate,
+            ssl_keyfile=certificate_key,
+        )
+    )
+
+
+def serve(room: Room, listening: socket.socket, **options: Any) -> None:
+    """Serves the room on the main thread until SIGINT or SIGTERM. `options` go to `make_server`."""
+    server = make_server(room, **options)
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # uvicorn sends itself the signal again when it is done, which would cut the cleaning off.
+        signal.signal(number, end)
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    asyncio.run(server.serve(sockets=[listening]))
+
+
+@dataclass(frozen=True)
+class RunningRoom:
+    """A room that is served in a thread: where, and what the teacher holds."""
+
+    url: str
+    code: str
+    room: Room
+
+
+@contextlib.contextmanager
+def in_thread(
+    session: Session,
+    code: str | None = None,
+    choices: Choices | None = None,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+) -> Iterator[RunningRoom]:
+    """Serves a room in a thread of this process, for a notebook and for tests; ended with the block."""
+    with opened_room(session, code, choices) as room:
+        listening = listening_socket(room, host, port)
+        answers: SimpleQueue[bool] = SimpleQueue()
+        server = make_server(room, on_started=lambda: answers.put(True))
+
+        def run() -> None:
+            try:
+                with asyncio.Runner() as runner:
+                    runner.run(server.serve(sockets=[listening]))
+            finally:
+                answers.put(False)
+
+        thread = threading.Thread(target=run, name="reelbook-room", daemon=True)
+        thread.start()
+        if not answers.get():
+            raise ClassroomError("The room could not be started in a thread.")
+        try:
+            yield RunningRoom(address_of(listening), room.store.settings().code, room)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _kept_port(path: Path) -> int | None:
+    try:
+        port = int(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return port if 0 < port < 65536 else None
+
+
+def _token(folder: Path) -> Secret:
+    """The teacher's token, made once for each room."""
+    path = folder / "teacher"
+    if not path.exists():
+        write_whole(path, secrets.token_urlsafe(12).encode())
+    return Secret(path.read_text().strip())

@@ -1,0 +1,761 @@
+"""The room's SQLite file: settings, students and their keys, jobs and the money that is reserved for them.
+
+Amounts are whole micro-USD, times epoch seconds. Every method is one transaction and waits for the disk: call
+it from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and isn't written
+here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from ... import wire
+from ...requests import JobRequest
+from ...secret import Secret
+from .codes import ALPHABET, plain_code
+from .turns import Line, clips_ahead, next_student
+
+MICRO: Final = 1_000_000
+DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is good
+DEVICE_LETTERS: Final = 6
+NEWEST: Final = 9
+
+State = Literal["queued", "handed", "completed", "failed", "refused", "uncertain", "taken back"]
+"""What became of a job. `handed`: it is the session's, so it may have been sent."""
+QUEUED: Final = "queued"
+HANDED: Final = "handed"
+TAKEN_BACK: Final = "taken back"
+UNCERTAIN: Final = "uncertain"
+KeyKind = Literal["api", "page", "device"]
+
+# Appended to, never edited: a room made by an older version is brought up to date when it is opened.
+MIGRATIONS: Final = (
+    """
+    CREATE TABLE room (
+        only_one INTEGER PRIMARY KEY CHECK (only_one = 1),
+        code TEXT NOT NULL,
+        name TEXT NOT NULL,
+        service TEXT NOT NULL,
+        made_at REAL NOT NULL,
+        ended_at REAL,
+        expires_at REAL,
+        places INTEGER,
+        listed_only INTEGER NOT NULL DEFAULT 0,
+        cap_micro INTEGER NOT NULL,
+        class_cap_micro INTEGER,
+        max_seconds INTEGER NOT NULL,
+        paused INTEGER NOT NULL DEFAULT 0,
+        names_hidden INTEGER NOT NULL DEFAULT 0,
+        clips_hidden INTEGER NOT NULL DEFAULT 0,
+        turn INTEGER NOT NULL DEFAULT 0,
+        balance_micro INTEGER,
+        balance_at REAL
+    ) STRICT;
+    CREATE TABLE students (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        name_key TEXT NOT NULL UNIQUE,
+        joined_at REAL,
+        served INTEGER NOT NULL DEFAULT 0,
+        spent_micro INTEGER NOT NULL DEFAULT 0,
+        reserved_micro INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE keys (
+        digest TEXT PRIMARY KEY,
+        student INTEGER NOT NULL REFERENCES students,
+        kind TEXT NOT NULL,
+        made_at REAL NOT NULL
+    ) STRICT;
+    CREATE TABLE jobs (
+        number INTEGER PRIMARY KEY,
+        request_id TEXT NOT NULL UNIQUE,
+        student INTEGER NOT NULL REFERENCES students,
+        state TEXT NOT NULL,
+        request TEXT NOT NULL,
+        image TEXT,
+        repeat_key TEXT,
+        estimate_micro INTEGER NOT NULL,
+        reserved_micro INTEGER NOT NULL,
+        cost_micro INTEGER NOT NULL DEFAULT 0,
+        accepted_at REAL NOT NULL,
+        ended_at REAL,
+        error TEXT,
+        clip TEXT UNIQUE,
+        clip_path TEXT,
+        seconds REAL,
+        hidden INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (student, repeat_key)
+    ) STRICT;
+    CREATE INDEX jobs_by_student ON jobs (student, number);
+    CREATE INDEX jobs_open ON jobs (student, number) WHERE state IN ('queued', 'handed');
+    CREATE INDEX jobs_by_end ON jobs (ended_at) WHERE ended_at IS NOT NULL;
+    """,
+)
+
+
+class RoomRefusal(Exception):
+    """The room says no. `status` is HTTP's, the text is for a person."""
+
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(said)
+        self.status = status
+
+
+class NoMoney(RoomRefusal):
+    """What is left doesn't pay for the clip; both amounts in USD."""
+
+    def __init__(self, left_usd: float, required_usd: float) -> None:
+        super().__init__(
+            402, f"Insufficient balance. Current balance: ${left_usd:.2f}, required: ${required_usd:.2f}"
+        )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the teacher chose, and how the room stands. `places` None: as many as come.
+
+    `expires_at` None: it lasts until it is ended. `cap_micro` is each student's, `class_cap_micro` that of
+    all together, None without one.
+    """
+
+    code: str
+    name: str
+    service: str
+    made_at: float
+    ended_at: float | None
+    expires_at: float | None
+    places: int | None
+    listed_only: bool
+    cap_micro: int
+    class_cap_micro: int | None
+    max_seconds: int
+    paused: bool
+    names_hidden: bool
+    clips_hidden: bool
+
+    def open(self, now: float) -> bool:
+        """Whether clips can be ordered."""
+        return self.ended_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True)
+class Student:
+    """A student of the class. `joined_at` None: the name is free."""
+
+    id: int
+    name: str
+    joined_at: float | None
+    spent_micro: int
+    reserved_micro: int
+
+
+@dataclass(frozen=True)
+class RoomJob:
+    """A student's order, and what became of it. `ahead` is known of those in the queue only."""
+
+    number: int
+    request_id: str
+    student: int
+    state: str
+    request: Mapping[str, Any]
+    image: str | None
+    estimate_micro: int
+    reserved_micro: int
+    cost_micro: int
+    accepted_at: float
+    ended_at: float | None
+    error: str | None
+    clip: str | None
+    clip_path: str | None
+    seconds: float | None
+    hidden: bool
+    ahead: int | None = None
+
+    @property
+    def prompt(self) -> str:
+        """What was asked for."""
+        return str(self.request["prompt"])
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a student used in some days. Lengths in seconds."""
+
+    requests: int
+    seconds: float
+    cost_micro: int
+
+
+class RoomStore:
+    """One class's file. `clock` gives epoch seconds."""
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        self.clock = clock
+        self._lock = threading.RLock()
+        self._db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+        self._db.row_factory = sqlite3.Row
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=FULL")  # money: what was answered must survive a power cut
+        done = self._db.execute("PRAGMA user_version").fetchone()[0]
+        for number, script in enumerate(MIGRATIONS[done:], start=done + 1):
+            self._db.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
+
+    def close(self) -> None:
+        """Closes the file; what was answered is in it."""
+        with self._lock:
+            self._db.close()
+
+    # The class.
+
+    def begin(self, code: str, name: str, service: str, **chosen: Any) -> None:
+        """Makes the class where there is none yet; one that goes on takes over what was chosen anew.
+
+        `chosen` are columns of `Settings`.
+        """
+        with self._transaction() as db:
+            if db.execute("SELECT 1 FROM room").fetchone() is None:
+                db.execute(
+                    "INSERT INTO room (only_one, code, name, service, made_at, cap_micro, max_seconds) "
+                    "VALUES (1, ?, ?, ?, ?, ?, ?)",
+                    (code, name, service, self.clock(), 2 * MICRO, wire.MAX_SECONDS),
+                )
+            if chosen:
+                _set(db, chosen)
+
+    def change(self, **chosen: Any) -> None:
+        """Changes what the teacher chose: columns of `Settings`."""
+        with self._transaction() as db:
+            _set(db, chosen)
+
+    def settings(self) -> Settings:
+        """How the class stands."""
+        with self._reading() as db:
+            return _settings(db)
+
+    def enrol(self, names: Sequence[str]) -> None:
+        """Puts names on the list; those that are there already stay as they are."""
+        with self._transaction() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
+                [(name, _name_key(name)) for name in names],
+            )
+
+    def end(self) -> None:
+        """Ends the class: nobody can order any more, and what wasn't sent is taken back."""
+        with self._transaction() as db:
+            now = self.clock()
+            db.execute("UPDATE room SET ended_at = coalesce(ended_at, ?)", (now,))
+            _take_back_queued(db, now, "The class ended before it was sent. Nothing was paid.")
+
+    def expire(self) -> bool:
+        """Takes back what wasn't sent once the class's time is over; whether there was something."""
+        with self._transaction() as db:
+            now = self.clock()
+            if _settings(db).open(now):
+                return False
+            return _take_back_queued(db, now, "The class ended before it was sent. Nothing was paid.") > 0
+
+    # Joining.
+
+    def join(self, name: str) -> tuple[Student, Secret]:
+        """Gives the name to whoever asks for it first, with a key. Raises RoomRefusal.
+
+        The code was checked before.
+        """
+        with self._transaction() as db:
+            now, room = self.clock(), _settings(db)
+            if not room.open(now):
+                raise RoomRefusal(403, "This class has ended.")
+            found = _student_named(db, name)
+            if found is None:
+                if room.listed_only:
+                    raise RoomRefusal(400, f"{name} isn't in the list. Ask your teacher.")
+                db.execute("INSERT INTO students (name, name_key) VALUES (?, ?)", (name, _name_key(name)))
+                found = _student_named(db, name)
+                assert found is not None
+            if found.joined_at is not None:
+                at = time.strftime("%H:%M", time.localtime(found.joined_at))
+                raise RoomRefusal(
+                    409,
+                    f"{found.name} joined at {at}. If that was you on another device, your teacher can let "
+                    f"you in again. Otherwise add a letter, as in “{found.name} L”.",
+                )
+            joined = db.execute("SELECT count(*) FROM students WHERE joined_at IS NOT NULL").fetchone()[0]
+            if room.places is not None and joined >= room.places:
+                raise RoomRefusal(409, f"All {room.places} places are taken. Ask your teacher.")
+            db.execute("UPDATE students SET joined_at = ? WHERE id = ?", (now, found.id))
+            return _student(db, found.id), _new_key(db, found.id, "api", now)
+
+    def page_key(self, student: int) -> Secret:
+        """Another key of the student, for the page."""
+        with self._transaction() as db:
+            return _new_key(db, student, "page", self.clock())
+
+    def device_code(self, student: int) -> str:
+        """A code with which the student joins once more on another device, for half an hour and once."""
+        with self._transaction() as db:
+            letters = "".join(secrets.choice(ALPHABET) for _ in range(DEVICE_LETTERS))
+            db.execute("DELETE FROM keys WHERE student = ? AND kind = 'device'", (student,))
+            _keep_key(db, _device(_student(db, student).name, letters), student, "device", self.clock())
+            return f"{_settings(db).code}-{letters[:3]}-{letters[3:]}"
+
+    def join_device(self, name: str, code: str) -> tuple[Student, Secret] | None:
+        """Lets the student in on another device; None where `code` is no code for that."""
+        with self._transaction() as db:
+            now, room = self.clock(), _settings(db)
+            given, first = plain_code(code), plain_code(room.code)
+            if not given.startswith(first) or len(given) == len(first) or not room.open(now):
+                return None
+            digest = _digest(_device(name, given.removeprefix(first)))
+            row = db.execute(
+                "DELETE FROM keys WHERE digest = ? AND kind = 'device' AND made_at > ? RETURNING student",
+                (digest, now - DEVICE_SECONDS),
+            ).fetchone()
+            if row is None:
+                return None
+            return _student(db, row["student"]), _new_key(db, row["student"], "api", now)
+
+    def release(self, student: int) -> bool:
+        """Frees a name: its keys end, and whoever joins by it goes on with its clips and its money."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM keys WHERE student = ?", (student,))
+            freed = db.execute(
+                "UPDATE students SET joined_at = NULL WHERE id = ? AND joined_at IS NOT NULL", (student,)
+            )
+            return freed.rowcount == 1
+
+    def leave(self, key: str) -> None:
+        """Ends one key, as a person signs out of a page."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM keys WHERE digest = ? AND kind = 'page'", (_digest(key),))
+
+    def student_of(self, key: str, kind: KeyKind = "api") -> Student | None:
+        """Whose key it is; None for one that is nobody's."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT s.* FROM keys k JOIN students s ON s.id = k.student WHERE digest = ? AND kind = ?",
+                (_digest(key), kind),
+            ).fetchone()
+            return None if row is None else _as_student(row)
+
+    def students(self) -> list[Student]:
+        """All of the list and all who joined, by name."""
+        with self._reading() as db:
+            return [_as_student(row) for row in db.execute("SELECT * FROM students ORDER BY name_key")]
+
+    def student(self, number: int) -> Student:
+        """That student, as of now."""
+        with self._reading() as db:
+            return _student(db, number)
+
+    # Orders and money.
+
+    def order(
+        self, student: int, request: JobRequest, *, image: str | None = None, repeat_key: str | None = None
+    ) -> RoomJob:
+        """Reserves what the clip costs and puts it into the queue, in one transaction. Raises RoomRefusal.
+
+        The same `repeat_key` gives the same job again. `image` is the file that the request's image lies in.
+        """
+        record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
+        needed = _micro(request.estimated_cost_usd)
+        with self._transaction() as db:
+            now, room = self.clock(), _settings(db)
+            if repeat_key is not None and (row := _repeated(db, student, repeat_key)) is not None:
+                if row["request"] != record:
+                    raise RoomRefusal(
+                        400, "This Idempotency-Key was used for another clip. Nothing was ordered."
+                    )
+                return _job(row, _lines(db), db)
+            if not room.open(now):
+                raise RoomRefusal(403, "This class has ended. Nothing was ordered.")
+            if request.duration_seconds > room.max_seconds:
+                raise RoomRefusal(400, f"duration_seconds must be from 1 to {room.max_seconds} in this class")
+            left = _left_micro(db, student)
+            if needed > left:
+                raise NoMoney(max(0, left) / MICRO, needed / MICRO)
+            row = db.execute(
+                "INSERT INTO jobs (request_id, student, state, request, image, repeat_key, estimate_micro, "
+                "reserved_micro, accepted_at) VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?) RETURNING *",
+                (
+                    f"clip_{secrets.token_hex(12)}",
+                    student,
+                    record,
+                    image,
+                    repeat_key,
+                    needed,
+                    needed,
+                    now,
+                ),
+            ).fetchone()
+            _reserve(db, student, needed)
+            return _job(row, _lines(db), db)
+
+    def left_micro(self, student: int, *, own_reserved: bool = True) -> int:
+        """What the student may still order for. Without `own_reserved`, as if nothing of theirs waited."""
+        with self._reading() as db:
+            left = _left_micro(db, student)
+            return max(0, left if own_reserved else left + _student(db, student).reserved_micro)
+
+    def hand_over(self) -> RoomJob | None:
+        """The clip whose turn it is, the session's from now on; None where nobody has one."""
+        with self._transaction() as db:
+            student = next_student(_lines(db))
+            if student is None or _settings(db).paused:
+                return None
+            row = db.execute(
+                "UPDATE jobs SET state = 'handed' WHERE number = (SELECT min(number) FROM jobs "
+                "WHERE student = ? AND state = 'queued') RETURNING *",
+                (student,),
+            ).fetchone()
+            turn = db.execute("UPDATE room SET turn = turn + 1 RETURNING turn").fetchone()["turn"]
+            db.execute("UPDATE students SET served = ? WHERE id = ?", (turn, student))
+            return _job(row)
+
+    def hand_back(self, number: int) -> None:
+        """The service took nothing of it, and it waits again: first of its student's."""
+        with self._transaction() as db:
+            row = db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
+            if row["state"] != HANDED:
+                return
+            db.execute("UPDATE jobs SET state = 'queued' WHERE number = ?", (number,))
+            db.execute("UPDATE students SET served = 0 WHERE id = ?", (row["student"],))
+
+    def settle(
+        self,
+        number: int,
+        state: State,
+        *,
+        cost_usd: float = 0.0,
+        error: str | None = None,
+        clip_path: Path | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """What became of a clip, and what it really cost. An uncertain one stays reserved.
+
+        A second word about the same clip changes nothing, unless it was uncertain.
+        """
+        with self._transaction() as db:
+            row = db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
+            if row["state"] not in (HANDED, UNCERTAIN):
+                return
+            kept = row["reserved_micro"] if state == UNCERTAIN else 0
+            cost = _micro(cost_usd)
+            db.execute(
+                "UPDATE jobs SET state = ?, reserved_micro = ?, cost_micro = ?, ended_at = ?, error = ?, "
+                "clip = ?, clip_path = ?, seconds = ? WHERE number = ?",
+                (
+                    state,
+                    kept,
+                    cost,
+                    self.clock(),
+                    error,
+                    None if clip_path is None else secrets.token_urlsafe(18),
+                    None if clip_path is None else str(clip_path),
+                    seconds,
+                    number,
+                ),
+            )
+            db.execute(
+                "UPDATE students SET reserved_micro = reserved_micro - ?, spent_micro = spent_micro + ? "
+                "WHERE id = ?",
+                (row["reserved_micro"] - kept, cost, row["student"]),
+            )
+
+    def take_back(self, student: int, request_id: str) -> RoomJob | None:
+        """Takes back what wasn't sent, and frees its money. None where the student has no such job.
+
+        Raises RoomRefusal (409) for one that is on its way or over.
+        """
+        with self._transaction() as db:
+            row = _own_job(db, student, request_id)
+            if row is None:
+                return None
+            if row["state"] != QUEUED:
+                raise RoomRefusal(409, "It was sent already, so it can't be taken back.")
+            _take_back_queued(
+                db, self.clock(), "Taken back before it was sent. Nothing was paid.", row["number"]
+            )
+            row = _own_job(db, student, request_id)
+            assert row is not None
+            return _job(row)
+
+    def heard_balance(self, balance_usd: float, asked_at: float) -> None:
+        """The service said what the balance is, to a question of `asked_at`."""
+        with self._transaction() as db:
+            db.execute("UPDATE room SET balance_micro = ?, balance_at = ?", (_micro(balance_usd), asked_at))
+
+    # What is shown.
+
+    def job(self, student: int, request_id: str) -> RoomJob | None:
+        """The student's own job; None for an unknown one and for anybody else's."""
+        with self._reading() as db:
+            row = _own_job(db, student, request_id)
+            return None if row is None else _job(row, _lines(db), db)
+
+    def jobs(self, student: int) -> list[RoomJob]:
+        """The student's own jobs, the newest first."""
+        with self._reading() as db:
+            lines = _lines(db)
+            rows = db.execute("SELECT * FROM jobs WHERE student = ? ORDER BY number DESC", (student,))
+            return [_job(row, lines, db) for row in rows.fetchall()]
+
+    def handed(self) -> list[RoomJob]:
+        """What the session has, and what it couldn't tell the end of, oldest first."""
+        with self._reading() as db:
+            rows = db.execute("SELECT * FROM jobs WHERE state IN ('handed', 'uncertain') ORDER BY number")
+            return [_job(row) for row in rows.fetchall()]
+
+    def all_jobs(self) -> list[RoomJob]:
+        """The jobs of all, oldest first."""
+        with self._reading() as db:
+            return [_job(row) for row in db.execute("SELECT * FROM jobs ORDER BY number")]
+
+    def newest_clips(self, limit: int = NEWEST) -> list[RoomJob]:
+        """Finished clips that nobody hid, the newest first."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT * FROM jobs WHERE clip IS NOT NULL AND NOT hidden ORDER BY ended_at DESC LIMIT ?",
+                (limit,),
+            )
+            return [_job(row) for row in rows.fetchall()]
+
+    def clip_path(self, clip: str) -> Path | None:
+        """Where the clip of that address lies."""
+        with self._reading() as db:
+            row = db.execute("SELECT clip_path FROM jobs WHERE clip = ?", (clip,)).fetchone()
+            return None if row is None else Path(row["clip_path"])
+
+    def hide(self, request_id: str) -> None:
+        """Takes a clip off the wall. The student keeps it."""
+        with self._transaction() as db:
+            db.execute("UPDATE jobs SET hidden = 1 WHERE request_id = ?", (request_id,))
+
+    def counts(self) -> dict[str, int]:
+        """How many jobs there are in each state."""
+        with self._reading() as db:
+            return {row[0]: row[1] for row in db.execute("SELECT state, count(*) FROM jobs GROUP BY state")}
+
+    def money(self) -> tuple[int, int]:
+        """What all students together spent, and what is reserved, in micro-USD."""
+        with self._reading() as db:
+            return _sums(db)
+
+    def used(self, student: int, days: int) -> Used:
+        """What the student used in the last `days` days: orders by their time, costs by the clips' ends."""
+        with self._reading() as db:
+            since = self.clock() - days * 86_400
+            requests = db.execute(
+                "SELECT count(*) FROM jobs WHERE student = ? AND accepted_at > ?", (student, since)
+            ).fetchone()[0]
+            row = db.execute(
+                "SELECT total(seconds), sum(cost_micro) FROM jobs WHERE student = ? AND ended_at > ? "
+                "AND state = 'completed'",
+                (student, since),
+            ).fetchone()
+            return Used(requests, row[0], row[1] or 0)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """A transaction, alone: committed at the end, taken back on an error."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            yield self._db
+
+
+_COLUMNS: Final = (
+    "name",
+    "service",
+    "ended_at",
+    "expires_at",
+    "places",
+    "listed_only",
+    "cap_micro",
+    "class_cap_micro",
+    "max_seconds",
+    "paused",
+    "names_hidden",
+    "clips_hidden",
+)
+
+
+def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
+    names = [name for name in _COLUMNS if name in chosen]
+    assert len(names) == len(chosen)
+    db.execute(
+        f"UPDATE room SET {', '.join(f'{name} = ?' for name in names)}",  # noqa: S608 - our own column names
+        [chosen[name] for name in names],
+    )
+
+
+def _settings(db: sqlite3.Connection) -> Settings:
+    row = db.execute("SELECT * FROM room").fetchone()
+    return Settings(
+        code=row["code"],
+        name=row["name"],
+        service=row["service"],
+        made_at=row["made_at"],
+        ended_at=row["ended_at"],
+        expires_at=row["expires_at"],
+        places=row["places"],
+        listed_only=bool(row["listed_only"]),
+        cap_micro=row["cap_micro"],
+        class_cap_micro=row["class_cap_micro"],
+        max_seconds=row["max_seconds"],
+        paused=bool(row["paused"]),
+        names_hidden=bool(row["names_hidden"]),
+        clips_hidden=bool(row["clips_hidden"]),
+    )
+
+
+def _student(db: sqlite3.Connection, number: int) -> Student:
+    return _as_student(db.execute("SELECT * FROM students WHERE id = ?", (number,)).fetchone())
+
+
+def _student_named(db: sqlite3.Connection, name: str) -> Student | None:
+    row = db.execute("SELECT * FROM students WHERE name_key = ?", (_name_key(name),)).fetchone()
+    return None if row is None else _as_student(row)
+
+
+def _as_student(row: sqlite3.Row) -> Student:
+    return Student(row["id"], row["name"], row["joined_at"], row["spent_micro"], row["reserved_micro"])
+
+
+def _lines(db: sqlite3.Connection) -> list[Line]:
+    rows = db.execute(
+        "SELECT s.id, s.served, sum(j.state = 'queued') AS waiting, sum(j.state = 'handed') AS in_flight "
+        "FROM jobs j JOIN students s ON s.id = j.student WHERE j.state IN ('queued', 'handed') GROUP BY s.id"
+    )
+    return [Line(*row) for row in rows]
+
+
+def _job(row: sqlite3.Row, lines: list[Line] | None = None, db: sqlite3.Connection | None = None) -> RoomJob:
+    ahead = None
+    if row["state"] == QUEUED and lines is not None and db is not None:
+        place = db.execute(
+            "SELECT count(*) FROM jobs WHERE student = ? AND state = 'queued' AND number < ?",
+            (row["student"], row["number"]),
+        ).fetchone()[0]
+        ahead = clips_ahead(lines, row["student"], place)
+    return RoomJob(
+        number=row["number"],
+        request_id=row["request_id"],
+        student=row["student"],
+        state=row["state"],
+        request=json.loads(row["request"]),
+        image=row["image"],
+        estimate_micro=row["estimate_micro"],
+        reserved_micro=row["reserved_micro"],
+        cost_micro=row["cost_micro"],
+        accepted_at=row["accepted_at"],
+        ended_at=row["ended_at"],
+        error=row["error"],
+        clip=row["clip"],
+        clip_path=row["clip_path"],
+        seconds=row["seconds"],
+        hidden=bool(row["hidden"]),
+        ahead=ahead,
+    )
+
+
+def _own_job(db: sqlite3.Connection, student: int, request_id: str) -> sqlite3.Row | None:
+    found: sqlite3.Row | None = db.execute(
+        "SELECT * FROM jobs WHERE request_id = ? AND student = ?", (request_id, student)
+    ).fetchone()
+    return found
+
+
+def _repeated(db: sqlite3.Connection, student: int, repeat_key: str) -> sqlite3.Row | None:
+    found: sqlite3.Row | None = db.execute(
+        "SELECT * FROM jobs WHERE student = ? AND repeat_key = ?", (student, repeat_key)
+    ).fetchone()
+    return found
+
+
+def _sums(db: sqlite3.Connection) -> tuple[int, int]:
+    row = db.execute("SELECT total(spent_micro), total(reserved_micro) FROM students").fetchone()
+    return int(row[0]), int(row[1])
+
+
+def _left_micro(db: sqlite3.Connection, student: int) -> int:
+    """What the student may order for: the least of their own cap, the class's, and the balance."""
+    own = _student(db, student)
+    room = db.execute("SELECT cap_micro, class_cap_micro, balance_micro, balance_at FROM room").fetchone()
+    left = [room["cap_micro"] - own.spent_micro - own.reserved_micro]
+    spent, reserved = _sums(db)
+    if room["class_cap_micro"] is not None:
+        left.append(room["class_cap_micro"] - spent - reserved)
+    if room["balance_micro"] is not None:
+        # Whether the balance that was heard has them off it already, nobody knows.
+        since = db.execute(
+            "SELECT coalesce(sum(cost_micro), 0) FROM jobs WHERE ended_at >= ?", (room["balance_at"],)
+        ).fetchone()[0]
+        left.append(room["balance_micro"] - reserved - since)
+    return int(min(left))
+
+
+def _reserve(db: sqlite3.Connection, student: int, micro: int) -> None:
+    db.execute("UPDATE students SET reserved_micro = reserved_micro + ? WHERE id = ?", (micro, student))
+
+
+def _take_back_queued(db: sqlite3.Connection, now: float, said: str, number: int | None = None) -> int:
+    """Takes back all that waits, or one of it; how many it were."""
+    rows = db.execute(
+        "SELECT number, student, reserved_micro FROM jobs "
+        "WHERE state = 'queued' AND (? IS NULL OR number = ?)",
+        (number, number),
+    ).fetchall()
+    for row in rows:
+        db.execute(
+            "UPDATE jobs SET state = ?, reserved_micro = 0, ended_at = ?, error = ? WHERE number = ?",
+            (TAKEN_BACK, now, said, row["number"]),
+        )
+        _reserve(db, row["student"], -row["reserved_micro"])
+    return len(rows)
+
+
+def _new_key(db: sqlite3.Connection, student: int, kind: KeyKind, now: float) -> Secret:
+    key = Secret(f"rk-{secrets.token_urlsafe(24)}")
+    _keep_key(db, key.reveal(), student, kind, now)
+    return key
+
+
+def _keep_key(db: sqlite3.Connection, key: str, student: int, kind: KeyKind, now: float) -> None:
+    db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (_digest(key), student, kind, now))
+
+
+def _device(name: str, letters: str) -> str:
+    return f"device {_name_key(name)} {letters}"
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _name_key(name: str) -> str:
+    """What of a name is compared: "ada" and "Ada" are one."""
+    return " ".join(name.split()).casefold()
+
+
+def _micro(usd: float) -> int:
+    return round(usd * MICRO)

@@ -1,0 +1,50 @@
+"""Whose clip is sent next: round robin over the students, each one's clips in their order.
+
+Pure. The student who was served longest ago comes first, so whoever orders sixty clips waits between them,
+and whoever orders one hardly waits at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+IN_FLIGHT: Final = 8  # clips at the service at a time
+IN_FLIGHT_EACH: Final = 2  # of one student
+UNSENT: Final = 2  # handed over and not accepted yet: what waits there can't change places any more
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one student has in the queue.
+
+    `served` numbers the turn in which the student was served last, 0: never. `waiting` are clips in the
+    queue, `in_flight` those at the service. `student` breaks ties: who joined first.
+    """
+
+    student: int
+    served: int
+    waiting: int
+    in_flight: int = 0
+
+
+def next_student(lines: Iterable[Line]) -> int | None:
+    """Whose clip is sent next; None where nobody waits, or where all who wait have enough in flight."""
+    able = [each for each in lines if each.waiting and each.in_flight < IN_FLIGHT_EACH]
+    return min(able, key=lambda each: (each.served, each.student)).student if able else None
+
+
+def clips_ahead(lines: Iterable[Line], student: int, place: int) -> int:
+    """How many waiting clips are sent before this one: the student's `place`-th, counted from 0.
+
+    Every other student gets a turn for each of the student's own, and one more where theirs comes first.
+    """
+    lines = list(lines)
+    own = next(each for each in lines if each.student == student)
+    ahead = place
+    for other in lines:
+        if other.student != student:
+            first = (other.served, other.student) < (own.served, own.student)
+            ahead += min(other.waiting, place + first)
+    return ahead

@@ -1,0 +1,59 @@
+"""A class that is served over a socket, with a real sandbox behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+import pytest
+from classroom.room.visitors import Visitor
+
+import reelbook as rb
+from reelbook.classroom.room.serving import Choices, RunningRoom, in_thread
+from reelbook.sandbox.handle import Sandbox
+
+Serve = Callable[..., RunningRoom]
+
+
+@pytest.fixture
+def teacher(sandbox: Sandbox, short_jobs: None) -> Iterator[rb.Session]:
+    """The teacher's session, which is not waited for at the end."""
+    session = rb.connect("sandbox")
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def serve(teacher: rb.Session) -> Iterator[Serve]:
+    """Opens a room with these choices, on the teacher's session."""
+    with ExitStack() as stack:
+
+        def serve(code: str | None = "FOX-234", **choices: object) -> RunningRoom:
+            room: AbstractContextManager[RunningRoom] = in_thread(teacher, code, Choices(**choices))  # type: ignore[arg-type]
+            return stack.enter_context(room)
+
+        yield serve
+
+
+@pytest.fixture
+def room(serve: Serve) -> RunningRoom:
+    """A room as most are: $2.00 each."""
+    return serve()
+
+
+@pytest.fixture
+def visit() -> Iterator[Callable[..., Visitor]]:
+    """Somebody with a browser or a program of their own, who hasn't joined."""
+    with ExitStack() as stack:
+
+        def visit(room: RunningRoom, **headers: str) -> Visitor:
+            return stack.enter_context(Visitor(room.url, headers))
+
+        yield visit
+
+
+@pytest.fixture
+def ledger_file(home: Path) -> Path:
+    """The ledger of the teacher's home."""
+    return home / "ledger.db"

@@ -1,0 +1,264 @@
+"""What the room says to students' programs, over a socket and with a real sandbox behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from classroom.room.conftest import Serve
+from classroom.room.visitors import Visitor
+from PIL import Image
+
+import reelbook as rb
+from reelbook import wire
+from reelbook.classroom.room.serving import RunningRoom
+from reelbook.media.clips import probe
+from reelbook.sandbox.handle import Sandbox
+
+Visit = Callable[..., Visitor]
+
+
+def test_a_student_joins_orders_and_watches(room: RunningRoom, visit: Visit, tmp_path: Path) -> None:
+    """By the code alone; the clip comes from the room, whole or in parts, and costs what it costs."""
+    ada = visit(room).join("Ada")
+    done = ada.ended(ada.ordered("a red fox in the snow", 2, aspect_ratio="1:1", seed=7))
+
+    assert (done["status"], done["cost_usd"]) == ("completed", 0.10)
+    assert done["video_url"].startswith(room.url)
+    whole = ada.http.get(done["video_url"])
+    part = ada.http.get(done["video_url"], headers={"Range": "bytes=10-19"})
+    assert (part.status_code, part.content) == (206, whole.content[10:20])
+    (tmp_path / "clip.mp4").write_bytes(whole.content)
+    info = probe(tmp_path / "clip.mp4")
+    assert info.width == info.height
+    assert ada.balance() == {"balance_usd": 1.90, "total_spent_usd": 0.10}
+    used = ada.http.get(wire.USAGE, params={"days": 7}).json()
+    assert (used["total_requests"], used["total_seconds"], used["total_cost_usd"]) == (1, 2.0, 0.10)
+
+
+def test_a_clip_from_an_image_is_made(room: RunningRoom, visit: Visit) -> None:
+    """Its picture lies in the room's folder until it is sent."""
+    picture = BytesIO()
+    Image.linear_gradient("L").convert("RGB").save(picture, "PNG")
+    ada = visit(room).join("Ada")
+
+    files = {"image": ("cat.png", picture.getvalue(), "image/png")}
+    form = {"prompt": "it turns", "duration_seconds": "1"}
+    answer = ada.http.post(wire.IMAGE_TO_VIDEO, data=form, files=files)
+    assert answer.status_code == 200, answer.text
+    assert ada.ended(answer.json()["request_id"])["status"] == "completed"
+
+
+def test_joining_by_a_program(room: RunningRoom, visit: Visit) -> None:
+    """The answer has all that a client needs."""
+    answer = visit(room).ask_to_join("  Ada ").json()
+
+    assert answer.pop("api_key").startswith("rk-")
+    assert answer == {"base_url": room.url, "name": "Ada", "cap_usd": 2.0, "expires_at": None}
+
+
+def test_wrong_codes_are_refused_slower_after_five(room: RunningRoom, visit: Visit) -> None:
+    """Then the right one has to wait as well, so that the wait tells nothing."""
+    guesser = visit(room)
+
+    assert [guesser.ask_to_join("Ada", f"BAD-{each}").status_code for each in range(5)] == [403] * 5
+    assert guesser.ask_to_join("Ada").status_code == 429
+
+
+def test_a_name_is_one_persons_until_the_teacher_releases_it(room: RunningRoom, visit: Visit) -> None:
+    """Whatever its capitals; the one who comes back has the same clips and the same money."""
+    first, second = visit(room).join("Ada"), visit(room)
+    job = first.ordered(seconds=1)
+    first.ended(job)
+
+    refused = second.ask_to_join("ada")
+    assert refused.status_code == 409
+    assert "Ada joined at" in refused.json()["detail"]
+    (ada,) = room.room.store.students()
+    assert room.room.store.release(ada.id)
+    second.join("ada")
+    assert first.http.get(wire.BALANCE).status_code == 401
+    assert second.status(job)["status"] == "completed"
+    assert second.balance()["total_spent_usd"] == 0.05
+
+
+def test_only_names_of_the_list_join(serve: Serve, visit: Visit) -> None:
+    """Each of them once."""
+    room = serve(students=["Ada", "Grace"])
+    visit(room).join("Ada")
+
+    assert visit(room).ask_to_join("Mallory").status_code == 400
+    visit(room).join("Grace")
+
+
+def test_so_many_places_and_no_more(serve: Serve, visit: Visit) -> None:
+    """The one too many is told so."""
+    room = serve(places=1)
+    visit(room).join("Ada")
+
+    refused = visit(room).ask_to_join("Grace")
+    assert refused.status_code == 409
+    assert "All 1 places" in refused.json()["detail"]
+
+
+def test_a_used_up_cap_is_said_with_both_amounts(serve: Serve, visit: Visit) -> None:
+    """402, as the service says it."""
+    room = serve(cap_usd=0.30)
+    ada = visit(room).join("Ada")
+    ada.ordered(seconds=4)
+
+    refused = ada.order(seconds=5)
+    assert refused.status_code == 402
+    assert refused.json()["detail"] == "Insufficient balance. Current balance: $0.10, required: $0.25"
+
+
+def test_clips_longer_than_the_class_allows_are_refused(serve: Serve, visit: Visit) -> None:
+    """Before anything is reserved."""
+    room = serve(max_seconds=3)
+    ada = visit(room).join("Ada")
+
+    assert ada.order(seconds=4).status_code == 400
+    assert ada.balance()["balance_usd"] == 2.0
+
+
+def test_keys_end_with_the_class(serve: Serve, visit: Visit) -> None:
+    """After its time, and after it was ended: 401; and nobody joins any more."""
+    room = serve()
+    ada = visit(room).join("Ada")
+    room.room.store.change(expires_at=room.room.store.clock() - 1)
+
+    assert ada.order().status_code == 401
+    assert visit(room).ask_to_join("Grace").status_code == 403
+
+
+def test_others_see_nothing(room: RunningRoom, visit: Visit) -> None:
+    """Neither job nor list, nor can they take anything back; and there is no way to keys."""
+    ada, eve = visit(room).join("Ada"), visit(room).join("Eve")
+    job = ada.ordered()
+
+    assert eve.http.get(wire.status_path(job)).status_code == 404
+    assert eve.http.delete(f"/room/jobs/{job}").status_code == 404
+    assert eve.http.get("/room/jobs").json() == {"jobs": []}
+    for method, path in (("GET", wire.KEYS), ("POST", wire.KEYS), ("DELETE", f"{wire.KEYS}/key_1")):
+        assert eve.http.request(method, path).status_code == 404
+    assert eve.http.get("/room/clips/AAAAAAAAAAAAAAAAAAAAAAAA.mp4").status_code == 404
+    assert eve.http.get("/room/clips/..%2Froom.db.mp4").status_code == 404
+    assert eve.http.get("/mcp").status_code == 404
+
+
+def test_strangers_are_refused(room: RunningRoom, visit: Visit) -> None:
+    """Without a key, and with one that is nobody's."""
+    assert visit(room).http.get(wire.BALANCE).status_code == 401
+    assert visit(room, Authorization="Bearer rk-nobody").http.get(wire.BALANCE).status_code == 401
+
+
+def test_a_repeated_order_is_one_clip(room: RunningRoom, visit: Visit) -> None:
+    """The same Idempotency-Key gives the same job, also after it has ended; another order needs another."""
+    ada = visit(room).join("Ada")
+    first = ada.ordered("a fox", repeat_key="one")
+    ada.ended(first)
+
+    assert ada.ordered("a fox", repeat_key="one") == first
+    assert ada.order("a heron", repeat_key="one").status_code == 400
+    assert ada.balance()["total_spent_usd"] == 0.05
+    grace = visit(room).join("Grace")
+    assert grace.ordered("a fox", repeat_key="one") != first
+
+
+def test_what_was_not_sent_is_taken_back(room: RunningRoom, visit: Visit) -> None:
+    """Its money is free again, and it is told as what it is; what was sent can't be taken back."""
+    room.room.store.change(paused=1)
+    ada = visit(room).join("Ada")
+    first, second = ada.ordered(seconds=5), ada.ordered(seconds=5)
+
+    assert ada.status(second)["queue_position"] == 1
+    taken = ada.http.delete(f"/room/jobs/{first}").json()
+    assert (taken["status"], "Taken back" in taken["error"]) == ("failed", True)
+    assert ada.status(second)["queue_position"] == 0
+    room.room.store.change(paused=0)
+    room.room.queue.poke()
+    ada.ended(second)
+    assert ada.http.delete(f"/room/jobs/{second}").status_code == 409
+    assert ada.balance() == {"balance_usd": 1.75, "total_spent_usd": 0.25}
+
+
+def test_the_key_has_a_limit_with_the_documented_headers(room: RunningRoom, visit: Visit) -> None:
+    """Whoever asks without end is told to wait, and the others aren't."""
+    ada, grace = visit(room).join("Ada"), visit(room).join("Grace")
+
+    answers = [ada.http.get(wire.BALANCE) for _ in range(301)]
+    assert [each.status_code for each in answers] == [200] * 300 + [429]
+    assert answers[0].headers[wire.RATE_LIMIT] == "300"
+    assert answers[-1].headers[wire.RATE_REMAINING] == "0"
+    assert grace.http.get(wire.BALANCE).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.2", "a@127.0.0.1", ""])
+def test_other_host_names_are_refused(room: RunningRoom, visit: Visit, host: str) -> None:
+    """A page whose name was made to point at the room names itself."""
+    port = room.url.rpartition(":")[2]
+
+    assert visit(room, Host=f"{host}:{port}").http.get("/room/about").status_code == 421
+    assert visit(room, Host=f"localhost:{port}").http.get("/room/about").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}]
+)
+def test_pages_of_others_send_nothing(room: RunningRoom, visit: Visit, headers: dict[str, str]) -> None:
+    """Not even with a right code."""
+    assert visit(room, **headers).ask_to_join("Ada").status_code == 403
+    assert visit(room, Origin=room.url).ask_to_join("Ada").status_code == 200
+
+
+def test_about_says_what_the_room_offers(room: RunningRoom, visit: Visit) -> None:
+    """And that a sandbox is behind it, in the sandbox's own way too."""
+    about = visit(room).http.get("/room/about").json()
+    assert about["service"] == "reelbook-room"
+    assert {"idempotency_key", "queue_position", "take_back"} <= set(about["offers"])
+    assert visit(room).http.get("/_sandbox/about").json()["service"] == "reelbook-sandbox"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 400),
+        ({"prompt": ""}, 400),
+        ({"prompt": "a", "duration_seconds": 0}, 400),
+        ({"prompt": "a", "duration_seconds": -5}, 400),
+        ({"prompt": "a", "duration_seconds": 1.5}, 400),
+        ({"prompt": "a", "duration_seconds": True}, 400),
+        ({"prompt": "a", "aspect_ratio": "21:9"}, 400),
+        ({"prompt": "a", "seed": "x"}, 400),
+        ({"prompt": "a" * 1_100_000}, 413),
+    ],
+)
+def test_what_makes_no_clip_is_refused(
+    room: RunningRoom, visit: Visit, body: dict[str, object], status: int
+) -> None:
+    """And nothing is reserved for it."""
+    ada = visit(room).join("Ada")
+
+    assert ada.http.post(wire.TEXT_TO_VIDEO, json=body).status_code == status
+    assert room.room.store.money() == (0, 0)
+
+
+def test_a_failed_clip_costs_nothing(room: RunningRoom, visit: Visit, sandbox: Sandbox) -> None:
+    """Its reason is told, and its reservation is free again."""
+    sandbox.settings(fail_next="The prompt was refused.")
+    ada = visit(room).join("Ada")
+    told = ada.ended(ada.ordered())
+
+    assert (told["status"], told["error"]) == ("failed", "The prompt was refused.")
+    assert ada.balance() == {"balance_usd": 2.0, "total_spent_usd": 0.0}
+
+
+def test_the_room_buys_on_the_teachers_account(room: RunningRoom, visit: Visit, teacher: rb.Session) -> None:
+    """One ledger has them all, as an experiment of the class."""
+    ada = visit(room).join("Ada")
+    ada.ended(ada.ordered("a heron"))
+
+    (job,) = teacher.jobs(experiment="class FOX-234")
+    assert job.prompt == "a heron"
