@@ -1,0 +1,274 @@
+"""The room's file: money is reserved and settled to the cent, whatever comes at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reelbook import JobRequest
+from reelbook.classroom.room.store import DEVICE_SECONDS, MICRO, NoMoney, RoomRefusal, RoomStore
+
+
+@dataclass
+class Clock:
+    """Epoch seconds that a test sets."""
+
+    now: float = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+Open = Callable[..., RoomStore]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def open_store(tmp_path: Path, clock: Clock) -> Iterator[Open]:
+    """Opens the file; again: as another process does, after the first was killed."""
+    stores = []
+
+    def open_store(**chosen: object) -> RoomStore:
+        store = RoomStore(tmp_path / "room.db", clock=clock)
+        store.begin("FOX-234", "Class", "sandbox", **chosen)
+        stores.append(store)
+        return store
+
+    yield open_store
+    for each in stores:
+        each.close()
+
+
+def clip(seconds: int = 1, prompt: str = "a fox") -> JobRequest:
+    return JobRequest.from_text(prompt, duration_seconds=seconds)
+
+
+def consistent(store: RoomStore) -> None:
+    """The sums that are kept are those of the jobs."""
+    jobs = store.all_jobs()
+    for each in store.students():
+        own = [job for job in jobs if job.student == each.id]
+        assert each.spent_micro == sum(job.cost_micro for job in own)
+        assert each.reserved_micro == sum(job.reserved_micro for job in own)
+
+
+def test_a_thousand_orders_at_once_stay_under_every_cap(open_store: Open) -> None:
+    """Thirty students at a time against their own caps, the class's and the balance: to the cent."""
+    store = open_store(cap_micro=MICRO // 2, class_cap_micro=12 * MICRO)
+    store.heard_balance(9.97, asked_at=0.0)
+    students = [store.join(f"Student {number}")[0].id for number in range(30)]
+    begin = threading.Barrier(30)
+
+    def flood(student: int) -> int:
+        begin.wait()
+        taken = 0
+        for _ in range(34):
+            try:
+                store.order(student, clip(1))
+            except NoMoney:
+                continue
+            taken += 1
+        return taken
+
+    with ThreadPoolExecutor(30) as pool:
+        taken = list(pool.map(flood, students))
+    assert max(taken) <= 10
+    assert sum(taken) == 199  # $9.95 of the balance of $9.97, which is the least of the three
+    assert store.money() == (0, 9_950_000)
+    consistent(store)
+
+
+def test_the_real_cost_takes_the_place_of_the_reservation(open_store: Open) -> None:
+    """More or less than was estimated; what failed gives all of it back."""
+    store = open_store()
+    ada, _ = store.join("Ada")
+    for state, cost in (("completed", 0.2375), ("failed", 0.0), ("refused", 0.0)):
+        store.order(ada.id, clip(5))
+        job = store.hand_over()
+        assert job is not None
+        store.settle(job.number, state, cost_usd=cost)  # type: ignore[arg-type]  # one of its words
+
+    assert store.money() == (237_500, 0)
+    assert store.left_micro(ada.id) == 1_762_500
+    consistent(store)
+
+
+def test_an_uncertain_one_stays_reserved_until_somebody_knows(open_store: Open) -> None:
+    """It may have been bought. A later word settles it, and settles it once."""
+    store = open_store()
+    ada, _ = store.join("Ada")
+    store.order(ada.id, clip(5))
+    job = store.hand_over()
+    assert job is not None
+    store.settle(job.number, "uncertain", error="nobody knows")
+
+    assert store.money() == (0, 250_000)
+    store.settle(job.number, "completed", cost_usd=0.25)
+    store.settle(job.number, "completed", cost_usd=0.25)
+    assert store.money() == (250_000, 0)
+    consistent(store)
+
+
+def test_what_was_heard_of_the_balance_bounds_all(open_store: Open, clock: Clock) -> None:
+    """Costs that may not be in it yet count, those from before it was asked for don't."""
+    store = open_store(cap_micro=100 * MICRO)
+    ada, _ = store.join("Ada")
+    store.heard_balance(1.00, asked_at=clock.now)
+    store.order(ada.id, clip(5))
+    job = store.hand_over()
+    assert job is not None
+    clock.now += 10
+    store.settle(job.number, "completed", cost_usd=0.25)
+
+    assert store.left_micro(ada.id) == 750_000
+    store.heard_balance(0.75, asked_at=clock.now - 1)
+    assert store.left_micro(ada.id) == 500_000
+    store.heard_balance(0.75, asked_at=clock.now + 1)
+    assert store.left_micro(ada.id) == 750_000
+
+
+def test_all_is_as_it_was_when_the_file_is_opened_again(open_store: Open) -> None:
+    """Keys, caps, queue and reservations; what is chosen anew holds, the rest stays."""
+    store = open_store(cap_micro=3 * MICRO, places=5)
+    ada, key = store.join("Ada")
+    first = store.order(ada.id, clip(5))
+    store.order(ada.id, clip(2))
+    store.hand_over()
+
+    again = open_store(places=6)
+    assert again.student_of(key.reveal()) == again.student(ada.id)
+    assert [each.request_id for each in again.handed()] == [first.request_id]
+    assert again.left_micro(ada.id) == 2_650_000
+    assert (again.settings().places, again.settings().cap_micro) == (6, 3 * MICRO)
+
+
+def test_no_key_is_in_the_file(open_store: Open, tmp_path: Path) -> None:
+    """It holds digests, also of codes for another device."""
+    store = open_store()
+    ada, key = store.join("Ada")
+    page, device = store.page_key(ada.id), store.device_code(ada.id)
+
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    for secret in (key.reveal(), page.reveal(), device, device.removeprefix("FOX-234-")):
+        assert secret.encode() not in kept
+
+
+def test_a_device_code_is_good_once_and_for_half_an_hour(open_store: Open, clock: Clock) -> None:
+    """For its student alone, and not after a newer one was made."""
+    store = open_store()
+    ada, _ = store.join("Ada")
+    store.join("Eve")
+    older = store.device_code(ada.id)
+    code = store.device_code(ada.id)
+
+    assert store.join_device("Ada", older) is None
+    assert store.join_device("Eve", code) is None
+    assert store.join_device("Ada", "FOX-234") is None
+    assert store.join_device("Ada", code.removeprefix("FOX-234")) is None
+    joined = store.join_device("ada", code.lower())
+    assert joined is not None
+    assert joined[0].id == ada.id
+    assert store.join_device("Ada", code) is None
+    late = store.device_code(ada.id)
+    clock.now += DEVICE_SECONDS + 1
+    assert store.join_device("Ada", late) is None
+
+
+def test_keys_open_only_what_they_are_for(open_store: Open) -> None:
+    """The page's cookie is no key of the interface, nor the other way round."""
+    store = open_store()
+    ada, key = store.join("Ada")
+    page = store.page_key(ada.id)
+
+    assert store.student_of(page.reveal()) is None
+    assert store.student_of(key.reveal(), "page") is None
+    assert store.student_of(page.reveal(), "page") is not None
+    store.leave(page.reveal())
+    assert store.student_of(page.reveal(), "page") is None
+
+
+def test_the_end_takes_back_what_waits(open_store: Open) -> None:
+    """What was sent goes on; nobody orders or joins any more."""
+    store = open_store()
+    ada, _ = store.join("Ada")
+    for _ in range(3):
+        store.order(ada.id, clip(1))
+    store.hand_over()
+    store.end()
+
+    assert store.counts() == {"handed": 1, "taken back": 2}
+    assert store.money() == (0, 50_000)
+    with pytest.raises(RoomRefusal, match="ended"):
+        store.order(ada.id, clip(1))
+    with pytest.raises(RoomRefusal, match="ended"):
+        store.join("Grace")
+    consistent(store)
+
+
+def test_time_ends_a_class_too(open_store: Open, clock: Clock) -> None:
+    """Once it is over, and not before."""
+    store = open_store(expires_at=clock.now + 60)
+    ada, _ = store.join("Ada")
+    store.order(ada.id, clip(1))
+
+    assert not store.expire()
+    clock.now += 60
+    assert store.expire()
+    assert not store.expire()
+    assert store.money() == (0, 0)
+
+
+def test_what_comes_back_is_the_first_of_its_students(open_store: Open) -> None:
+    """The service took nothing of it, and it waits no longer than it has to."""
+    store = open_store()
+    ada, _ = store.join("Ada")
+    grace, _ = store.join("Grace")
+    first = store.order(ada.id, clip(1))
+    store.order(ada.id, clip(2))
+    store.order(grace.id, clip(3))
+    job = store.hand_over()
+    assert job is not None
+    store.hand_back(job.number)
+
+    again = store.hand_over()
+    assert again is not None
+    assert again.request_id == first.request_id
+    assert store.money() == (0, 300_000)
+
+
+def test_nothing_is_handed_over_while_all_is_paused(open_store: Open) -> None:
+    """And goes on afterwards."""
+    store = open_store()
+    ada, _ = store.join("Ada")
+    store.order(ada.id, clip(1))
+    store.change(paused=1)
+    assert store.hand_over() is None
+    store.change(paused=0)
+    assert store.hand_over() is not None
+
+
+def test_hidden_clips_stay_the_students(open_store: Open, tmp_path: Path) -> None:
+    """They are off the wall, and in the student's own list."""
+    store = open_store()
+    ada, _ = store.join("Ada")
+    store.order(ada.id, clip(1))
+    job = store.hand_over()
+    assert job is not None
+    store.settle(job.number, "completed", cost_usd=0.05, clip_path=tmp_path / "clip.mp4", seconds=1.0)
+
+    (shown,) = store.newest_clips()
+    assert shown.clip is not None
+    assert len(shown.clip) >= 24
+    assert store.clip_path(shown.clip) == tmp_path / "clip.mp4"
+    store.hide(job.request_id)
+    assert store.newest_clips() == []
+    assert [each.clip for each in store.jobs(ada.id)] == [shown.clip]

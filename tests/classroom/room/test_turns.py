@@ -1,0 +1,59 @@
+"""Round robin over students, as a function of what each has in the queue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reelbook.classroom.room.turns import IN_FLIGHT_EACH, Line, clips_ahead, next_student
+
+
+def sent(lines: list[Line]) -> list[int]:
+    """The students in the order in which their clips are sent, where each clip is done at once."""
+    order: list[int] = []
+    turn = max((each.served for each in lines), default=0)
+    while (student := next_student(lines)) is not None:
+        turn += 1
+        order.append(student)
+        lines = [
+            replace(each, served=turn, waiting=each.waiting - 1) if each.student == student else each
+            for each in lines
+        ]
+    return order
+
+
+def test_each_gets_a_turn_before_anybodys_second() -> None:
+    """Whoever orders most waits longest for the last."""
+    assert sent([Line(1, 0, 4), Line(2, 0, 1), Line(3, 0, 2)]) == [1, 2, 3, 1, 3, 1, 1]
+
+
+def test_who_was_served_longest_ago_comes_first() -> None:
+    """Also who comes late, before the second clip of those who have been there."""
+    assert next_student([Line(1, 7, 9), Line(2, 5, 9), Line(3, 6, 9)]) == 2
+    assert next_student([Line(1, 7, 9), Line(4, 0, 1)]) == 4
+
+
+def test_one_student_has_so_many_at_the_service() -> None:
+    """The others come before a third one."""
+    busy = Line(1, 0, 9, in_flight=IN_FLIGHT_EACH)
+
+    assert next_student([busy, Line(2, 5, 1)]) == 2
+    assert next_student([busy]) is None
+    assert next_student([]) is None
+
+
+lines = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 6)), min_size=1, max_size=6).map(
+    lambda pairs: [Line(number, served, waiting) for number, (served, waiting) in enumerate(pairs, 1)]
+)
+
+
+@given(lines)
+def test_the_place_that_is_told_is_the_place_that_it_gets(queue: list[Line]) -> None:
+    """For every clip of every student: as many are sent before it as was said."""
+    order = sent(queue)
+
+    for each in queue:
+        own = [place for place, student in enumerate(order) if student == each.student]
+        assert [clips_ahead(queue, each.student, place) for place in range(each.waiting)] == own
