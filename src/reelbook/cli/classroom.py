@@ -12,6 +12,7 @@ import typer
 from .. import wire
 from ..errors import ReelbookError
 from ..formatting import age, count, terminal_line
+from . import classroom_room
 from .console import moving_line, require_yes, say, stoppable
 from .options import Home, Service, command_line, needs_sandbox, open_session, option
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 STUDENT_CHARACTERS = 60
 
-commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys for a class.")
+commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="A room or keys for a class.")
+commands.command()(classroom_room.serve)
 
 Name = Annotated[
     str | None, option("The classroom. Default: the one that is open; for a fresh one the date.")

@@ -39,7 +39,7 @@ def open_store(tmp_path: Path, clock: Clock) -> Iterator[Open]:
 
     def open_store(**chosen: object) -> RoomStore:
         store = RoomStore(tmp_path / "room.db", clock=clock)
-        store.begin("FOX-234", "Class", "sandbox", **chosen)
+        store.begin("FOX-234", "sandbox", **chosen)
         stores.append(store)
         return store
 

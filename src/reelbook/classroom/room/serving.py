@@ -95,8 +95,7 @@ def open_code(home: Path) -> str | None:
     for folder in rooms(home):
         store = RoomStore(folder / "room.db")
         try:
-            settings = store.settings()
-            if settings.open(store.clock()):
+            if store.begun and (settings := store.settings()).open(store.clock()):
                 return settings.code
         finally:
             store.close()
@@ -133,7 +132,7 @@ def opened_room(
         store = RoomStore(folder / "room.db")
         try:
             chosen = choices or Choices()
-            store.begin(code.upper(), chosen.name or "Class", session.service, **chosen.columns())
+            store.begin(code.upper(), session.service, **chosen.columns())
             if chosen.students is not None:
                 store.enrol(chosen.students)
             own = frozenset(name.lower() for name in names)

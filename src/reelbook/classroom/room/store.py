@@ -29,6 +29,8 @@ MICRO: Final = 1_000_000
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is good
 DEVICE_LETTERS: Final = 6
 NEWEST: Final = 9
+USUAL_NAME: Final = "Class"
+USUAL_CAP_MICRO: Final = 2 * MICRO
 
 State = Literal["queued", "handed", "completed", "failed", "refused", "uncertain", "taken back"]
 """What became of a job. `handed`: it is the session's, so it may have been sent."""
@@ -217,7 +219,7 @@ class RoomStore:
 
     # The class.
 
-    def begin(self, code: str, name: str, service: str, **chosen: Any) -> None:
+    def begin(self, code: str, service: str, **chosen: Any) -> None:
         """Makes the class where there is none yet; one that goes on takes over what was chosen anew.
 
         `chosen` are columns of `Settings`.
@@ -227,10 +229,16 @@ class RoomStore:
                 db.execute(
                     "INSERT INTO room (only_one, code, name, service, made_at, cap_micro, max_seconds) "
                     "VALUES (1, ?, ?, ?, ?, ?, ?)",
-                    (code, name, service, self.clock(), 2 * MICRO, wire.MAX_SECONDS),
+                    (code, USUAL_NAME, service, self.clock(), USUAL_CAP_MICRO, wire.MAX_SECONDS),
                 )
             if chosen:
                 _set(db, chosen)
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a class: its process may have been killed before it made one."""
+        with self._reading() as db:
+            return db.execute("SELECT 1 FROM room").fetchone() is not None
 
     def change(self, **chosen: Any) -> None:
         """Changes what the teacher chose: columns of `Settings`."""

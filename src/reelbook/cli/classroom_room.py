@@ -1,0 +1,208 @@
+"""`reelbook classroom serve` and `report`: a room for a class, and what it came to."""
+
+from __future__ import annotations
+
+import io
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import settings, wire
+from ..formatting import clock, count, dollars, local
+from .console import require_yes, say
+from .options import Home, Service, option
+
+if TYPE_CHECKING:
+    from ..classroom.room.app import Room
+    from ..classroom.room.serving import Choices
+    from ..session import Session
+
+USUAL_PLACES = 40
+USUAL_CAP_USD = 2.0
+
+Code = Annotated[
+    str | None,
+    option("The class's code. Default: that of the class that goes on, or a fresh one.", metavar="CODE"),
+]
+
+
+def serve(
+    students: Annotated[
+        Path | None, option("A CSV file with the names that may join. Default: anybody.", dir_okay=False)
+    ] = None,
+    places: Annotated[
+        int | None, option(f"How many may join. Default: {USUAL_PLACES}.", metavar="NUMBER", min=1)
+    ] = None,
+    cap: Annotated[
+        float | None, option("What each student may spend. Default: 2.00.", metavar="USD", min=0.01)
+    ] = None,
+    class_cap: Annotated[
+        float | None, option("What all together may spend. Default: no such cap.", metavar="USD", min=0.01)
+    ] = None,
+    expires: Annotated[
+        str | None,
+        option("When the class ends: 17:00, or 2026-11-25T17:00. Default: with Ctrl-C.", metavar="TIME"),
+    ] = None,
+    max_duration: Annotated[
+        int | None,
+        option(
+            "The longest clip that may be ordered. Default: 10.",
+            metavar="SECONDS",
+            min=wire.MIN_SECONDS,
+            max=wire.MAX_SECONDS,
+        ),
+    ] = None,
+    name: Annotated[str | None, option("What the class is called.")] = None,
+    code: Code = None,
+    host: Annotated[str | None, option("The address to listen on. Default: all of this computer's.")] = None,
+    port: Annotated[
+        int | None,
+        option("Default: the class's last one, 8080, or a free one.", metavar="NUMBER", min=1, max=65535),
+    ] = None,
+    address: Annotated[
+        str | None, option("A host name by which students reach this computer.", metavar="NAME")
+    ] = None,
+    tls_cert: Annotated[Path | None, option("A certificate, for https.", exists=True, dir_okay=False)] = None,
+    tls_key: Annotated[Path | None, option("The certificate's key.", exists=True, dir_okay=False)] = None,
+    service: Annotated[
+        Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
+    ] = Service.auto,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Serve a live service's money without being asked.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Serve a class from this computer, until Ctrl-C: students join by a code, and nobody has your key.
+
+    Started again after a crash with the same home, it goes on: names, keys, queue and clips are as they were,
+    and nothing is bought twice.
+    """
+    from ..classroom.room import serving
+    from ..session import connect
+
+    if (tls_cert is None) != (tls_key is None):
+        raise typer.BadParameter("--tls-cert and --tls-key belong together.")
+    ends_at = None if expires is None else end_time(expires)
+    known = code or serving.open_code(settings.home(home))
+    chosen = serving.Choices(
+        name=name,
+        students=_names(students),
+        places=places if known or places or students else USUAL_PLACES,
+        cap_usd=cap,
+        class_cap_usd=class_cap,
+        expires_at=ends_at,
+        max_seconds=max_duration,
+    )
+    with connect(service.value, home=home) as session:
+        if session.service == "live" and not yes:
+            require_yes(
+                f"Students' clips are paid by your key at {session.base_url}: {_most(chosen)}.\nServe them?",
+                unattended="Students would spend money, and nobody is here to be asked. Nothing was started. "
+                "--yes serves them unasked.",
+                declined="Nothing was started.",
+            )
+        tls = tls_cert is not None
+        names = [] if address is None else [address]
+        with serving.opened_room(session, known, chosen, names=names, tls=tls) as room:
+            _provide(session, room)
+            listening = serving.listening_socket(room, host or serving.EVERYWHERE, port)
+            url = serving.address_of(listening, tls=tls, name=address)
+            serving.serve(
+                room,
+                listening,
+                on_started=lambda: introduce(room, url),
+                certificate=tls_cert,
+                certificate_key=tls_key,
+            )
+            say("Stopped. Run the same command again: the class goes on.")
+
+
+def end_time(text: str, now: datetime | None = None) -> float:
+    """Epoch seconds of a time of today, or of a date with its time. Raises typer.BadParameter."""
+    now = now or datetime.now().astimezone()
+    try:
+        if "T" in text or "-" in text:
+            at = datetime.fromisoformat(text)
+            at = at if at.tzinfo else at.astimezone()
+        else:
+            hour, minute = (int(part) for part in text.split(":"))
+            at = now.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    except ValueError:
+        raise typer.BadParameter(
+            "A time looks like 17:00, or 2026-11-25T17:00.", param_hint="--expires"
+        ) from None
+    if at <= now:
+        tomorrow = (now + timedelta(days=1)).strftime("%Y-%m-%d")
+        raise typer.BadParameter(
+            f"{text} is over. For tomorrow: {tomorrow}T{at.strftime('%H:%M')}", param_hint="--expires"
+        )
+    return at.timestamp()
+
+
+def introduce(room: Room, url: str) -> None:
+    """Says where the class is, and what the teacher needs."""
+    held = room.store.settings()
+    link = f"{url}/?code={held.code}"
+    say(f"{held.name}\n")
+    if picture := qr_code(link):
+        typer.echo(picture)
+    say(f"Students open  {url}")
+    say(f"Code           {held.code}")
+    if held.expires_at is not None:
+        say(f"Until          {clock(local(held.expires_at))}")
+    say(f"Each may spend {dollars(held.cap_micro / 1e6)}\n")
+    say(f"Your page      {url}/room")
+    say(f"Its token      {room.token.reveal()}\n")
+    if not room.tls:
+        say(
+            "It is plain HTTP: on an open network others could read along. Students' keys are good for this "
+            "class only."
+        )
+    if not picture:
+        say("A QR code stands here with: pip install 'reelbook[class]'")
+    say("Ctrl-C stops it.")
+
+
+def qr_code(link: str) -> str:
+    """The link as a QR code of block characters; empty where the package for it isn't installed."""
+    try:
+        import segno
+    except ImportError:
+        return ""
+    drawn = io.StringIO()
+    segno.make(link, micro=False).terminal(out=drawn, compact=True, border=2)
+    return drawn.getvalue()
+
+
+def _names(students: Path | None) -> tuple[str, ...] | None:
+    from ..classroom import roster
+
+    return None if students is None else roster.read(students)
+
+
+def _most(chosen: Choices) -> str:
+    if chosen.class_cap_usd is not None:
+        return f"at most {dollars(chosen.class_cap_usd)} in all"
+    cap = USUAL_CAP_USD if chosen.cap_usd is None else chosen.cap_usd
+    seats = len(chosen.students) if chosen.students is not None else chosen.places or USUAL_PLACES
+    return f"at most {dollars(cap)} for each of {count(seats, 'student')}, {dollars(cap * seats)} in all"
+
+
+def _provide(session: Session, room: Room) -> None:
+    """Lifts the limits of a sandbox of one's own, and says where the caps are more than the balance."""
+    held = room.store.settings()
+    most = held.class_cap_micro if held.class_cap_micro is not None else held.cap_micro * (held.places or 0)
+    if session.sandbox is not None:
+        session.sandbox.settings(rate_limiting=False)  # play money, and no other class asks it
+    balance_usd = session.balance().balance_usd
+    if most / 1e6 > balance_usd and session.sandbox is not None:
+        session.sandbox.settings(balance_usd=most / 1e6)
+        say(f"The sandbox's play money was raised to {dollars(most / 1e6)}, so that all caps are covered.")
+    elif most / 1e6 > balance_usd:
+        say(
+            f"The caps come to {dollars(most / 1e6)}, and the balance is {dollars(balance_usd)}: whoever "
+            "comes late may find nothing left. Nobody can spend more than there is.",
+            err=True,
+        )
