@@ -1,0 +1,169 @@
+"""The room's clips on the teacher's session: in turn, once, and through bad weather."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from classroom.room.conftest import Serve
+from classroom.room.visitors import Visitor
+from support.waiting import until
+
+import reelbook as rb
+from reelbook.classroom.room.serving import Choices, RunningRoom, in_thread
+from reelbook.sandbox.handle import Sandbox
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch, no_pauses: None) -> None:
+    """What waits for the service doesn't wait long."""
+    monkeypatch.setattr("reelbook.classroom.room.queue.FIRST_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("reelbook.classroom.room.queue.LONGEST_WAIT_SECONDS", 0.1)
+
+
+def posts(sandbox: Sandbox) -> int:
+    """How many submissions reached the service."""
+    return int(sandbox.state()["requests"].get("text-to-video", 0))
+
+
+def test_a_flood_delays_nobody_elses_first_clip(room: RunningRoom, visit: Visit) -> None:
+    """Forty clips of one, then one each of three: theirs are done before a tenth of the flood."""
+    flooder = visit(room).join("Flooder")
+    others = [visit(room).join(name) for name in ("Ada", "Grace", "Radia")]
+    room.room.store.change(paused=1)
+    flood = [flooder.ordered(f"flood {number}") for number in range(40)]
+    firsts = [(other, other.ordered("first")) for other in others]
+    room.room.store.change(paused=0)
+    room.room.queue.poke()
+    until(lambda: room.room.store.counts().get("completed", 0) == 43)
+
+    order = [
+        job.request_id for job in sorted(room.room.store.all_jobs(), key=lambda job: job.ended_at or 0.0)
+    ]
+    assert max(order.index(job) for _, job in firsts) <= 3 + 4  # at most four of the flood were in flight
+    assert sorted(order) == sorted([*flood, *(job for _, job in firsts)])
+
+
+def test_each_students_clips_are_sent_in_their_order(
+    room: RunningRoom, visit: Visit, teacher: rb.Session
+) -> None:
+    """As they were ordered."""
+    ada = visit(room).join("Ada")
+    prompts = [f"clip {number}" for number in range(6)]
+    for prompt in prompts:
+        ada.ordered(prompt)
+    until(lambda: room.room.store.counts() == {"completed": 6})
+
+    sent = sorted(teacher.jobs(experiment="class FOX-234"), key=lambda job: job.entry_id or 0)
+    assert [job.prompt for job in sent] == prompts
+
+
+def test_a_service_that_is_away_makes_clips_wait(home: Path, visit: Visit, soon: None) -> None:
+    """They are told why, nothing fails, and they can be taken back."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        session = rb.connect("live", api_key="sk-planted-room", base_url=url, home=home)
+        with in_thread(session, "FOX-234") as room:
+            ada = visit(room).join("Ada")
+            jobs = [ada.ordered() for _ in range(3)]
+            until(lambda: room.room.queue.trouble)
+            told = ada.status(jobs[2])
+            assert (told["status"], "can't be reached" in told["message"]) == ("pending", True)
+            until(lambda: _taken_back(ada, jobs))
+            assert room.room.store.money() == (0, 0)
+        session.close()
+
+
+def _taken_back(student: Visitor, jobs: list[str]) -> bool:
+    for job in jobs:
+        student.http.delete(f"/room/jobs/{job}")
+    return all(student.status(job)["status"] == "failed" for job in jobs)
+
+
+def test_out_of_money_upstream_makes_clips_wait(
+    room: RunningRoom, visit: Visit, sandbox: Sandbox, soon: None
+) -> None:
+    """Another program spent it: the student reads that, without amounts, and the clip is made later."""
+    ada = visit(room).join("Ada")
+    until(lambda: room.room.queue._asking is not None and room.room.queue._asking.done())
+    sandbox.settings(balance_usd=0.01)
+    job = ada.ordered()
+    until(lambda: "message" in ada.status(job))
+    told = ada.status(job)
+
+    assert told["status"] == "pending"
+    assert "$" not in told["message"]
+    sandbox.settings(balance_usd=5.0)
+    assert ada.ended(job)["status"] == "completed"
+    assert "message" not in ada.status(job)
+
+
+def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:
+    """What the service has is what the class has, whatever the caps say."""
+    sandbox.settings(balance_usd=0.30)
+    room = serve(cap_usd=2.0)
+    until(lambda: room.room.queue._asking is not None and room.room.queue._asking.done())
+    ada, grace = visit(room).join("Ada"), visit(room).join("Grace")
+    ada.ordered(seconds=4)
+
+    refused = grace.order(seconds=5)
+    assert refused.status_code == 402
+    assert "Current balance: $0.10" in refused.json()["detail"]
+
+
+def test_a_lost_answer_is_told_as_what_it_is(
+    room: RunningRoom, visit: Visit, sandbox: Sandbox, soon: None
+) -> None:
+    """Its price stays reserved, and it isn't sent again."""
+    sandbox.fault("answer_lost", endpoint="generate")
+    ada = visit(room).join("Ada")
+    told = ada.ended(ada.ordered(seconds=5))
+
+    assert told["uncertain"] is True
+    assert "was not sent again" in told["error"]
+    assert ada.balance() == {"balance_usd": 2.0, "total_spent_usd": 0.0}
+    assert room.room.store.money() == (0, 250_000)
+    assert posts(sandbox) == 1
+
+
+def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:
+    """Ten students with two hundred orders each at once, amounts forged: the class's cap holds."""
+    room = serve(cap_usd=0.50, class_cap_usd=2.00)
+    students = [visit(room).join(f"Student {number}") for number in range(10)]
+
+    def flood(student: Visitor) -> list[int]:
+        forged = {"cost_usd": -1, "estimated_cost_usd": 0, "cap_usd": 99}
+        return [student.order("flood", **forged).status_code for _ in range(200)]
+
+    with ThreadPoolExecutor(10) as pool:
+        answers = [status for each in pool.map(flood, students) for status in each]
+    assert answers.count(200) == 40
+    assert set(answers) == {200, 402}
+    until(lambda: room.room.store.counts() == {"completed": 40})
+    assert room.room.store.money() == (2_000_000, 0)
+    assert posts(sandbox) == 40
+
+
+def test_a_room_that_stops_goes_on_where_it_was(teacher: rb.Session, visit: Visit, sandbox: Sandbox) -> None:
+    """The same code in the same home: keys, queue and reservations are there, and nothing is bought twice."""
+    with in_thread(teacher, "FOX-234") as room:
+        ada = visit(room).join("Ada")
+        done = ada.ordered("first")
+        ada.ended(done)
+        room.room.store.change(paused=1)
+        waiting = [ada.ordered(f"clip {number}") for number in range(3)]
+        key = ada.http.headers["Authorization"]
+    with in_thread(teacher, "FOX-234", Choices()) as room:
+        ada = visit(room, Authorization=key)
+        assert ada.status(done)["status"] == "completed"
+        assert [ada.status(job)["queue_position"] for job in waiting] == [0, 1, 2]
+        room.room.store.change(paused=0)
+        room.room.queue.poke()
+        assert {ada.ended(job)["status"] for job in waiting} == {"completed"}
+    assert posts(sandbox) == 4
